@@ -17,7 +17,7 @@ use crate::protobuf::schema::{NodeProto, TensorProto};
 /// are left out.
 pub(super) fn expand(cx: &mut Context, expansion: &Expansion, bodies: &mut ExpansionBodies) -> Result<Vec<NodeProto>, Reason> {
     check::operands(&cx.node, cx.schema)?;
-    let op = expansion.op;
+    let op = cx.schema.name;
     let (older, newer) = (cx.to, cx.to + 1);
     let is_new = schemas::versions("", op).first().is_some_and(|first| first.since_version == newer);
     let new = |why: &str| match is_new {

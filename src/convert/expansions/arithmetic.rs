@@ -1,6 +1,6 @@
 //! Arithmetic and selection of elements.
 
-use super::{Expansion, by_definition, exact, fill, list, type_of};
+use super::{Expansion, by_definition, exact, fill, list, number, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{NotConstant, Overridable, ShapeUnknown, TooLarge, TypeUnsupported};
 use crate::convert::reason::Reason;
@@ -128,7 +128,7 @@ fn range(cx: &Context) -> Result<String, Reason> {
             row = Reshape (element, list)
         }> (count, goes, long_start)
         output = Reshape (column, list)";
-    Ok(fill(body, &[("type", &dtype.number().to_string())]))
+    Ok(fill(body, &[("type", &dtype.number())]))
 }
 
 /// Half floats are computed in the type that `stash_type` states.
@@ -141,7 +141,7 @@ fn short_range(cx: &Context) -> Result<String, Reason> {
         wide_delta = Cast <to = $stash> (delta)
         wide = Range (wide_start, wide_limit, wide_delta)
         output = Cast <to = $type> (wide)";
-    Ok(fill(body, &[("stash", &stash.to_string()), ("type", &dtype.number().to_string())]))
+    Ok(fill(body, &[("stash", &stash), ("type", &dtype.number())]))
 }
 
 /// The most elements of a constant that numbers the places.
@@ -149,9 +149,8 @@ const MOST_PLACES: i64 = 1 << 14;
 
 /// Both alternatives one after the other, from which `Gather` selects: no arithmetic changes an element.
 fn select(cx: &Context) -> Result<String, Reason> {
-    let known = |index: usize| cx.known_input(index).static_shape();
     let shape = cx.known_output(0).static_shape();
-    let Some(shape) = shape else { return Err(ShapeUnknown.because("the shape of the result must be known")) };
+    let shape = shape.ok_or_else(|| ShapeUnknown.because("the shape of the result must be known"))?;
     let count = shape.iter().try_fold(1, |product: i64, &dim| product.checked_mul(dim));
     let Some(count) = count.filter(|&count| count > 0 && count <= MOST_PLACES) else {
         return Err(TooLarge.because(format!("the result has no elements, or more than {MOST_PLACES}")));
@@ -168,7 +167,7 @@ fn select(cx: &Context) -> Result<String, Reason> {
         list(&places)
     );
     for (index, name) in [(1, "X"), (2, "Y")] {
-        body += &match known(index) {
+        body += &match cx.known_input(index).static_shape() {
             Some(given) if given == shape => format!("{name}_flat = Reshape ({name}, all)\n"),
             _ => format!("{name}_wide = Expand ({name}, shape) {name}_flat = Reshape ({name}_wide, all)\n"),
         };
@@ -186,5 +185,5 @@ fn swi_glu(cx: &Context) -> Result<String, Reason> {
     let body = "
         gate = Swish <alpha: float = $alpha> (A)
         Y = Mul (gate, B)";
-    Ok(fill(body, &[("alpha", &super::number(cx.float("alpha")?.unwrap_or(1.0)))]))
+    Ok(fill(body, &[("alpha", &number(cx.float("alpha")?.unwrap_or(1.0)))]))
 }

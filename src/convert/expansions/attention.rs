@@ -2,7 +2,7 @@
 //!
 //! A query whose keys are all masked gives zeros. Masked scores are negative infinity.
 
-use super::{Expansion, by_definition, fill, number};
+use super::{Expansion, by_definition, fill, number, type_name};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnsupported, TypeUnsupported};
 use crate::convert::reason::Reason;
@@ -35,18 +35,17 @@ fn attention(cx: &Context) -> Result<String, Reason> {
         three_index = Constant <value = int64[1] {3}> ()
         minus_one = Constant <value = int64[1] {-1}> ()\n"
         .to_owned();
-    body += &heads.split(rank)?;
-    body += if cx.input(PAST_KEY).is_some() {
-        "present_key = Concat <axis: int = 2> (past_key, k)\n"
-    } else {
-        "present_key = Identity (k)\n"
+    body += if rank == 4 { "q = Identity (Q) k = Identity (K) v = Identity (V)\n" } else { SPLIT_HEADS };
+    for (past, name, new) in [(PAST_KEY, "key", "k"), (PAST_VALUE, "value", "v")] {
+        body += &match cx.input(past) {
+            Some(_) => format!("present_{name} = Concat <axis: int = 2> (past_{name}, {new})\n"),
+            None => format!("present_{name} = Identity ({new})\n"),
+        };
+    }
+    body += match heads.query.is_some() && heads.query == heads.key {
+        true => "k_heads = Identity (present_key) v_heads = Identity (present_value)\n",
+        false => REPEAT_HEADS,
     };
-    body += if cx.input(PAST_VALUE).is_some() {
-        "present_value = Concat <axis: int = 2> (past_value, v)\n"
-    } else {
-        "present_value = Identity (v)\n"
-    };
-    body += &heads.repeat();
     body += &scale(cx, &heads)?;
     body += "
         q_scaled = Mul (q, scale_sqrt)
@@ -91,15 +90,16 @@ fn attention(cx: &Context) -> Result<String, Reason> {
              Y = Reshape (by_position, joined_shape)"
         }
     };
-    let parameters = [
-        ("T", dtype.name().to_lowercase()),
-        ("type_number", dtype.number().to_string()),
-        ("precision", precision.to_string()),
-        ("query_heads", heads.query.unwrap_or(0).to_string()),
-        ("key_heads", heads.key.unwrap_or(0).to_string()),
-    ];
-    let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    Ok(fill(&body, &parameters))
+    Ok(fill(
+        &body,
+        &[
+            ("T", &type_name(dtype)),
+            ("type_number", &dtype.number()),
+            ("precision", &precision),
+            ("query_heads", &heads.query.unwrap_or(0)),
+            ("key_heads", &heads.key.unwrap_or(0)),
+        ],
+    ))
 }
 
 /// How many heads there are, as far as it is known.
@@ -112,62 +112,49 @@ struct Heads {
 
 impl Heads {
     fn of(cx: &Context, rank: usize) -> Result<Heads, Reason> {
-        let dim = |input: usize, axis: usize| cx.known_input(input).shape.and_then(|shape| shape.get(axis).copied().flatten());
         match rank {
-            4 => Ok(Heads { query: dim(0, 1), key: dim(1, 1), size: dim(0, 3) }),
+            4 => Ok(Heads { query: cx.dim(0, 1), key: cx.dim(1, 1), size: cx.dim(0, 3) }),
             3 => {
                 let missing = || NodeInvalid.because("`q_num_heads` and `kv_num_heads` are required for inputs of rank 3");
                 let positive = |name: &str| cx.int(name)?.filter(|&heads| heads > 0).ok_or_else(missing);
                 let (query, key) = (positive("q_num_heads")?, positive("kv_num_heads")?);
-                Ok(Heads { query: Some(query), key: Some(key), size: dim(0, 2).map(|width| width / query) })
+                Ok(Heads { query: Some(query), key: Some(key), size: cx.dim(0, 2).map(|width| width / query) })
             }
             _ => Err(ShapeUnsupported.because(format!("Q must have rank 3 or 4, not {rank}"))),
         }
     }
-
-    /// `q`, `k` and `v` with an axis for the heads in front of that for positions.
-    fn split(&self, rank: usize) -> Result<String, Reason> {
-        if rank == 4 {
-            return Ok("q = Identity (Q) k = Identity (K) v = Identity (V)\n".to_owned());
-        }
-        let body = "
-            q_shape = Constant <value = int64[4] {0, 0, $query_heads, -1}> ()
-            k_shape = Constant <value = int64[4] {0, 0, $key_heads, -1}> ()
-            q_split = Reshape (Q, q_shape)
-            k_split = Reshape (K, k_shape)
-            v_split = Reshape (V, k_shape)
-            q = Transpose <perm: ints = [0, 2, 1, 3]> (q_split)
-            k = Transpose <perm: ints = [0, 2, 1, 3]> (k_split)
-            v = Transpose <perm: ints = [0, 2, 1, 3]> (v_split)\n";
-        Ok(body.to_owned())
-    }
-
-    /// `k_heads` and `v_heads`: each head of keys and values serves a group of heads of queries.
-    fn repeat(&self) -> String {
-        if self.query.is_some() && self.query == self.key {
-            return "k_heads = Identity (present_key) v_heads = Identity (present_value)\n".to_owned();
-        }
-        let body = "
-            q_dims = Shape (q)
-            k_dims = Shape (present_key)
-            v_dims = Shape (present_value)
-            q_head_count = Gather (q_dims, one_index)
-            k_head_count = Gather (k_dims, one_index)
-            group = Div (q_head_count, k_head_count)
-            expanded = Concat <axis: int = 0> (one_index, one_index, group, one_index, one_index)
-            k_width = Gather (k_dims, three_index)
-            v_width = Gather (v_dims, three_index)
-            k_column = Unsqueeze (present_key, two_index)
-            v_column = Unsqueeze (present_value, two_index)
-            k_groups = Expand (k_column, expanded)
-            v_groups = Expand (v_column, expanded)
-            k_heads_shape = Concat <axis: int = 0> (zero_index, q_head_count, minus_one, k_width)
-            v_heads_shape = Concat <axis: int = 0> (zero_index, q_head_count, minus_one, v_width)
-            k_heads = Reshape (k_groups, k_heads_shape)
-            v_heads = Reshape (v_groups, v_heads_shape)\n";
-        body.to_owned()
-    }
 }
+
+/// `q`, `k` and `v` with an axis for the heads in front of that for positions.
+const SPLIT_HEADS: &str = "
+    q_shape = Constant <value = int64[4] {0, 0, $query_heads, -1}> ()
+    k_shape = Constant <value = int64[4] {0, 0, $key_heads, -1}> ()
+    q_split = Reshape (Q, q_shape)
+    k_split = Reshape (K, k_shape)
+    v_split = Reshape (V, k_shape)
+    q = Transpose <perm: ints = [0, 2, 1, 3]> (q_split)
+    k = Transpose <perm: ints = [0, 2, 1, 3]> (k_split)
+    v = Transpose <perm: ints = [0, 2, 1, 3]> (v_split)\n";
+
+/// `k_heads` and `v_heads`: each head of keys and values serves a group of heads of queries.
+const REPEAT_HEADS: &str = "
+    q_dims = Shape (q)
+    k_dims = Shape (present_key)
+    v_dims = Shape (present_value)
+    q_head_count = Gather (q_dims, one_index)
+    k_head_count = Gather (k_dims, one_index)
+    group = Div (q_head_count, k_head_count)
+    expanded = Concat <axis: int = 0> (one_index, one_index, group, one_index, one_index)
+    k_width = Gather (k_dims, three_index)
+    v_width = Gather (v_dims, three_index)
+    k_column = Unsqueeze (present_key, two_index)
+    v_column = Unsqueeze (present_value, two_index)
+    k_groups = Expand (k_column, expanded)
+    v_groups = Expand (v_column, expanded)
+    k_heads_shape = Concat <axis: int = 0> (zero_index, q_head_count, minus_one, k_width)
+    v_heads_shape = Concat <axis: int = 0> (zero_index, q_head_count, minus_one, v_width)
+    k_heads = Reshape (k_groups, k_heads_shape)
+    v_heads = Reshape (v_groups, v_heads_shape)\n";
 
 /// The square root of the scale, by which queries and keys are multiplied.
 fn scale(cx: &Context, heads: &Heads) -> Result<String, Reason> {
@@ -209,7 +196,7 @@ fn bias(cx: &Context, dtype: DType) -> Result<String, Reason> {
     let mut parts = Vec::new();
     if cx.input(MASK).is_some() {
         body += &mask(cx, dtype)?;
-        parts.push("mask_bias");
+        parts.push("mask_bias".to_owned());
     }
     let (left, right) = (cx.int_or("left_window_size", -1)?, cx.int_or("right_window_size", -1)?);
     let is_causal = cx.int_or("is_causal", 0)? != 0;
@@ -223,13 +210,9 @@ fn bias(cx: &Context, dtype: DType) -> Result<String, Reason> {
                     "$name_limit = Constant <value = int64 {$limit}> ()
                      $name_masked = $compare (distance, $name_limit)
                      $name_bias = Where ($name_masked, minus_infinity, zero)\n",
-                    &[("name", name), ("limit", &limit.to_string()), ("compare", compare)],
+                    &[("name", &name), ("limit", &limit), ("compare", &compare)],
                 );
-                parts.push(match name {
-                    "causal" => "causal_bias",
-                    "left" => "left_bias",
-                    _ => "right_bias",
-                });
+                parts.push(format!("{name}_bias"));
             }
         }
     }
@@ -245,10 +228,10 @@ fn bias(cx: &Context, dtype: DType) -> Result<String, Reason> {
             padding_valid = Unsqueeze (nonpad_kv_seqlen, padding_axes)
             padding_is_valid = Less (padding_index, padding_valid)
             padding_bias = Where (padding_is_valid, zero, minus_infinity)\n";
-        parts.push("padding_bias");
+        parts.push("padding_bias".to_owned());
     }
     let Some((first, others)) = parts.split_first() else { return Ok(body) };
-    let mut sum = (*first).to_owned();
+    let mut sum = first.clone();
     for (index, part) in others.iter().enumerate() {
         body += &format!("bias_{index} = Add ({sum}, {part})\n");
         sum = format!("bias_{index}");
@@ -264,7 +247,7 @@ fn mask(cx: &Context, dtype: DType) -> Result<String, Reason> {
         mask if mask == dtype => "mask_short = Identity (attn_mask)\n".to_owned(),
         mask => return Err(TypeUnsupported.because(format!("the mask has type {mask}, which is neither BOOL nor that of Q"))),
     };
-    let mask_keys = cx.known_input(MASK).shape.and_then(|shape| shape.last().copied().flatten());
+    let mask_keys = cx.last_dim(MASK);
     let is_padded = cx.schema.since_version >= 24 && (mask_keys.is_none() || mask_keys != total_keys(cx));
     body += match is_padded {
         true => {
@@ -281,15 +264,12 @@ fn mask(cx: &Context, dtype: DType) -> Result<String, Reason> {
     };
     // Before and after all axes, except after the last one.
     let count = if is_padded { (2 * cx.rank(MASK)?).saturating_sub(1) } else { 0 };
-    Ok(fill(&body, &[("count", &count.to_string()), ("zeros", &vec!["0"; count].join(", "))]))
+    Ok(fill(&body, &[("count", &count), ("zeros", &vec!["0"; count].join(", "))]))
 }
 
 /// The number of past and present keys, if it is known.
 fn total_keys(cx: &Context) -> Option<i64> {
-    let length = |input: usize| {
-        let shape = cx.known_input(input).shape?;
-        shape.get(shape.len().checked_sub(2)?).copied().flatten()
-    };
+    let length = |input: usize| cx.dim(input, cx.known_input(input).rank()?.checked_sub(2)?);
     let past = if cx.input(PAST_KEY).is_some() { length(PAST_KEY)? } else { 0 };
     length(1)?.checked_add(past)
 }

@@ -34,7 +34,7 @@ fn bit_shift(cx: &Context) -> Result<String, Reason> {
         shift = Where (is_small, Y, zero)
         shifted = BitShift <direction: string = \"$direction\"> (X, shift)
         Z = Where (is_small, shifted, zero)";
-    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("bits", &dtype.bits().to_string()), ("direction", direction)]))
+    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("bits", &dtype.bits()), ("direction", &direction)]))
 }
 
 fn bitwise_not(cx: &Context) -> Result<String, Reason> {
@@ -100,15 +100,15 @@ fn bitwise(cx: &Context, op: &str) -> Result<String, Reason> {
     Ok(fill(
         body,
         &[
-            ("plain", &plain.to_string()),
+            ("plain", &plain),
             ("values", &list(&values)),
             ("moduli", &list(values.iter().map(|value| 2 * value))),
-            ("all", &weights.len().to_string()),
+            ("all", &weights.len()),
             ("weights", &list(&weights)),
             ("left", &bits("A")),
             ("right", &bits("B")),
-            ("op", op),
-            ("type", &dtype.number().to_string()),
+            ("op", &op),
+            ("type", &dtype.number()),
         ],
     ))
 }

@@ -97,7 +97,7 @@ impl Writer {
 
     /// Sums the axes that are not needed.
     fn sum(&mut self, operand: Operand, needed: &[char]) -> Operand {
-        let axes = positions(&operand.letters, |letter| !needed.contains(&letter));
+        let axes: Vec<usize> = (0..operand.letters.len()).filter(|&axis| !needed.contains(&operand.letters[axis])).collect();
         if axes.is_empty() {
             return operand;
         }
@@ -193,8 +193,4 @@ impl Writer {
             _ => Err(ShapeUnknown.because(format!("the length of axis '{letter}' is unknown or zero"))),
         }
     }
-}
-
-fn positions(letters: &[char], is_wanted: impl Fn(char) -> bool) -> Vec<usize> {
-    (0..letters.len()).filter(|&index| is_wanted(letters[index])).collect()
 }

@@ -1,15 +1,18 @@
 //! An expansion, and parts of the text of its body.
 
+use std::fmt::Display;
+
 use crate::convert::context::Context;
 use crate::convert::expanded::Exactness;
 use crate::convert::reason::Code::{self, NodeInvalid};
 use crate::convert::reason::Reason;
+use crate::elements::dtype::DType;
 use crate::ops::inference::MOST_DIMENSIONS;
 
-/// An operator in terms of others.
+/// Operators in terms of others.
 pub(in crate::convert) struct Expansion {
-    /// The operator.
-    pub op: &'static str,
+    /// The names of the operators, separated by spaces.
+    pub ops: &'static str,
     /// The version that it expands; the opset before that has all operators of the body.
     pub version: i64,
     /// How the results compare with those of the operator.
@@ -31,24 +34,29 @@ impl Expansion {
     }
 }
 
-pub(super) const fn exact(op: &'static str, version: i64, body: fn(&Context) -> Result<String, Reason>) -> Expansion {
-    Expansion { op, version, class: Exactness::Exact, body, obstacles: &[] }
+pub(super) const fn exact(ops: &'static str, version: i64, body: fn(&Context) -> Result<String, Reason>) -> Expansion {
+    Expansion { ops, version, class: Exactness::Exact, body, obstacles: &[] }
 }
 
-pub(super) const fn by_definition(op: &'static str, version: i64, body: fn(&Context) -> Result<String, Reason>) -> Expansion {
-    Expansion { op, version, class: Exactness::ByDefinition, body, obstacles: &[] }
+pub(super) const fn by_definition(ops: &'static str, version: i64, body: fn(&Context) -> Result<String, Reason>) -> Expansion {
+    Expansion { ops, version, class: Exactness::ByDefinition, body, obstacles: &[] }
 }
 
 /// A body with its parameters filled in.
-pub(super) fn fill(body: &str, parameters: &[(&str, &str)]) -> String {
+pub(super) fn fill(body: &str, parameters: &[(&str, &dyn Display)]) -> String {
     let mut longest_first = parameters.to_vec();
     longest_first.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-    longest_first.iter().fold(body.to_owned(), |body, (name, value)| body.replace(&format!("${name}"), value))
+    longest_first.iter().fold(body.to_owned(), |body, (name, value)| body.replace(&format!("${name}"), &value.to_string()))
+}
+
+/// An element type as the text writes it.
+pub(super) fn type_name(dtype: DType) -> String {
+    dtype.name().to_lowercase()
 }
 
 /// The element type of an input as the text writes it.
 pub(super) fn type_of(cx: &Context, input: usize) -> Result<String, Reason> {
-    Ok(cx.dtype(input)?.name().to_lowercase())
+    cx.dtype(input).map(type_name)
 }
 
 /// A float as the text writes it.

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use super::{Expansion, by_definition, fill, list};
+use super::{Expansion, by_definition, fill, list, type_name};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
 use crate::convert::reason::Reason;
@@ -52,24 +52,23 @@ fn dft(cx: &Context) -> Result<String, Reason> {
         end = Reshape (long_length, list)
         length = Squeeze (end)\n";
     let samples = given.zip(length).map(|(given, length)| given.min(length));
-    let cut = fill(cut, &[("axis", &transform.axis.to_string())]);
+    let cut = fill(cut, &[("axis", &transform.axis)]);
     Ok(format!("{body}{cut}{}output = Identity (spectrum)", transform.body("cut", (samples, length), "")))
 }
 
 /// The frames are gathered from the signal.
 fn stft(cx: &Context) -> Result<String, Reason> {
     let transform = Transform::new(cx, 4, 2, cx.int_or("onesided", 1)? != 0)?;
-    let dim = |input: usize, axis: usize| cx.known_input(input).shape.and_then(|shape| shape.get(axis).copied().flatten());
     let (length, define_length) = match (cx.input(3), cx.input(2)) {
         (Some(_), _) => (known_number(cx, 3), "long_length = Cast <to = 7> (frame_length) length = Reshape (long_length, scalar)"),
-        (None, Some(_)) => (dim(2, 0), "window_shape = Shape (window) length = Squeeze (window_shape)"),
-        (None, None) => (dim(0, 1), "length = Identity (samples)"),
+        (None, Some(_)) => (cx.dim(2, 0), "window_shape = Shape (window) length = Squeeze (window_shape)"),
+        (None, None) => (cx.dim(0, 1), "length = Identity (samples)"),
     };
     let window = match cx.input(2) {
         Some(_) => "window_column = Reshape (window, column_shape) framed = Mul (frames, window_column)",
         None => "framed = Identity (frames)",
     };
-    let places = match (dim(0, 1), length, known_number(cx, 1)) {
+    let places = match (cx.dim(0, 1), length, known_number(cx, 1)) {
         (Some(samples), Some(length), Some(step)) if length <= samples && step > 0 => frames(samples, length, step),
         _ => None,
     };
@@ -165,8 +164,7 @@ impl Transform {
     fn new(cx: &Context, rank: usize, axis: i64, is_onesided: bool) -> Result<Transform, Reason> {
         let axis = counted_from_front(vec![axis], rank)?[0];
         let axis = usize::try_from(axis).ok().filter(|&axis| axis + 1 < rank);
-        let parts = cx.known_input(0).shape.and_then(|shape| shape.last().copied().flatten());
-        let is_complex = match parts {
+        let is_complex = match cx.last_dim(0) {
             Some(1) => false,
             Some(2) => true,
             Some(_) => return Err(NodeInvalid.because("the last dimension of the input must be 1 or 2")),
@@ -238,12 +236,12 @@ impl Transform {
         fill(
             &body,
             &[
-                ("signal", signal),
-                ("axis", &self.axis.to_string()),
-                ("last", &signal_axes.to_string()),
+                ("signal", &signal),
+                ("axis", &self.axis),
+                ("last", &signal_axes),
                 ("to_last", &list(&to_last)),
                 ("back", &list(&back)),
-                ("to", &(self.dtype.number()).to_string()),
+                ("to", &self.dtype.number()),
             ],
         )
     }
@@ -260,7 +258,7 @@ impl Transform {
             let points: Vec<(f64, f64)> = turns.map(|turn| point_of_circle(turn, length)).collect();
             let constant = |name: &str, part: fn(&(f64, f64)) -> f64| {
                 let elements = list(points.iter().map(|point| nearest(part(point), self.dtype)));
-                format!("{name} = Constant <value = {}[{given},{bins}] {{{elements}}}> ()\n", self.dtype.name().to_lowercase())
+                format!("{name} = Constant <value = {}[{given},{bins}] {{{elements}}}> ()\n", type_name(self.dtype))
             };
             return constant("cosines", |point| point.0) + &constant("sines", |point| point.1);
         }
@@ -301,9 +299,9 @@ impl Transform {
             &[
                 ("sample_numbers", &numbers("sample_numbers", given, "samples_first, given, samples_next")),
                 ("bin_numbers", &numbers("bin_numbers", bins, "samples_first, bins, samples_next")),
-                ("count", count),
-                ("step_angle", &fill(&step_angle, &[("wide", &wide.number().to_string()), ("T", &wide.name().to_lowercase())])),
-                ("wide", &wide.number().to_string()),
+                ("count", &count),
+                ("step_angle", &fill(&step_angle, &[("wide", &wide.number()), ("T", &type_name(wide))])),
+                ("wide", &wide.number()),
             ],
         )
     }

@@ -60,14 +60,11 @@ fn gather_elements(cx: &Context) -> Result<String, Reason> {
             body += &format!("index_{other} = Identity (index_{before})\n");
             continue;
         }
-        let places: Vec<String> = (0..indices[other]).map(|place| (place * stride(&data, other)).to_string()).collect();
-        let dims = std::iter::once(indices[other]).chain(std::iter::repeat_n(1, data.len() - before));
-        let dims: Vec<String> = dims.map(|dim| dim.to_string()).collect();
         body += &format!(
             "offset_{other} = Constant <value = int64[{}] {{{}}}> ()
              index_{other} = Add (index_{before}, offset_{other})\n",
-            dims.join(","),
-            places.join(",")
+            list(std::iter::once(indices[other]).chain(std::iter::repeat_n(1, data.len() - before))),
+            list((0..indices[other]).map(|place| place * stride(&data, other)))
         );
     }
     body += "all = Constant <value = int64[1] {-1}> ()
@@ -143,12 +140,12 @@ fn slice(cx: &Context) -> Result<String, Reason> {
             Some(None) => return Err(ShapeUnknown.because(format!("the length of axis {axis} must be known"))),
             None => return Err(NodeInvalid.because("`axes` are out of range")),
         };
-        let places: Vec<String> = steps_along(length, start, end, step).iter().map(|place| place.to_string()).collect();
+        let places = steps_along(length, start, end, step);
         body += &format!(
             "places_{index} = Constant <value = int64[{}] {{{}}}> ()
              data_{next} = Gather <axis: int = {axis}> (data_{index}, places_{index})\n",
             places.len(),
-            places.join(",")
+            list(&places)
         );
     }
     Ok(format!("{body}output = Identity (data_{})", axes.len()))

@@ -1,6 +1,6 @@
 //! `AffineGrid` and `GridSample`.
 
-use super::{Expansion, by_definition, fill, list, type_of};
+use super::{Expansion, by_definition, fill, list, type_name, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{AttributeUnsupported, BehaviourDiffers, NodeInvalid, ShapeUnknown, TypeUnsupported};
 use crate::convert::reason::Reason;
@@ -17,9 +17,8 @@ const AXES: [&str; 3] = ["depth", "height", "width"];
 
 /// Products of `theta` and the coordinates of each pixel: of its centre, or of its corner with `align_corners`.
 fn affine_grid(cx: &Context) -> Result<String, Reason> {
-    let rows = cx.known_input(0).shape.and_then(|theta| theta.get(1).copied().flatten());
-    let length = cx.known_input(1).shape.and_then(|size| size.first().copied().flatten()).map(|length| length - 2);
-    let rank = match rows.or(length) {
+    let length = cx.dim(1, 0).map(|length| length - 2);
+    let rank = match cx.dim(0, 1).or(length) {
         Some(2) => 2,
         Some(3) => 3,
         Some(_) => return Err(NodeInvalid.because("`theta` must be a list of 2 x 3 or 3 x 4 matrices")),
@@ -78,7 +77,7 @@ fn affine_grid(cx: &Context) -> Result<String, Reason> {
             rank + 1,
             list((0..=rank).map(|other| if other == index { -1 } else { 1 })),
         );
-        body += &fill(&axis_body, &[("a", axis)]);
+        body += &fill(&axis_body, &[("a", &axis)]);
     }
     body += "
         ones = Expand (one, grid_dims)
@@ -97,9 +96,9 @@ fn affine_grid(cx: &Context) -> Result<String, Reason> {
         &body,
         &[
             ("T", &type_of(cx, 0)?),
-            ("to", &cx.dtype(0)?.number().to_string()),
-            ("rank", &rank.to_string()),
-            ("columns", &(rank + 1).to_string()),
+            ("to", &cx.dtype(0)?.number()),
+            ("rank", &rank),
+            ("columns", &(rank + 1)),
             ("space", &list(2..rank + 2)),
             ("from_last", &list(AXES[3 - rank..].iter().rev().map(|axis| format!("grid_{axis}")))),
         ],
@@ -148,7 +147,7 @@ fn grid_sample(cx: &Context) -> Result<String, Reason> {
         let axis = format!("axis_{index}");
         body += &fill(&point(offsets.len() == 1, aligned, padding), &[("a", &axis)]);
         for (tap, offset) in offsets.iter().enumerate() {
-            body += &fill(&pixel(padding), &[("a", &axis), ("t", &format!("{axis}_{tap}")), ("offset", &offset.to_string())]);
+            body += &fill(&pixel(padding), &[("a", &axis), ("t", &format!("{axis}_{tap}")), ("offset", &offset)]);
         }
         let weights = match offsets.len() {
             1 => "",
@@ -156,16 +155,16 @@ fn grid_sample(cx: &Context) -> Result<String, Reason> {
             _ => CUBIC_WEIGHTS,
         };
         body += &fill(weights, &[("a", &axis)]);
-        body = fill(&body, &[("image_axis", &(index + 2).to_string()), ("coordinate", &(rank - 1 - index).to_string())]);
+        body = fill(&body, &[("image_axis", &(index + 2)), ("coordinate", &(rank - 1 - index))]);
     }
     body += &weighted_sum(rank, offsets.len(), padding);
     Ok(fill(
         &body,
         &[
-            ("T", &grid.name().to_lowercase()),
-            ("to", &grid.number().to_string()),
-            ("image_type", &image.name().to_lowercase()),
-            ("last", &(rank + 1).to_string()),
+            ("T", &type_name(grid)),
+            ("to", &grid.number()),
+            ("image_type", &type_name(image)),
+            ("last", &(rank + 1)),
             ("channels_last", &list(std::iter::once(0).chain(2..rank + 2).chain([1]))),
             ("channels_second", &list([0, rank + 1].into_iter().chain(1..rank + 1))),
         ],

@@ -1,6 +1,6 @@
 //! Losses. A sample whose target is `ignore_index` has the loss and the weight zero; where all samples are ignored, their mean is NaN.
 
-use super::{Expansion, by_definition, fill};
+use super::{Expansion, by_definition, fill, type_name};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{AttributeUnsupported, ShapeUnsupported};
 use crate::convert::reason::Reason;
@@ -32,7 +32,7 @@ fn softmax_cross_entropy(cx: &Context) -> Result<String, Reason> {
 }
 
 fn loss(cx: &Context, input: &str, target: &str, weight: &str, output: &str) -> Result<String, Reason> {
-    let (dtype, index_type) = (cx.dtype(0)?.name().to_lowercase(), cx.dtype(1)?);
+    let (dtype, index_type) = (type_name(cx.dtype(0)?), cx.dtype(1)?);
     let ignored = cx.int("ignore_index")?;
     // A value that the type of the targets cannot represent ignores none.
     let ignored = ignored.filter(|&index| index_type != DType::Int32 || i32::try_from(index).is_ok());
@@ -73,17 +73,16 @@ fn loss(cx: &Context, input: &str, target: &str, weight: &str, output: &str) -> 
         }
         (other, _) => return Err(AttributeUnsupported.because(format!("unknown `reduction` = '{other}'"))),
     };
-    let ignored = ignored.unwrap_or(0).to_string();
     Ok(fill(
         &body,
         &[
-            ("input", input),
-            ("target", target),
-            ("weight", weight),
-            ("output", output),
-            ("ignored", &ignored),
+            ("input", &input),
+            ("target", &target),
+            ("weight", &weight),
+            ("output", &output),
+            ("ignored", &ignored.unwrap_or(0)),
             ("T", &dtype),
-            ("I", &index_type.name().to_lowercase()),
+            ("I", &type_name(index_type)),
         ],
     ))
 }

@@ -34,7 +34,7 @@ mod window;
 use std::sync::OnceLock;
 
 pub(super) use expansion::{Expansion, local_name, local_output_name};
-use expansion::{axes_from, by_definition, exact, fill, list, number, type_of};
+use expansion::{axes_from, by_definition, exact, fill, list, number, type_name, type_of};
 
 use crate::base::hash::HashMap;
 use crate::ops::schemas::Schema;
@@ -73,7 +73,7 @@ pub(super) fn find(schema: &Schema) -> Option<&'static Expansion> {
     static BY_VERSION: OnceLock<HashMap<(&str, i64), &Expansion>> = OnceLock::new();
     let by_version = BY_VERSION.get_or_init(|| {
         let all = FAMILIES.iter().copied().flatten();
-        all.map(|expansion| ((expansion.op, expansion.version), expansion)).collect()
+        all.flat_map(|expansion| expansion.ops.split(' ').map(move |op| ((op, expansion.version), expansion))).collect()
     });
     by_version.get(&(schema.name, schema.since_version)).copied()
 }

@@ -1,6 +1,8 @@
 //! Normalizations. The variance is the mean of squared deviations, as in the text of the operators, so that it is never negative.
 
-use super::{Expansion, axes_from, by_definition, fill, list, number, type_of};
+use std::fmt::Display;
+
+use super::{Expansion, axes_from, by_definition, fill, list, number, type_name, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{NodeInvalid, ShapeUnsupported, TypeUnsupported};
 use crate::convert::reason::Reason;
@@ -28,19 +30,36 @@ fn cast(from: DType, to: DType, input: &str, output: &str) -> String {
     }
 }
 
-fn epsilon(cx: &Context, default: f32) -> Result<String, Reason> {
-    Ok(number(cx.float("epsilon")?.unwrap_or(default)))
+fn epsilon(cx: &Context) -> Result<String, Reason> {
+    Ok(number(cx.float("epsilon")?.unwrap_or(1e-5)))
+}
+
+/// A body that computes in the type of the statistics: `$x` is `X` in this type, and `$normalized` becomes `normalized` in the type of `X`.
+fn stashed(cx: &Context, body: &str, (dtype, stash): (DType, DType)) -> Result<String, Reason> {
+    let [to_stash, from_stash] = match dtype == stash {
+        true => [String::new(), String::new()],
+        false => [cast(dtype, stash, "X", "x_stash"), cast(stash, dtype, "normalized_stash", "normalized")],
+    };
+    let (x, normalized) = if dtype == stash { ("X", "normalized") } else { ("x_stash", "normalized_stash") };
+    let axes = axes_from(cx, cx.int_or("axis", -1)?)?;
+    let count = axes.split(',').filter(|axis| !axis.is_empty()).count();
+    let parameters: &[(&str, &dyn Display)] = &[
+        ("to_stash", &to_stash),
+        ("from_stash", &from_stash),
+        ("axes", &axes),
+        ("count", &count),
+        ("x", &x),
+        ("normalized", &normalized),
+        ("epsilon", &epsilon(cx)?),
+        ("U", &type_name(stash)),
+    ];
+    Ok(fill(body, parameters))
 }
 
 fn layer_normalization(cx: &Context) -> Result<String, Reason> {
-    let (dtype, stash) = (cx.dtype(0)?, stash_type(cx)?);
-    let (x, normalized) = if dtype == stash { ("X", "normalized") } else { ("x_stash", "normalized_stash") };
+    let types = (cx.dtype(0)?, stash_type(cx)?);
     let bias =
         if cx.input(2).is_some() { "scaled = Mul (normalized, Scale) Y = Add (scaled, B)" } else { "Y = Mul (normalized, Scale)" };
-    let casts = match dtype == stash {
-        true => (String::new(), String::new()),
-        false => (cast(dtype, stash, "X", "x_stash"), cast(stash, dtype, "normalized_stash", "normalized")),
-    };
     let body = "$to_stash
         Mean = ReduceMean <axes: ints = [$axes]> ($x)
         deviation = Sub ($x, Mean)
@@ -51,34 +70,15 @@ fn layer_normalization(cx: &Context) -> Result<String, Reason> {
         std_dev = Sqrt (variance_epsilon)
         $normalized = Div (deviation, std_dev)
         $from_stash
-        InvStdDev = Reciprocal (std_dev)
-        $bias";
-    Ok(fill(
-        body,
-        &[
-            ("to_stash", &casts.0),
-            ("from_stash", &casts.1),
-            ("axes", &axes_from(cx, cx.int_or("axis", -1)?)?),
-            ("x", x),
-            ("normalized", normalized),
-            ("epsilon", &epsilon(cx, 1e-5)?),
-            ("U", &stash.name().to_lowercase()),
-            ("bias", bias),
-        ],
-    ))
+        InvStdDev = Reciprocal (std_dev)\n";
+    stashed(cx, &format!("{body}{bias}"), types)
 }
 
 fn rms_normalization(cx: &Context) -> Result<String, Reason> {
-    let (dtype, stash) = (cx.dtype(0)?, stash_type(cx)?);
-    if cx.dtype(1)? != dtype {
+    let types = (cx.dtype(0)?, stash_type(cx)?);
+    if cx.dtype(1)? != types.0 {
         return Err(TypeUnsupported.because("X and scale must have the same type"));
     }
-    let (x, normalized) = if dtype == stash { ("X", "normalized") } else { ("x_stash", "normalized_stash") };
-    let casts = match dtype == stash {
-        true => (String::new(), String::new()),
-        false => (cast(dtype, stash, "X", "x_stash"), cast(stash, dtype, "normalized_stash", "normalized")),
-    };
-    let axes = axes_from(cx, cx.int_or("axis", -1)?)?;
     let body = "$to_stash
         square = Mul ($x, $x)
         axes = Constant <value = int64[$count] {$axes}> ()
@@ -89,25 +89,13 @@ fn rms_normalization(cx: &Context) -> Result<String, Reason> {
         $normalized = Div ($x, rms)
         $from_stash
         Y = Mul (normalized, scale)";
-    Ok(fill(
-        body,
-        &[
-            ("to_stash", &casts.0),
-            ("from_stash", &casts.1),
-            ("axes", &axes),
-            ("count", &axes.split(',').filter(|axis| !axis.is_empty()).count().to_string()),
-            ("x", x),
-            ("normalized", normalized),
-            ("epsilon", &epsilon(cx, 1e-5)?),
-            ("U", &stash.name().to_lowercase()),
-        ],
-    ))
+    stashed(cx, body, types)
 }
 
 /// The groups become the second of three axes; scale and bias are applied with the channels there.
 fn group_normalization(cx: &Context) -> Result<String, Reason> {
     let (dtype, stash) = (cx.dtype(0)?, stash_type(cx)?);
-    let groups = cx.int("num_groups")?.ok_or_else(|| NodeInvalid.because("the attribute `num_groups` is missing"))?;
+    let groups = cx.required("num_groups", |groups| Some(groups.i()))?;
     if cx.known_input(0).shape.is_some_and(|shape| shape.contains(&Some(0))) {
         return Err(ShapeUnsupported.because("the input has no elements"));
     }
@@ -141,9 +129,9 @@ fn group_normalization(cx: &Context) -> Result<String, Reason> {
         &[
             ("to_stash", &cast(dtype, stash, "X", "x_stash")),
             ("from_stash", &cast(stash, dtype, "normalized_stash", "normalized")),
-            ("groups", &groups.to_string()),
-            ("epsilon", &epsilon(cx, 1e-5)?),
-            ("U", &stash.name().to_lowercase()),
+            ("groups", &groups),
+            ("epsilon", &epsilon(cx)?),
+            ("U", &type_name(stash)),
         ],
     ))
 }

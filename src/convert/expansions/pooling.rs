@@ -33,8 +33,7 @@ struct Windows {
 
 impl Windows {
     fn of(cx: &Context) -> Result<Windows, Reason> {
-        let kernel = cx.ints("kernel_shape")?.ok_or_else(|| NodeInvalid.because("the attribute `kernel_shape` is missing"))?;
-        let axes = kernel.len();
+        let axes = cx.required("kernel_shape", |kernel| Some(kernel.ints.len()))?;
         let list = |name: &str, default: i64, length: usize| {
             let values = cx.ints(name)?.unwrap_or_else(|| vec![default; length]);
             match values.len() == length && values.iter().all(|&value| (default..1 << 32).contains(&value)) {
@@ -54,9 +53,8 @@ impl Windows {
             _ => windows.pads = vec![0; 2 * axes],
         }
         if cx.int_or("ceil_mode", 0)? != 0 {
-            let shape = cx.known_input(0).shape.unwrap_or_default();
             for axis in 0..axes {
-                let length = shape.get(axis + 2).copied().flatten();
+                let length = cx.dim(0, axis + 2);
                 let length =
                     length.ok_or_else(|| ShapeUnknown.because("with `ceil_mode`, the lengths of the axes must be known"))?;
                 windows.extra[axis] = windows.rounded_up(axis, length)?;
@@ -97,8 +95,7 @@ fn average_pool(cx: &Context) -> Result<String, Reason> {
         return Err(AttributeUnsupported.because("`auto_pad` with `ceil_mode` has no equivalent"));
     }
     let windows = Windows::of(cx)?;
-    let channels = cx.known_input(0).shape.and_then(|shape| shape.get(1).copied().flatten());
-    let channels = channels.ok_or_else(|| ShapeUnknown.because("the number of channels must be known"))?;
+    let channels = cx.dim(0, 1).ok_or_else(|| ShapeUnknown.because("the number of channels must be known"))?;
     let area = windows.kernel.iter().try_fold(1, |area: i64, &size| area.checked_mul(size)).unwrap_or(i64::MAX);
     let weights = channels.checked_mul(area).filter(|&weights| weights > 0 && weights <= MOST_WEIGHTS);
     let weights =
@@ -159,7 +156,7 @@ fn average_pool(cx: &Context) -> Result<String, Reason> {
             ("dims", &list(&dims)),
             ("ones", &list(vec![1; weights as usize])),
             ("attributes", &attributes),
-            ("area", &area.to_string()),
+            ("area", &area),
         ],
     ))
 }

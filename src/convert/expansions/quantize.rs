@@ -1,7 +1,7 @@
 //! Quantization and products of quantized matrices, in terms of integers of 32 bits and floats.
 
 use super::rounding::rounded;
-use super::{Expansion, by_definition, exact, fill, list, type_of};
+use super::{Expansion, by_definition, exact, fill, list};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown, ShapeUnsupported, TooLarge, TypeUnsupported};
 use crate::convert::reason::Reason;
@@ -264,8 +264,7 @@ fn dequantize_blocks(cx: &Context) -> Result<String, Reason> {
         $centred
         number = Cast <to = $T> (centred_x)
         y = Mul (number, scales)";
-    let parameters = [("blocks", blocks), ("centred", centred(cx, "x", "zeros", 2)), ("T", scale.number().to_string())];
-    Ok(fill(body, &parameters.each_ref().map(|(name, value)| (*name, value.as_str()))))
+    Ok(fill(body, &[("blocks", &blocks), ("centred", &centred(cx, "x", "zeros", 2)), ("T", &scale.number())]))
 }
 
 fn quantize_blocks(cx: &Context) -> Result<String, Reason> {
@@ -280,17 +279,13 @@ fn quantize_blocks(cx: &Context) -> Result<String, Reason> {
         scaled = Div (x, scales)
         whole = Round (scaled)
         $shifted
-        least = Constant <value = $type {$least}> ()
-        greatest = Constant <value = $type {$greatest}> ()
+        least = Constant <value = float {$least}> ()
+        greatest = Constant <value = float {$greatest}> ()
         clipped = Clip (shifted, least, greatest)
         y = Cast <to = $to> (clipped)";
-    let parameters = [
-        ("blocks", blocks),
-        ("shifted", shifted(cx, "whole", "zeros", 2)),
-        ("type", type_of(cx, 0)?),
-        ("least", least.to_string()),
-        ("greatest", greatest.to_string()),
-        ("to", dtype.number().to_string()),
-    ];
-    Ok(fill(body, &parameters.each_ref().map(|(name, value)| (*name, value.as_str()))))
+    let shifted = shifted(cx, "whole", "zeros", 2);
+    Ok(fill(
+        body,
+        &[("blocks", &blocks), ("shifted", &shifted), ("least", &least), ("greatest", &greatest), ("to", &dtype.number())],
+    ))
 }

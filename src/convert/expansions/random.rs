@@ -18,5 +18,5 @@ fn bernoulli(cx: &Context) -> Result<String, Reason> {
         is_one = Less (value, probability)
         output = Cast <to = $to> (is_one)";
     let to = cx.int_or("dtype", dtype.number().into())?;
-    Ok(fill(body, &[("uniform", &uniform.number().to_string()), ("seed", &seed), ("to", &to.to_string())]))
+    Ok(fill(body, &[("uniform", &uniform.number()), ("seed", &seed), ("to", &to)]))
 }

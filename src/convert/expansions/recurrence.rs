@@ -1,9 +1,12 @@
 //! Operators that carry a state along an axis, as `Scan`.
 
-use super::{Expansion, by_definition, exact, fill, list, number, type_of};
+use std::fmt::Display;
+
+use super::{Expansion, by_definition, exact, fill, list, number, type_name};
 use crate::convert::context::{Context, counted_from_front, is_countable};
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
 use crate::convert::reason::Reason;
+use crate::elements::dtype::Class;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("CausalConvWithState", 27, causal_convolution),
@@ -16,76 +19,59 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
 /// results: onnxruntime does not infer them if the axis is computed, and requires them.
 fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
     let is_exclusive = cx.int_or("exclusive", 0)? != 0;
+    let dtype = cx.dtype(0)?;
     let start = match (op, is_exclusive) {
         ("Mul", _) => "1",
-        (_, true) => "0",
-        (_, false) => "-0.0",
-    };
-    let dtype = cx.dtype(0)?;
-    let start = if dtype.class() == crate::elements::dtype::Class::Float {
-        start
-    } else {
-        start.trim_start_matches('-').trim_end_matches(".0")
+        (_, false) if dtype.class() == Class::Float => "-0.0",
+        _ => "0",
     };
     let direction = i64::from(cx.int_or("reverse", 0)? != 0);
     let rank = cx.rank(0)?;
     let step = if is_exclusive { "previous" } else { "next" };
-    let (reshape, axis, source, target, others) = match cx.read_ints(1) {
+    let (axis, others, folded) = match cx.read_ints(1) {
         Ok(axis) => {
             let axis = counted_from_front(axis, rank)?;
             let axis =
                 *axis.first().filter(|&&axis| axis < rank as i64).ok_or_else(|| NodeInvalid.because("`axis` is out of range"))?;
-            let others: Vec<String> = (0..rank as i64).filter(|&other| other != axis).map(|other| other.to_string()).collect();
-            (String::new(), axis, "x", "y", others)
+            (axis, (0..rank as i64).filter(|&other| other != axis).collect(), None)
         }
-        Err(reason) => {
-            let (three, shape) = three_axes(cx, &reason)?;
-            (three, 1, "folded", "folded_result", vec!["0".to_owned(), "2".to_owned(), shape])
-        }
+        Err(reason) => (1, vec![0, 2], Some(three_axes(cx, &reason)?)),
     };
     // onnxruntime does not run a Scan over nothing. Of an axis of unknown length one element more is scanned, the last one.
-    let length = cx.known_input(0).shape.and_then(|shape| shape.get(axis as usize).copied().flatten());
-    let is_counted = target != "y" || length.is_some();
-    if target == "y" && length == Some(0) {
+    let length = cx.dim(0, axis);
+    if folded.is_none() && length == Some(0) {
         return Ok("y = Identity (x)".to_owned());
     }
-    let (scanned, result, lengthen, shorten) = match (is_counted, direction) {
-        (true, _) => (source, target, "", ""),
-        (false, 0) => (
-            "longer",
-            "longer_result",
-            "longer = Concat <axis: int = $axis> ($source, spare)\n",
-            "from = Constant <value = int64[1] {0}> () to = Constant <value = int64[1] {-1}> ()
-             y = Slice (longer_result, from, to, scanned_axis)\n",
-        ),
-        (false, _) => (
-            "longer",
-            "longer_result",
-            "longer = Concat <axis: int = $axis> (spare, $source)\n",
-            "from = Constant <value = int64[1] {1}> () to = Constant <value = int64[1] {9223372036854775807}> ()
-             y = Slice (longer_result, from, to, scanned_axis)\n",
-        ),
+    let (fold, source, target, restore) = match &folded {
+        Some((fold, shape)) => {
+            let restore = format!("shape = Constant <value = int64[{rank}] {{{shape}}}> () y = Reshape (folded_result, shape)");
+            (fold.as_str(), "folded", "folded_result", restore)
+        }
+        None => ("", "x", "y", String::new()),
     };
-    let spare = match (is_counted, cx.to < 13) {
-        (true, _) => "",
-        (false, true) => "spare = Unsqueeze <axes: ints = [$axis]> (start)\n",
-        (false, false) => "spare = Unsqueeze (start, scanned_axis)\n",
-    };
-    let spare_axis = if is_counted { "" } else { "scanned_axis = Constant <value = int64[1] {$axis}> ()\n" };
-    let restore = match others.get(2).filter(|_| target != "y") {
-        Some(shape) => format!("shape = Constant <value = int64[{rank}] {{{shape}}}> () y = Reshape (folded_result, shape)"),
-        None => String::new(),
-    };
-    let others: Vec<&String> = if target == "y" { others.iter().collect() } else { others[..2].iter().collect() };
-    let list = others.iter().map(|other| other.as_str()).collect::<Vec<_>>().join(",");
-    let state_rank = if others.is_empty() { String::new() } else { format!("[{}]", vec!["?"; others.len()].join(",")) };
+    let (mut scanned, mut result, mut lengthen, mut shorten) = (source, target, String::new(), String::new());
+    if folded.is_none() && length.is_none() {
+        (scanned, result) = ("longer", "longer_result");
+        let axes = if cx.to < 13 { "<axes: ints = [$axis]> (start)" } else { "(start, scanned_axis)" };
+        let (parts, from, to) = if direction == 0 { ("$source, spare", 0, -1) } else { ("spare, $source", 1, i64::MAX) };
+        lengthen = format!(
+            "scanned_axis = Constant <value = int64[1] {{$axis}}> ()
+             spare = Unsqueeze {axes}
+             longer = Concat <axis: int = $axis> ({parts})"
+        );
+        shorten = format!(
+            "from = Constant <value = int64[1] {{{from}}}> () to = Constant <value = int64[1] {{{to}}}> ()
+             y = Slice (longer_result, from, to, scanned_axis)\n"
+        );
+    }
+    let state_rank = if others.is_empty() { String::new() } else { format!("[{}]", list(vec!["?"; others.len()])) };
     let body = format!(
         "
         dims = Shape ($source)
         other_axes = Constant <value = int64[$count] {{$list}}> ()
         state_shape = Gather (dims, other_axes)
         start = ConstantOfShape <value = $T[1] {{$start}}> (state_shape)
-        {spare_axis}{spare}{lengthen}
+        {lengthen}
         last, $target = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [$axis], scan_output_axes: ints = [$axis],
                               scan_input_directions: ints = [$direction], scan_output_directions: ints = [$direction],
                               body = step (previous, element) => ($T$rank next, $T$rank result) {{
@@ -93,21 +79,21 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
             result = Identity ($step)
         }}> (start, $scanned)\n{shorten}"
     );
-    let parameters = [
-        ("source", source),
-        ("target", result),
-        ("scanned", scanned),
-        ("count", &others.len().to_string()),
-        ("list", &list),
+    let parameters: &[(&str, &dyn Display)] = &[
+        ("source", &source),
+        ("target", &result),
+        ("scanned", &scanned),
+        ("count", &others.len()),
+        ("list", &list(&others)),
         ("rank", &state_rank),
-        ("T", &type_of(cx, 0)?),
-        ("start", start),
-        ("axis", &axis.to_string()),
-        ("direction", &direction.to_string()),
-        ("op", op),
-        ("step", step),
+        ("T", &type_name(dtype)),
+        ("start", &start),
+        ("axis", &axis),
+        ("direction", &direction),
+        ("op", &op),
+        ("step", &step),
     ];
-    Ok(reshape + &fill(&body, &parameters) + &restore)
+    Ok(fold.to_owned() + &fill(&body, parameters) + &restore)
 }
 
 /// The input reshaped so that a computed axis is the second of three; and the shape of the result.
@@ -186,7 +172,7 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
     if (decays && cx.input(4).is_none()) || (corrects && cx.input(5).is_none()) {
         return Err(NodeInvalid.because(format!("`update_rule` = '{rule}' requires the input `decay` or `beta`")));
     }
-    let dtype = cx.dtype(0)?.number().to_string();
+    let dtype = cx.dtype(0)?.number();
     let steps = |name: &str, input: &str, shape: &str| {
         format!(
             "{name}_shape = Constant <value = int64[5] {{0, 0, {shape}}}> ()
@@ -224,7 +210,7 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
              state = ConstantOfShape (state_shape)\n"
         }
     };
-    let width = cx.known_input(0).shape.and_then(|shape| shape.get(2).copied().flatten()).map(|width| width / query_heads);
+    let width = cx.dim(0, 2).map(|width| width / query_heads);
     body += &match (cx.float("scale")?.filter(|&scale| scale != 0.0), width) {
         (Some(scale), _) => format!("scale = Constant <value = float {{{}}}> ()\n", number(scale)),
         (None, Some(width)) => format!("scale = Constant <value = float {{{}}}> ()\n", number(1.0 / (width as f32).sqrt())),
@@ -267,5 +253,5 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
         scanned.join(", "),
         inputs.join(", ")
     );
-    Ok(fill(&body, &[("dtype", &dtype), ("key_heads", &key_heads.to_string()), ("query_heads", &query_heads.to_string())]))
+    Ok(fill(&body, &[("dtype", &dtype), ("key_heads", &key_heads), ("query_heads", &query_heads)]))
 }

@@ -5,18 +5,11 @@ use crate::convert::context::Context;
 use crate::convert::reason::Code::{self, NotConstant, Overridable, ShapeUnknown, TooLarge};
 use crate::convert::reason::Reason;
 
-pub(super) const EXPANSIONS: &[Expansion] = &[
-    exact("ReduceL1", 18, reduce).against(&COMPUTED),
-    exact("ReduceL2", 18, reduce).against(&COMPUTED),
-    exact("ReduceLogSum", 18, reduce).against(&COMPUTED),
-    exact("ReduceLogSumExp", 18, reduce).against(&COMPUTED),
-    exact("ReduceMax", 18, reduce).against(&COMPUTED),
-    exact("ReduceMean", 18, reduce).against(&COMPUTED),
-    exact("ReduceMin", 18, reduce).against(&COMPUTED),
-    exact("ReduceProd", 18, reduce).against(&COMPUTED),
-    exact("ReduceSum", 13, reduce).against(&COMPUTED),
-    exact("ReduceSumSquare", 18, reduce).against(&COMPUTED),
-];
+pub(super) const EXPANSIONS: &[Expansion] =
+    &[exact(REDUCTIONS_EXCEPT_SUM, 18, reduce).against(&COMPUTED), exact("ReduceSum", 13, reduce).against(&COMPUTED)];
+
+const REDUCTIONS_EXCEPT_SUM: &str =
+    "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare";
 
 const COMPUTED: [Code; 2] = [NotConstant, Overridable];
 

@@ -80,10 +80,10 @@ fn rotary_embedding(cx: &Context) -> Result<String, Reason> {
     body += if is_partial { "joined = Concat <axis: int = -1> (turned, kept)\n" } else { "joined = Identity (turned)\n" };
     body += if rank == 3 { "shape = Shape (X) Y = Reshape (joined, shape)" } else { "Y = Identity (joined)" };
     let part = part.unwrap_or(0);
-    Ok(fill(&body, &[("heads", &heads.to_string()), ("part", &part.to_string()), ("half", &(part / 2).to_string())]))
+    Ok(fill(&body, &[("heads", &heads), ("part", &part), ("half", &(part / 2))]))
 }
 
 fn head_size(cx: &Context, rank: usize, heads: i64) -> Option<i64> {
-    let last = cx.known_input(0).shape?.last().copied()??;
+    let last = cx.last_dim(0)?;
     if rank == 4 { Some(last) } else { (heads > 0).then(|| last / heads) }
 }

@@ -1,6 +1,6 @@
 //! Rounding, thresholds and the recognition of NaN.
 
-use super::{Expansion, exact, fill, number, type_of};
+use super::{Expansion, exact, fill, list, number, type_name, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::Code::{ShapeUnknown, TooLarge};
 use crate::convert::reason::Reason;
@@ -30,7 +30,7 @@ pub(super) fn rounded(input: &str, output: &str, float: &str, dtype: DType) -> S
         goes_up = Or (is_more, is_odd_tie)
         step = Cast <to = $number> (goes_up)
         $output = Add (below, step)";
-    fill(body, &[("input", input), ("output", output), ("T", float), ("number", &dtype.number().to_string())])
+    fill(body, &[("input", &input), ("output", &output), ("T", &float), ("number", &dtype.number())])
 }
 
 /// The magnitude is rounded, and gets the sign back. A result of zero is the input times zero, which has its sign.
@@ -84,6 +84,6 @@ fn eye_like(cx: &Context) -> Result<String, Reason> {
     }
     let diagonal = cx.int_or("k", 0)?;
     let elements = (0..rows).flat_map(|row| (0..columns).map(move |column| i64::from(Some(column) == row.checked_add(diagonal))));
-    let dtype = cx.output_dtype(0)?.name().to_lowercase();
-    Ok(format!("output = Constant <value = {dtype}[{rows},{columns}] {{{}}}> ()", super::list(elements)))
+    let dtype = type_name(cx.output_dtype(0)?);
+    Ok(format!("output = Constant <value = {dtype}[{rows},{columns}] {{{}}}> ()", list(elements)))
 }

@@ -1,6 +1,6 @@
 //! `TensorScatter`: elements are moved, not computed.
 
-use super::{Expansion, exact, fill};
+use super::{Expansion, exact, fill, list};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid};
 use crate::convert::reason::Reason;
@@ -14,7 +14,7 @@ fn tensor_scatter(cx: &Context) -> Result<String, Reason> {
     if axis == 0 || axis >= rank as i64 {
         return Err(NodeInvalid.because("`axis` must not be that of the batch, nor out of range"));
     }
-    let list = |place: usize| (0..rank).map(|at| if at == place { "-1" } else { "1" }).collect::<Vec<_>>().join(",");
+    let shape = |place: usize| list((0..rank).map(|at| if at == place { -1 } else { 1 }));
     let mut body = "
         update_shape = Shape (update)
         axis = Constant <value = int64 {$axis}> ()
@@ -45,8 +45,6 @@ fn tensor_scatter(cx: &Context) -> Result<String, Reason> {
     body += "
         index = Expand (wrapped, update_shape)
         present_cache = ScatterElements <axis: int = $axis> (past_cache, index, update)";
-    let parameters =
-        [("axis", axis.to_string()), ("rank", rank.to_string()), ("order_shape", list(axis as usize)), ("starts_shape", list(0))];
-    let parameters: Vec<(&str, &str)> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    Ok(fill(&body, &parameters))
+    let (order_shape, starts_shape) = (shape(axis as usize), shape(0));
+    Ok(fill(&body, &[("axis", &axis), ("rank", &rank), ("order_shape", &order_shape), ("starts_shape", &starts_shape)]))
 }

@@ -63,5 +63,5 @@ fn computed_mask(cx: &Context, upper: bool) -> String {
         drop = $compare (offset, $k)
         keep = Not (drop)";
     let k = if cx.input(1).is_some() { "k" } else { "first" };
-    fill(body, &[("compare", if upper { "Less" } else { "Greater" }), ("k", k)])
+    fill(body, &[("compare", &if upper { "Less" } else { "Greater" }), ("k", &k)])
 }

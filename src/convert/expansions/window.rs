@@ -48,6 +48,6 @@ fn window(cx: &Context, coefficients: [f32; 3]) -> Result<String, Reason> {
     };
     let [a0, a1, a2] = coefficients.map(number);
     let period = if cx.int_or("periodic", 1)? != 0 { "length" } else { "shorter" };
-    let to = cx.int_or("output_datatype", 1)?.to_string();
-    Ok(fill(&body, &[("a0", &a0), ("a1", &a1), ("a2", &a2), ("period", period), ("to", &to)]))
+    let to = cx.int_or("output_datatype", 1)?;
+    Ok(fill(&body, &[("a0", &a0), ("a1", &a1), ("a2", &a2), ("period", &period), ("to", &to)]))
 }
