@@ -12,51 +12,39 @@ use crate::protobuf::schema::{
 };
 use crate::tensor::{Content, Data};
 
-fn attribute(name: &str, kind: AttributeType) -> AttributeProto {
-    let known = raw::AttributeProto { name: Some(name.to_owned()), r#type: Some(kind.into()), ..Default::default() };
-    AttributeProto::from(known)
+fn attribute(name: &str, kind: AttributeType, set: impl FnOnce(&mut AttributeProto)) -> AttributeProto {
+    let named = raw::AttributeProto { name: Some(name.to_owned()), r#type: Some(kind.into()), ..Default::default() };
+    let mut made = AttributeProto::from(named);
+    set(&mut made);
+    made
 }
 
 pub(super) fn int(name: &str, value: i64) -> AttributeProto {
-    let mut made = attribute(name, AttributeType::Int);
-    made.i = Some(value);
-    made
+    attribute(name, AttributeType::Int, |made| made.i = Some(value))
 }
 
 pub(super) fn ints(name: &str, values: Vec<i64>) -> AttributeProto {
-    let mut made = attribute(name, AttributeType::Ints);
-    made.ints = values;
-    made
+    attribute(name, AttributeType::Ints, |made| made.ints = values)
 }
 
 pub(super) fn float(name: &str, value: f32) -> AttributeProto {
-    let mut made = attribute(name, AttributeType::Float);
-    made.f = Some(value);
-    made
+    attribute(name, AttributeType::Float, |made| made.f = Some(value))
 }
 
 pub(super) fn floats(name: &str, values: Vec<f32>) -> AttributeProto {
-    let mut made = attribute(name, AttributeType::Floats);
-    made.floats = values;
-    made
+    attribute(name, AttributeType::Floats, |made| made.floats = values)
 }
 
 pub(super) fn string(name: &str, value: &str) -> AttributeProto {
-    let mut made = attribute(name, AttributeType::String);
-    made.s = Some(Bytes::copy_from_slice(value.as_bytes()));
-    made
+    attribute(name, AttributeType::String, |made| made.s = Some(Bytes::copy_from_slice(value.as_bytes())))
 }
 
 pub(super) fn tensor(name: &str, value: TensorProto) -> AttributeProto {
-    let mut made = attribute(name, AttributeType::Tensor);
-    made.t = Some(value);
-    made
+    attribute(name, AttributeType::Tensor, |made| made.t = Some(value))
 }
 
 pub(super) fn graph(name: &str, value: GraphProto) -> AttributeProto {
-    let mut made = attribute(name, AttributeType::Graph);
-    made.g = Some(value);
-    made
+    attribute(name, AttributeType::Graph, |made| made.g = Some(value))
 }
 
 /// An input or output of a subgraph, whose type is inferred from the enclosing node.
@@ -107,16 +95,16 @@ pub(super) fn constant_node(output: &str, value: TensorProto) -> NodeProto {
     node("Constant", output, &[], vec![tensor("value", value)])
 }
 
-fn content(dtype: DType, dims: &[i64], bytes: Vec<u8>) -> TensorProto {
+pub(super) fn numbers(dtype: DType, dims: &[i64], bytes: Vec<u8>) -> TensorProto {
     Content::new(dtype, dims, Data::Numbers(bytes.into(), Vec::new())).into_tensor("")
 }
 
 pub(super) fn int64_tensor(dims: &[i64], values: &[i64]) -> TensorProto {
-    content(DType::Int64, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
+    numbers(DType::Int64, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
 }
 
 pub(super) fn bool_scalar(value: bool) -> TensorProto {
-    content(DType::Bool, &[], vec![u8::from(value)])
+    numbers(DType::Bool, &[], vec![u8::from(value)])
 }
 
 /// A list of int32 or int64. None for another type, or a value out of range of int32.
@@ -126,7 +114,7 @@ pub(super) fn indices(dtype: DType, values: &[i64]) -> Option<TensorProto> {
         DType::Int64 => Some(int64_tensor(&dims, values)),
         DType::Int32 => {
             let narrow: Result<Vec<i32>, _> = values.iter().map(|&value| value.try_into()).collect();
-            Some(content(dtype, &dims, narrow.ok()?.into_iter().flat_map(i32::to_le_bytes).collect()))
+            Some(numbers(dtype, &dims, narrow.ok()?.into_iter().flat_map(i32::to_le_bytes).collect()))
         }
         _ => None,
     }
@@ -140,7 +128,7 @@ pub(super) fn index(dtype: DType, value: i64) -> Option<TensorProto> {
 }
 
 pub(super) fn float_tensor(dims: &[i64], values: &[f32]) -> TensorProto {
-    content(DType::Float, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
+    numbers(DType::Float, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
 }
 
 /// The largest size of a new tensor of zeros in bytes: declared shapes may exceed any memory, and many nodes may need one.
@@ -150,7 +138,7 @@ const LARGEST_CONSTANT: u64 = 1 << 12;
 pub(super) fn zeros(dtype: DType, dims: &[i64]) -> Option<TensorProto> {
     let elements = dims.iter().try_fold(1u64, |product, &dim| product.checked_mul(u64::try_from(dim).ok()?))?;
     let bytes = usize::try_from(dtype.raw_bytes(elements).filter(|&bytes| bytes <= LARGEST_CONSTANT)?).ok()?;
-    Some(content(dtype, dims, vec![0; bytes]))
+    Some(numbers(dtype, dims, vec![0; bytes]))
 }
 
 /// A scalar of a floating-point type that represents the value exactly.
@@ -162,7 +150,7 @@ pub(super) fn scalar(dtype: DType, value: f64) -> Option<TensorProto> {
         DType::Bfloat16 if half::bf16::from_f64(value).to_f64() == value => half::bf16::from_f64(value).to_le_bytes().to_vec(),
         _ => return None,
     };
-    Some(content(dtype, &[], bytes))
+    Some(numbers(dtype, &[], bytes))
 }
 
 /// The values in bytes of a type whose values double represents exactly.

@@ -8,7 +8,6 @@ use super::super::reason::Code::{InputUnsupported, NodeInvalid, TypeUnsupported}
 use super::super::reason::Reason;
 use crate::elements::dtype::DType;
 use crate::protobuf::schema::TensorProto;
-use crate::tensor::{Content, Data};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Clip", 6).up(&[Drop("consumed_inputs"), Run(absent_bounds_need_float)]).down(&[Run(absent_bounds_need_float)]),
@@ -51,7 +50,7 @@ fn rounded(dtype: DType, value: f32) -> Option<TensorProto> {
         DType::Float16 => half::f16::from_f32(value).to_le_bytes().to_vec(),
         _ => return None,
     };
-    Some(Content::new(dtype, &[], Data::Numbers(bytes.into(), Vec::new())).into_tensor(""))
+    Some(make::numbers(dtype, &[], bytes))
 }
 
 /// A minimum above the maximum becomes the maximum, to which runtimes set all elements then: they refuse such attributes.
