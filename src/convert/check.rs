@@ -22,17 +22,8 @@ pub(super) fn fits(cx: &Context, target: &'static Schema) -> Result<(), Reason> 
 
 /// Checks that the known types of a node that an expansion added are supported by the version it is written for.
 pub(super) fn supports(cx: &Context) -> Result<(), Reason> {
-    let inputs = (0..cx.node.input.len()).filter(|&index| cx.input(index).is_some());
-    let inputs = inputs.map(|index| Actual { side: Side::Input(index), old: None, new: cx.schema.input(index) });
-    let outputs = (0..cx.node.output.len()).filter(|&index| cx.has_output(index));
-    let outputs = outputs.map(|index| Actual { side: Side::Output(index), old: None, new: cx.schema.output(index) });
-    for actual in inputs.chain(outputs) {
-        let Some(new) = actual.new else { continue };
-        if actual.known(cx).is_some() {
-            is_admitted(cx, &actual, new, cx.schema)?;
-        }
-    }
-    Ok(())
+    let mut known = operands_of(cx, None, cx.schema).filter(|operand| operand.known(cx).is_some());
+    known.try_for_each(|operand| is_admitted(cx, &operand, cx.schema))
 }
 
 /// Checks what adapters rely on: the node has all required inputs of its present version, and an output if that has any. Versions
@@ -60,34 +51,38 @@ impl From<Fault> for Reason {
 }
 
 fn types(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
-    let inputs = (0..cx.node.input.len()).filter(|&index| cx.input(index).is_some());
-    let inputs = inputs.map(|index| Actual { side: Side::Input(index), old: cx.schema.input(index), new: target.input(index) });
-    let outputs = (0..cx.node.output.len()).filter(|&index| cx.has_output(index));
-    let outputs =
-        outputs.map(|index| Actual { side: Side::Output(index), old: cx.schema.output(index), new: target.output(index) });
-    let mut seen: Vec<Actual> = Vec::new();
-    for actual in inputs.chain(outputs) {
-        let Some(new) = actual.new else { continue };
-        is_admitted(cx, &actual, new, target)?;
-        if !new.is_homogeneous() {
+    let mut seen: Vec<Operand> = Vec::new();
+    for operand in operands_of(cx, Some(cx.schema), target) {
+        is_admitted(cx, &operand, target)?;
+        if !operand.new.is_homogeneous() {
             continue;
         }
-        let same_variable = |other: &&Actual| other.new.is_some_and(|other| other.type_name == new.type_name);
-        if let Some(other) = seen.iter().find(same_variable) {
-            are_equal(cx, other, &actual, target)?;
+        if let Some(other) = seen.iter().find(|other| other.new.type_name == operand.new.type_name) {
+            are_equal(cx, other, &operand, target)?;
         }
-        seen.push(actual);
+        seen.push(operand);
     }
     Ok(())
 }
 
+/// The inputs and outputs of the node that the version to convert to has.
+fn operands_of(cx: &Context, old: Option<&'static Schema>, new: &'static Schema) -> impl Iterator<Item = Operand> {
+    let inputs = (0..cx.node.input.len()).filter(|&index| cx.input(index).is_some()).filter_map(move |index| {
+        Some(Operand { side: Side::Input(index), old: old.and_then(|old| old.input(index)), new: new.input(index)? })
+    });
+    let outputs = (0..cx.node.output.len()).filter(|&index| cx.has_output(index)).filter_map(move |index| {
+        Some(Operand { side: Side::Output(index), old: old.and_then(|old| old.output(index)), new: new.output(index)? })
+    });
+    inputs.chain(outputs)
+}
+
 /// An input or output of the node.
-struct Actual {
+struct Operand {
     side: Side,
     /// The formal parameter in the version to convert from.
     old: Option<&'static Formal>,
     /// The formal parameter in the version to convert to.
-    new: Option<&'static Formal>,
+    new: &'static Formal,
 }
 
 enum Side {
@@ -95,7 +90,7 @@ enum Side {
     Output(usize),
 }
 
-impl Actual {
+impl Operand {
     fn known(&self, cx: &Context) -> Option<ValueType> {
         match self.side {
             Side::Input(index) => cx.input_type(index),
@@ -121,33 +116,33 @@ impl Actual {
 }
 
 /// Versions that only add types need no check: a model with wrong types stays as wrong as it was.
-fn is_admitted(cx: &Context, actual: &Actual, new: &Formal, target: &Schema) -> Result<(), Reason> {
-    if actual.old.is_some_and(|old| old.types.is_subset(new.types)) {
+fn is_admitted(cx: &Context, operand: &Operand, target: &Schema) -> Result<(), Reason> {
+    if operand.old.is_some_and(|old| old.types.is_subset(operand.new.types)) {
         return Ok(());
     }
     let unsupported = |known: ValueType, place: &str| {
-        Err(TypeUnsupported.because(format!("{} is {known}{place}, which {target} does not support", actual.describe(cx))))
+        Err(TypeUnsupported.because(format!("{} is {known}{place}, which {target} does not support", operand.describe(cx))))
     };
-    if let Some(known) = actual.known(cx) {
-        return if new.types.contains(known) { Ok(()) } else { unsupported(known, "") };
+    if let Some(known) = operand.known(cx) {
+        return if operand.new.types.contains(known) { Ok(()) } else { unsupported(known, "") };
     }
-    match actual.types_in_calls(cx).map(|types| types.iter().find(|&known| !new.types.contains(known))) {
+    match operand.types_in_calls(cx).map(|types| types.iter().find(|&known| !operand.new.types.contains(known))) {
         Some(None) => Ok(()),
         Some(Some(known)) => unsupported(known, " in a call of the function"),
         None => Err(TypeUnknown.because(format!(
             "the type of {} is unknown, and {target} does not support all types of {}",
-            actual.describe(cx),
+            operand.describe(cx),
             cx.schema
         ))),
     }
 }
 
 /// Two inputs or outputs that must have the same type in the new version had to before, or are known to.
-fn are_equal(cx: &Context, left: &Actual, right: &Actual, target: &Schema) -> Result<(), Reason> {
+fn are_equal(cx: &Context, left: &Operand, right: &Operand, target: &Schema) -> Result<(), Reason> {
     if shared_before(left.old, right.old) {
         return Ok(());
     }
-    let [what_left, what_right] = [left, right].map(|actual| actual.describe(cx));
+    let [what_left, what_right] = [left, right].map(|operand| operand.describe(cx));
     match (left.known(cx), right.known(cx)) {
         (Some(left), Some(right)) if left == right => Ok(()),
         (Some(left), Some(right)) => {
