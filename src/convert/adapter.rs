@@ -75,37 +75,25 @@ impl Action {
     /// Applies the change.
     pub fn apply(&self, cx: &mut Context) -> Result<(), Reason> {
         match *self {
-            Action::Drop(name) => {
-                cx.remove_attribute(name);
-                Ok(())
-            }
+            Action::Drop(name) => cx.remove_attribute(name),
             Action::DropIf(name, value) => match cx.attribute(name)? {
-                Some(attribute) if value.is(&attribute) => {
-                    cx.remove_attribute(name);
-                    Ok(())
-                }
-                Some(_) => Err(AttributeUnsupported.because(unsupported(cx, name))),
-                None => Ok(()),
+                Some(attribute) if value.is(&attribute) => cx.remove_attribute(name),
+                Some(_) => return Err(AttributeUnsupported.because(unsupported(cx, name))),
+                None => {}
             },
             Action::Write(name, value) => {
                 if cx.attribute(name)?.is_none() {
                     cx.write(name, value);
                 }
-                Ok(())
             }
-            Action::Rename(old, new) => {
-                cx.rename_attribute(old, new);
-                Ok(())
-            }
-            Action::ToInput(name, index, kind) => to_input(cx, name, index, kind),
-            Action::ToAttribute(index, name, kind) => to_attribute(cx, index, name, kind),
-            Action::CountFromFront(name) => count_from_front(cx, name),
-            Action::Becomes(name) => {
-                cx.rename_operator(name);
-                Ok(())
-            }
-            Action::Run(run) => run(cx),
+            Action::Rename(old, new) => cx.rename_attribute(old, new),
+            Action::ToInput(name, index, kind) => to_input(cx, name, index, kind)?,
+            Action::ToAttribute(index, name, kind) => to_attribute(cx, index, name, kind)?,
+            Action::CountFromFront(name) => count_from_front(cx, name)?,
+            Action::Becomes(name) => cx.rename_operator(name),
+            Action::Run(run) => run(cx)?,
         }
+        Ok(())
     }
 }
 
@@ -155,14 +143,8 @@ fn to_attribute(cx: &mut Context, index: usize, name: &'static str, kind: Kind) 
                     .because(format!("input {index} has {} elements, but the attribute `{name}` holds one", other.len())));
             }
         },
-        Kind::Ints => {
-            let ints = cx.read_ints(index)?;
-            cx.set_ints(name, ints);
-        }
-        Kind::Floats => {
-            let floats = cx.read_floats(index)?;
-            cx.set_attribute(make::floats(name, floats));
-        }
+        Kind::Ints => cx.set_attribute(make::ints(name, cx.read_ints(index)?)),
+        Kind::Floats => cx.set_attribute(make::floats(name, cx.read_floats(index)?)),
     }
     cx.take_input(index);
     Ok(())
