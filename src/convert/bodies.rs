@@ -5,7 +5,18 @@ use std::borrow::Cow;
 use super::planned::PlannedNodes;
 use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind, graph_mut};
-use crate::protobuf::schema::{NodeProto, TensorProto};
+use crate::protobuf::raw;
+use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
+
+/// The graphs in the attributes of a node, except those in lists.
+pub(super) fn graphs(node: &NodeProto) -> impl Iterator<Item = &GraphProto> {
+    node.attribute.iter().filter_map(|attribute| attribute.g.as_ref())
+}
+
+/// The same graphs, to be changed; other attributes are not borrowed mutably.
+pub(super) fn graphs_mut(node: &mut raw::NodeProto) -> impl Iterator<Item = &mut GraphProto> {
+    node.attribute.iter_mut().filter(|attribute| attribute.g.is_some()).filter_map(|attribute| attribute.g.as_mut())
+}
 
 /// The nodes that are planned so far, and the graphs that contain them. Inner scopes are planned first.
 pub(super) struct Bodies<'m> {

@@ -4,6 +4,7 @@ use super::reason::Code::{OperatorTooNew, OperatorUnknown, Overridable};
 use super::reason::Reason;
 use std::borrow::Cow;
 
+use super::bodies::graphs_mut;
 use super::context::{Context, Record, Source};
 use super::expand::expand;
 use super::expansion_body::ExpansionBodies;
@@ -131,8 +132,7 @@ impl<'m> NodeConverter<'_, 'm> {
         if is_constant && from <= self.target {
             return Ok(vec![node]);
         }
-        for attribute in node.attribute.iter_mut().filter(|attribute| attribute.g.is_some()) {
-            let Some(body) = &mut attribute.g else { continue };
+        for body in graphs_mut(&mut node) {
             let mut converted = Vec::new();
             for inner in std::mem::take(&mut body.node) {
                 self.check_types(&inner, from)?;

@@ -1,5 +1,6 @@
 //! Replaces a node whose operator the older opset lacks by nodes of that opset.
 
+use super::bodies::graphs_mut;
 use super::check;
 use super::context::{Context, Made};
 use super::expanded::Exactness;
@@ -83,7 +84,7 @@ fn used_nodes(cx: &Context, nodes: Vec<NodeProto>) -> Vec<NodeProto> {
 fn each_used_name(node: &mut NodeProto, visit: &mut dyn FnMut(&mut String)) {
     let node: &mut raw::NodeProto = node;
     node.input.iter_mut().for_each(&mut *visit);
-    for inner in node.attribute.iter_mut().filter(|attribute| attribute.g.is_some()).filter_map(|attribute| attribute.g.as_mut()) {
+    for inner in graphs_mut(node) {
         inner.node.iter_mut().for_each(|node| each_used_name(node, visit));
     }
 }
@@ -167,9 +168,7 @@ impl Renaming<'_> {
         for output in node.output.iter_mut().filter(|name| !name.is_empty()) {
             self.define(cx, output, constant.as_ref());
         }
-        for graph in
-            node.attribute.iter_mut().filter(|attribute| attribute.g.is_some()).filter_map(|attribute| attribute.g.as_mut())
-        {
+        for graph in graphs_mut(node) {
             graph.name = Some(cx.fresh("body"));
             graph.input.iter_mut().for_each(|input| self.define(cx, input.name.get_or_insert_default(), None));
             for inner in &mut graph.node {

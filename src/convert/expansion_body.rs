@@ -5,6 +5,7 @@
 
 use prost::Message;
 
+use super::bodies::graphs_mut;
 use super::context::Context;
 use super::expansions::{local_name, local_output_name};
 use super::make;
@@ -136,9 +137,7 @@ fn constants_to_nodes(graph: &mut GraphProto, given: &HashSet<&str>) {
         make::constant_node(&name, tensor)
     });
     graph.node.splice(..0, constants);
-    for attribute in graph.node.iter_mut().flat_map(|node| &mut node.attribute).filter(|attribute| attribute.g.is_some()) {
-        if let Some(inner) = attribute.g.as_mut() {
-            constants_to_nodes(inner, given);
-        }
+    for inner in graph.node.iter_mut().flat_map(|node| graphs_mut(node)) {
+        constants_to_nodes(inner, given);
     }
 }

@@ -5,8 +5,9 @@
 
 use prost::Message as _;
 
+use super::bodies::{graphs, graphs_mut};
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{Model, ScopeKind};
+use crate::graph::Model;
 use crate::protobuf::raw;
 use crate::protobuf::schema::{FunctionProto, NodeProto, OperatorSetIdProto};
 
@@ -56,10 +57,7 @@ impl Functions {
         let mut body = function.encode_to_vec();
         body.extend(op.as_bytes());
         let name = self.by_body.get(&body).cloned().unwrap_or_else(|| {
-            let numbered = (2..).map(|number: u64| format!("{op}_{number}"));
-            let name = std::iter::once(op.to_owned()).chain(numbered).find(|name| !self.names.contains(name));
-            let name = name.unwrap_or_default();
-            self.names.insert(name.clone());
+            let name = numbered(op, &mut self.names);
             self.by_body.insert(body, name.clone());
             function.name = Some(name.clone());
             self.made.push(function);
@@ -74,6 +72,14 @@ impl Functions {
         call.device_configurations.clear();
         call
     }
+}
+
+/// A name that is not taken, and is from now on: the given one, or that with a number.
+fn numbered(name: &str, taken: &mut HashSet<String>) -> String {
+    let others = (2..).map(|number: u64| format!("{name}_{number}"));
+    let free = std::iter::once(name.to_owned()).chain(others).find(|name| !taken.contains(name)).unwrap_or_default();
+    taken.insert(free.clone());
+    free
 }
 
 /// The names inside of a function.
@@ -102,21 +108,14 @@ impl Locals {
         // The names of added values begin with that of the first output.
         let prefix = replaced.output.iter().find(|name| !name.is_empty()).map_or(String::new(), |name| format!("{name}_"));
         let mut names: HashMap<String, String> = HashMap::default();
-        let numbered = |kind: &str, list: &[String]| -> Vec<(String, String)> {
-            list.iter().enumerate().map(|(index, name)| (name.clone(), format!("{kind}{index}"))).collect()
-        };
-        names.extend(numbered("input", &inputs));
-        names.extend(numbered("output", &outputs));
+        names.extend(inputs.iter().enumerate().map(|(index, name)| (name.clone(), format!("input{index}"))));
+        names.extend(outputs.iter().enumerate().map(|(index, name)| (name.clone(), format!("output{index}"))));
         #[expect(clippy::disallowed_methods, reason = "from a table into a table")]
         let mut taken: HashSet<String> = names.values().cloned().collect();
         for name in &defined {
             if !names.contains_key(name) {
                 let short = name.strip_prefix(&prefix).filter(|short| !short.is_empty()).unwrap_or(name);
-                let others = (2..).map(|number: u64| format!("{short}_{number}"));
-                let local =
-                    std::iter::once(short.to_owned()).chain(others).find(|local| !taken.contains(local)).unwrap_or_default();
-                taken.insert(local.clone());
-                names.insert(name.clone(), local);
+                names.insert(name.clone(), numbered(short, &mut taken));
             }
         }
         Locals { inputs, outputs, names }
@@ -129,21 +128,17 @@ impl Locals {
     /// A node with local names, also in its graphs.
     fn renamed(&self, node: &NodeProto) -> NodeProto {
         let mut node = node.clone();
-        let first = node.output.iter().find(|name| !name.is_empty()).map(|name| self.of(name));
-        node.name = first;
+        node.name = node.output.iter().find(|name| !name.is_empty()).map(|name| self.of(name));
         node.doc_string = None;
         node.metadata_props.clear();
         let raw: &mut raw::NodeProto = &mut node;
         raw.input.iter_mut().chain(&mut raw.output).for_each(|name| *name = self.of(name));
-        for graph in raw.attribute.iter_mut().filter(|attribute| attribute.g.is_some()).filter_map(|attribute| attribute.g.as_mut())
-        {
-            graph.name = Some("body".to_owned());
+        for graph in graphs_mut(raw) {
             let graph: &mut raw::GraphProto = graph;
-            graph
-                .input
-                .iter_mut()
-                .chain(&mut graph.output)
-                .for_each(|value| value.name = value.name.as_deref().map(|name| self.of(name)));
+            graph.name = Some("body".to_owned());
+            for value in graph.input.iter_mut().chain(&mut graph.output) {
+                value.name = value.name.as_deref().map(|name| self.of(name));
+            }
             graph.node = graph.node.iter().map(|inner| self.renamed(inner)).collect();
         }
         node
@@ -153,15 +148,10 @@ impl Locals {
 /// The names that a node and its graphs define and use, without those that are missing.
 fn collect(node: &NodeProto, defined: &mut Vec<String>, used: &mut Vec<String>) {
     used.extend(node.input.iter().filter(|name| !name.is_empty()).cloned());
-    for graph in node.attribute.iter().filter_map(|attribute| attribute.g.as_ref()) {
+    for graph in graphs(node) {
         defined.extend(graph.input.iter().map(|input| input.name().to_owned()));
         graph.node.iter().for_each(|inner| collect(inner, defined, used));
         used.extend(graph.output.iter().map(|output| output.name().to_owned()));
     }
     defined.extend(node.output.iter().filter(|name| !name.is_empty()).cloned());
-}
-
-/// Whether nodes of a scope may call functions that are added: in functions, the calls would be nested.
-pub(super) fn may_call(root: ScopeKind) -> bool {
-    !matches!(root, ScopeKind::Function(_))
 }

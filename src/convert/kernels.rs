@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::Blocker;
+use super::bodies::graphs;
 use super::context::{Record, Source};
 use super::reason::Code;
 use crate::base::hash::HashMap;
@@ -116,8 +117,7 @@ impl Wanted {
             let operation = Operation::new(node, opset, |index| of(&node.input, index), |index| of(&node.output, index));
             self.check(&operation, true, &mut checked);
             if source.bodies.is_empty() {
-                let graphs = node.attribute.iter().filter_map(|attribute| attribute.g.as_ref());
-                waiting.extend(graphs.flat_map(|graph| graph.node.iter().rev()));
+                waiting.extend(graphs(node).flat_map(|graph| graph.node.iter().rev()));
             }
         }
         checked

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::bodies::Bodies;
+use super::bodies::{Bodies, graphs};
 use super::context::{Record, Source};
 use super::convert_node::{Blocked, NodeConverter};
 use super::expansion_body::ExpansionBodies;
@@ -207,7 +207,6 @@ impl<'m> Planner<'_, 'm> {
 
 /// Whether a subgraph of a node has constants or statements on values of its own, which a function cannot rename.
 fn declares_values(node: &NodeProto) -> bool {
-    let graphs = node.attribute.iter().filter_map(|attribute| attribute.g.as_ref());
     let declares = |graph: &GraphProto| {
         !graph.initializer.is_empty()
             || !graph.sparse_initializer.is_empty()
@@ -215,13 +214,12 @@ fn declares_values(node: &NodeProto) -> bool {
             || !graph.quantization_annotation.is_empty()
             || graph.node.iter().any(declares_values)
     };
-    graphs.into_iter().any(declares)
+    graphs(node).any(declares)
 }
 
 /// Whether a node, or one in its subgraphs, has an input of this name.
 pub(super) fn uses(node: &NodeProto, name: &str) -> bool {
-    let graphs = node.attribute.iter().filter_map(|attribute| attribute.g.as_ref());
-    node.input.iter().any(|input| input == name) || graphs.flat_map(|graph| &graph.node).any(|inner| uses(inner, name))
+    node.input.iter().any(|input| input == name) || graphs(node).flat_map(|graph| &graph.node).any(|inner| uses(inner, name))
 }
 
 /// Whether an operator exists and is the same in two opsets.

@@ -5,14 +5,14 @@
 use std::sync::OnceLock;
 
 use super::bodies::Bodies;
-use super::functions::{self, Functions};
+use super::functions::Functions;
 use super::kernels::{Kernels, Wanted};
 use super::part::{Part, Shared, uses};
 use super::{Blocker, Change, Code, ExpandInto, Expanded, Options, ir};
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
 use crate::base::progress::{Counter, Unit};
-use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId};
+use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind};
 use crate::ops::inference::Inferred;
 use crate::process::try_in_waves;
 
@@ -136,8 +136,9 @@ impl<'m> Planner<'m> {
         let mut callable = part.callable.into_iter().peekable();
         for (id, mut nodes) in part.nodes {
             let is_callable = callable.next_if_eq(&id).is_some();
+            // In functions, the calls would be nested.
             if let Some(functions) = self.functions.as_mut().filter(|_| is_callable)
-                && functions::may_call(self.model.scope_kind(self.model.root(id.scope)))
+                && !matches!(self.model.scope_kind(self.model.root(id.scope)), ScopeKind::Function(_))
             {
                 nodes = functions.call(self.model.node(id), &nodes.get()).into();
             }
