@@ -123,17 +123,16 @@ fn mode_becomes_outputs(cx: &mut Context) -> Result<(), Reason> {
 
 fn dropout_must_be_in_test_mode(cx: &mut Context) -> Result<(), Reason> {
     if cx.int_or("is_test", 0)? == 0 {
-        return match cx.source.settings.contested {
-            Some(cast::Contested::Runtime) => dropout_infers(cx),
-            None if names_one_output(cx) => Err(Contested
-                .because("`is_test` = 0 is contested: by the text Dropout trains, which opsets 7 to 11 lack; onnx's converter takes it for inference")),
-            _ => Err(AttributeUnsupported.because("Dropout has no training mode in opsets 7 to 11")),
-        };
+        match cx.source.settings.contested {
+            Some(cast::Contested::Runtime) => {}
+            None if names_one_output(cx) => {
+                return Err(Contested.because(
+                    "`is_test` = 0 is contested: by the text Dropout trains, which opsets 7 to 11 lack; onnx's converter takes it for inference",
+                ));
+            }
+            _ => return Err(AttributeUnsupported.because("Dropout has no training mode in opsets 7 to 11")),
+        }
     }
-    dropout_infers(cx)
-}
-
-fn dropout_infers(cx: &mut Context) -> Result<(), Reason> {
     no_mask(cx)?;
     cx.remove_attribute("is_test");
     Ok(())

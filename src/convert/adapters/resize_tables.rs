@@ -67,16 +67,10 @@ enum Step {
         axis: usize,
         places: Vec<i64>,
     },
-    /// The matrix is on the left.
-    Rows {
-        size: i64,
-        length: i64,
-        weights: Vec<f32>,
-    },
-    /// The matrix is on the right.
-    Columns {
-        length: i64,
-        size: i64,
+    /// The product with a matrix of these dimensions, which is on the left or on the right.
+    Product {
+        is_left: bool,
+        dims: [i64; 2],
         weights: Vec<f32>,
     },
     /// The axes in this order.
@@ -87,11 +81,11 @@ enum Step {
 fn product(rank: usize, axis: &Axis, weights: Vec<f32>) -> Vec<Step> {
     let &Axis { axis, length, size, .. } = axis;
     if axis + 2 == rank {
-        return vec![Step::Rows { size, length, weights }];
+        return vec![Step::Product { is_left: true, dims: [size, length], weights }];
     }
     let width = length as usize;
     let transposed = (0..width).flat_map(|column| weights.iter().skip(column).step_by(width.max(1)).copied()).collect();
-    let columns = Step::Columns { length, size, weights: transposed };
+    let columns = Step::Product { is_left: false, dims: [length, size], weights: transposed };
     if axis + 1 == rank {
         return vec![columns];
     }
@@ -122,15 +116,11 @@ fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Rea
                 let places = cx.constant_int_list("places", &places);
                 ("Gather", vec![current, places], vec![make::int("axis", axis as i64)])
             }
-            Step::Rows { size, length, weights } => {
-                set(&mut known.shape, last - 1, size);
-                let weights = cx.add_constant("weights", make::float_tensor(&[size, length], &weights));
-                ("MatMul", vec![weights, current], Vec::new())
-            }
-            Step::Columns { length, size, weights } => {
-                set(&mut known.shape, last, size);
-                let weights = cx.add_constant("weights", make::float_tensor(&[length, size], &weights));
-                ("MatMul", vec![current, weights], Vec::new())
+            Step::Product { is_left, dims, weights } => {
+                let (axis, size) = if is_left { (last - 1, dims[0]) } else { (last, dims[1]) };
+                set(&mut known.shape, axis, size);
+                let weights = cx.add_constant("weights", make::float_tensor(&dims, &weights));
+                ("MatMul", if is_left { vec![weights, current] } else { vec![current, weights] }, Vec::new())
             }
             Step::Transpose(order) => {
                 known = permuted(known, &order);
