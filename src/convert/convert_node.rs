@@ -81,14 +81,11 @@ impl<'m> NodeConverter<'_, 'm> {
                 None => adapt(&mut cx, &step, custom).map_err(blocked)?,
                 // The older version of an operator is preferred to its expansion.
                 Some(expansion) => {
-                    let (mark, original) = (cx.record.mark(), cx.node.clone());
                     let has_adapter = step.to.is_some_and(|to| !to.deprecated) || custom.is_some();
-                    match has_adapter.then(|| adapt(&mut cx, &step, custom)) {
+                    match has_adapter.then(|| cx.attempt(|cx| adapt(cx, &step, custom))) {
                         Some(Ok(())) => {}
                         Some(Err(reason)) if !expansion.helps(&reason) => return Err(blocked(reason)),
                         refused => {
-                            cx.record.reset(mark);
-                            (cx.node, cx.before, cx.after) = (original, Vec::new(), Vec::new());
                             let expanded = expand(&mut cx, expansion, self.bodies).map_err(blocked);
                             let nodes = expanded.and_then(|nodes| self.convert_expanded(nodes, step.opset));
                             // What a caller can override has a remedy.

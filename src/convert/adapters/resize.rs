@@ -39,13 +39,7 @@ fn as_older_version<'m>(
     cx: &mut Context<'_, 'm>,
     older: impl Fn(&mut Context<'_, 'm>) -> Result<(), Reason>,
 ) -> Result<(), Reason> {
-    let (mark, original, before, after) = (cx.record.mark(), cx.node.clone(), cx.before.len(), cx.after.len());
-    let Err(reason) = older(cx) else { return Ok(()) };
-    cx.record.reset(mark);
-    cx.node = original;
-    cx.before.truncate(before);
-    cx.after.truncate(after);
-    by_tables(cx).map_err(|_| reason)
+    cx.attempt(older).or_else(|reason| by_tables(cx).map_err(|_| reason))
 }
 
 fn sides_become_scales(cx: &mut Context) -> Result<(), Reason> {

@@ -91,17 +91,17 @@ pub(super) struct Record {
 
 /// The lengths of the lists of a record.
 #[derive(Clone, Copy)]
-pub(super) struct Mark([usize; 7]);
+struct Mark([usize; 7]);
 
 impl Record {
     /// The present state, to return to.
-    pub fn mark(&self) -> Mark {
+    fn mark(&self) -> Mark {
         let Record { made, initializers, released, declared, notes, expanded, warnings } = self;
         Mark([made.len(), initializers.len(), released.len(), declared.len(), notes.len(), expanded.len(), warnings.len()])
     }
 
     /// Forgets what was recorded since a mark.
-    pub fn reset(&mut self, Mark([made, initializers, released, declared, notes, expanded, warnings]): Mark) {
+    fn reset(&mut self, Mark([made, initializers, released, declared, notes, expanded, warnings]): Mark) {
         self.made.truncate(made);
         self.initializers.truncate(initializers);
         self.released.truncate(released);
@@ -132,6 +132,21 @@ pub(super) struct Context<'a, 'm> {
     pub initializer: Option<TensorProto>,
     /// Whether the node is not needed any more.
     pub is_removed: bool,
+}
+
+impl Context<'_, '_> {
+    /// Changes the node in a way that may turn out to be impossible: then it is as it was.
+    pub fn attempt(&mut self, change: impl FnOnce(&mut Self) -> Result<(), Reason>) -> Result<(), Reason> {
+        let (mark, node, before, after) = (self.record.mark(), self.node.clone(), self.before.len(), self.after.len());
+        let changed = change(self);
+        if changed.is_err() {
+            self.record.reset(mark);
+            self.node = node;
+            self.before.truncate(before);
+            self.after.truncate(after);
+        }
+        changed
+    }
 }
 
 /// Attributes.

@@ -269,7 +269,7 @@ fn reflect(from: &str, to: &str, name: &str) -> String {
         reflected_$r = Where (is_from_low_$r, from_low_$r, from_high_$r)
         is_outside_$r = Greater (distance_$r, zero)
         $into = Where (is_outside_$r, reflected_$r, $from)\n";
-    body.replace("$from)", &format!("{from})")).replace("($from,", &format!("({from},")).replace("$into", to).replace("$r", name)
+    fill(body, &[("from", &from), ("into", &to), ("r", &name)])
 }
 
 /// A pixel at an offset from a point along an axis: whether it is in the image, and its number.
