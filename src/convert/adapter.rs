@@ -2,10 +2,10 @@
 
 use super::context::Context;
 use super::make;
-use super::reason::Code::{AttributeUnsupported, NodeInvalid, TooLarge};
-use super::reason::Reason;
+use super::reason::{AttributeUnsupported, NodeInvalid, Reason, TooLarge};
 pub(super) use super::value::Value;
 use crate::ops::inference::MOST_DIMENSIONS;
+pub(super) use Action::*;
 
 /// Converts operators that change in the same way between the version `to` and the one before it, in both directions.
 pub(super) struct Adapter {

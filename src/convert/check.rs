@@ -3,8 +3,9 @@
 //! Types are checked only where the versions differ, so that unknown types block only conversions that depend on them.
 
 use super::context::Context;
-use super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, OperatorDeprecated, TypeUnknown, TypeUnsupported};
-use super::reason::Reason;
+use super::reason::{
+    AttributeUnsupported, InputUnsupported, NodeInvalid, OperatorDeprecated, Reason, TypeUnknown, TypeUnsupported,
+};
 use crate::ops::schemas::{Formal, Schema, TypeSet, ValueType};
 use crate::ops::validity::{self, Fault, What};
 use crate::protobuf::schema::NodeProto;

@@ -1,7 +1,6 @@
 //! Converts one node, one version of its operator at a time.
 
-use super::reason::Code::{OperatorTooNew, OperatorUnknown, Overridable};
-use super::reason::Reason;
+use super::reason::{OperatorTooNew, OperatorUnknown, Overridable, Reason};
 use std::borrow::Cow;
 
 use super::bodies::graphs_mut;

@@ -8,8 +8,7 @@ use prost::Message;
 
 use super::context::Source;
 use super::make;
-use super::reason::Code::NodeInvalid;
-use super::reason::Reason;
+use super::reason::{NodeInvalid, Reason};
 use crate::base::hash::HashSet;
 use crate::graph::{Model, ScopeId, ValueId};
 use crate::ops::inference::{Inferred, Known, infer};

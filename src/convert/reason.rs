@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+pub(super) use self::Code::*;
 use crate::base::codes::codes;
 
 /// Why a node cannot be converted: a code for programs and a sentence for people.

@@ -1,13 +1,11 @@
 //! Operators that gained or lost an attribute, and little else.
 
-use super::super::adapter::Action::{Drop, DropIf, Run, ToInput, Write};
-use super::super::adapter::{Adapter, Kind, Value, adapter};
+use super::super::adapter::{Adapter, Drop, DropIf, Kind, Run, ToInput, Value, Write, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{
-    BehaviourDiffers, InputUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported, TypeUnsupported,
+use super::super::reason::{
+    BehaviourDiffers, InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TypeUnsupported,
 };
-use super::super::reason::Reason;
 use super::computed_axes;
 use crate::elements::dtype::Class;
 

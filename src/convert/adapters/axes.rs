@@ -1,10 +1,8 @@
 //! `axis` and `axes`: negative ones since opset 11, as an input since 13 or 18.
 
-use super::super::adapter::Action::{CountFromFront, Run, ToAttribute, ToInput};
-use super::super::adapter::{Adapter, Kind, adapter};
+use super::super::adapter::{Adapter, CountFromFront, Kind, Run, ToAttribute, ToInput, adapter};
 use super::super::context::{Context, counted_from_front};
-use super::super::reason::Code::AttributeUnsupported;
-use super::super::reason::Reason;
+use super::super::reason::{AttributeUnsupported, Reason};
 use super::computed_axes;
 
 /// The reductions whose axes became an input in version 18; those of `ReduceSum` did in version 13.

@@ -1,11 +1,9 @@
 //! Broadcasting: by `axis` and `broadcast` before opset 7, by aligned trailing dimensions since; variadic operators since 8.
 
-use super::super::adapter::Action::{Drop, Run};
-use super::super::adapter::{Adapter, adapter};
+use super::super::adapter::{Adapter, Drop, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{InputUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported, TypeUnsupported};
-use super::super::reason::Reason;
+use super::super::reason::{InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TypeUnsupported};
 use crate::elements::dtype::Class;
 use crate::ops::inference::{Known, Shape};
 

@@ -3,11 +3,9 @@
 //! The versions not listed here only add types.
 
 use super::super::Explicit;
-use super::super::adapter::Action::Run;
-use super::super::adapter::{Adapter, adapter};
+use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
-use super::super::reason::Code::{AttributeUnsupported, NodeInvalid};
-use super::super::reason::Reason;
+use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason};
 use crate::elements::cast::Rules;
 use crate::elements::dtype::{Class, DType};
 use crate::graph::{read_round_mode, read_saturate, read_type};

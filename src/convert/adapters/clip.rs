@@ -1,11 +1,9 @@
 //! `Clip` across opsets: versions 1 6 11 12 13.
 
-use super::super::adapter::Action::{Drop, Run};
-use super::super::adapter::{Adapter, adapter};
+use super::super::adapter::{Adapter, Drop, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{InputUnsupported, NodeInvalid, TypeUnsupported};
-use super::super::reason::Reason;
+use super::super::reason::{InputUnsupported, NodeInvalid, Reason, TypeUnsupported};
 use crate::elements::dtype::DType;
 use crate::protobuf::schema::TensorProto;
 

@@ -1,11 +1,9 @@
 //! `Constant` across opsets: a tensor since version 1, sparse ones since 11, plain numbers and strings since 12.
 
-use super::super::adapter::Action::Run;
-use super::super::adapter::{Adapter, adapter};
+use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{NodeInvalid, TypeUnsupported};
-use super::super::reason::Reason;
+use super::super::reason::{NodeInvalid, Reason, TypeUnsupported};
 use crate::elements::dtype::DType;
 use crate::graph::{Body, ConstantValue};
 

@@ -1,11 +1,9 @@
 //! `If`, `Loop` and `Scan` across opsets.
 
-use super::super::adapter::Action::Run;
-use super::super::adapter::{Adapter, adapter};
+use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::{Context, counted_from_front, permuted};
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, BehaviourDiffers, InputUnsupported, NodeInvalid, ShapeUnsupported};
-use super::super::reason::Reason;
+use super::super::reason::{AttributeUnsupported, BehaviourDiffers, InputUnsupported, NodeInvalid, Reason, ShapeUnsupported};
 use crate::ops::inference::{Known, NOTHING};
 use crate::protobuf::raw;
 use crate::protobuf::schema::{GraphProto, NodeProto};

@@ -1,10 +1,8 @@
 //! `ConvTranspose` across opsets: versions 1 11 22.
 
-use super::super::adapter::Action::Run;
-use super::super::adapter::{Adapter, adapter};
+use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
-use super::super::reason::Code::{BehaviourDiffers, NodeInvalid, ShapeUnknown};
-use super::super::reason::Reason;
+use super::super::reason::{BehaviourDiffers, NodeInvalid, Reason, ShapeUnknown};
 
 pub(super) const ADAPTERS: &[Adapter] =
     &[adapter("ConvTranspose", 11).up(&[Run(paddings_must_be_even)]).down(&[Run(paddings_must_be_even)])];

@@ -1,11 +1,9 @@
 //! `Gather`, `OneHot`, `Scatter` and `ScatterElements` across opsets.
 
-use super::super::adapter::Action::{Becomes, Run};
-use super::super::adapter::{Adapter, adapter};
+use super::super::adapter::{Adapter, Becomes, Run, adapter};
 use super::super::context::{Context, counted_from_front};
 use super::super::make;
-use super::super::reason::Code::{InputUnsupported, NodeInvalid, TypeUnsupported};
-use super::super::reason::Reason;
+use super::super::reason::{InputUnsupported, NodeInvalid, Reason, TypeUnsupported};
 use crate::elements::dtype::{Class, DType};
 use crate::ops::inference::Known;
 

@@ -1,11 +1,11 @@
 //! `BatchNormalization`, `Dropout` and `GroupNormalization` across opsets.
 
-use super::super::adapter::Action::{Drop, DropIf, Run};
-use super::super::adapter::{Adapter, Value, adapter};
+use super::super::adapter::{Adapter, Drop, DropIf, Run, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, BehaviourDiffers, Contested, NodeInvalid, OutputUnsupported, ShapeUnknown};
-use super::super::reason::Reason;
+use super::super::reason::{
+    AttributeUnsupported, BehaviourDiffers, Contested, NodeInvalid, OutputUnsupported, Reason, ShapeUnknown,
+};
 use crate::elements::cast;
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;

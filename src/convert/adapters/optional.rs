@@ -3,8 +3,7 @@
 //! An optional that nodes only take apart again is not needed: its element is a value of the model. The same decision is made at each of
 //! the nodes, so that either all of them are rewritten or none.
 
-use super::super::adapter::Action::Run;
-use super::super::adapter::{Adapter, adapter};
+use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Reason;

@@ -1,11 +1,9 @@
 //! `Pad` across opsets: versions 1 2 11 13 18 19 21 23 24 25.
 
-use super::super::adapter::Action::{Rename, Run, ToAttribute, ToInput};
-use super::super::adapter::{Adapter, Kind, adapter};
+use super::super::adapter::{Adapter, Kind, Rename, Run, ToAttribute, ToInput, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, NodeInvalid, TypeUnsupported};
-use super::super::reason::Reason;
+use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason, TypeUnsupported};
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 

@@ -1,10 +1,8 @@
 //! Pooling across opsets.
 
-use super::super::adapter::Action::{Drop, DropIf, Run};
-use super::super::adapter::{Adapter, Value, adapter};
+use super::super::adapter::{Adapter, Drop, DropIf, Run, Value, adapter};
 use super::super::context::Context;
-use super::super::reason::Code::{AttributeUnsupported, BehaviourDiffers, NodeInvalid, OutputUnsupported};
-use super::super::reason::Reason;
+use super::super::reason::{AttributeUnsupported, BehaviourDiffers, NodeInvalid, OutputUnsupported, Reason};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("AveragePool", 7).down(&[DropIf("count_include_pad", Value::Int(0))]),

@@ -1,11 +1,9 @@
 //! `QuantizeLinear` and `DequantizeLinear` across opsets: versions 10 13 19 21 23 24 25 28.
 
-use super::super::adapter::Action::{DropIf, Run};
-use super::super::adapter::{Adapter, Value, adapter};
+use super::super::adapter::{Adapter, DropIf, Run, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported};
-use super::super::reason::Reason;
+use super::super::reason::{AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported};
 use super::cast::drop_saturate;
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;

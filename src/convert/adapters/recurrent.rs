@@ -1,7 +1,6 @@
 //! `GRU`, `LSTM` and `RNN` across opsets.
 
-use super::super::adapter::Action::{Drop, DropIf, Run, Write};
-use super::super::adapter::{Adapter, Value, adapter};
+use super::super::adapter::{Adapter, Drop, DropIf, Run, Value, Write, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Reason;

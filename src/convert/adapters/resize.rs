@@ -3,12 +3,10 @@
 //! Version 10 of `Resize` does not define its coordinate transformation. Runtimes scale coordinates without an offset, and round
 //! nearest neighbours down, or up along an axis that shrinks.
 
-use super::super::adapter::Action::{Becomes, DropIf, Run, ToAttribute, ToInput};
-use super::super::adapter::{Adapter, Kind, Value, adapter};
+use super::super::adapter::{Adapter, Becomes, DropIf, Kind, Run, ToAttribute, ToInput, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, ShapeUnsupported, TypeUnsupported};
-use super::super::reason::Reason;
+use super::super::reason::{AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported};
 use super::resize_tables::by_tables;
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;

@@ -8,11 +8,10 @@ use std::ops::{Add, Div, Mul, Sub};
 use super::super::context::{Context, permuted};
 use super::super::expanded::Exactness;
 use super::super::make;
-use super::super::reason::Code::{
-    AttributeUnsupported, BehaviourDiffers, ExpansionDisabled, ExpansionInexact, NodeInvalid, ShapeUnknown, TooLarge,
+use super::super::reason::{
+    AttributeUnsupported, BehaviourDiffers, ExpansionDisabled, ExpansionInexact, NodeInvalid, Reason, ShapeUnknown, TooLarge,
     TypeUnsupported,
 };
-use super::super::reason::Reason;
 use super::super::settings::Expand;
 use crate::elements::dtype::DType;
 use crate::ops::inference::Shape;

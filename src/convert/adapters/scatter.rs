@@ -3,12 +3,10 @@
 //! If no element is updated twice, the reduction is an operator on the elements at the indices and the updates, which is then
 //! scattered.
 
-use super::super::adapter::Action::Run;
-use super::super::adapter::{Adapter, adapter};
+use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown, TypeUnsupported};
-use super::super::reason::Reason;
+use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown, TypeUnsupported};
 use crate::base::hash::HashSet;
 use crate::elements::dtype::Class;
 use crate::ops::inference::Known;

@@ -1,12 +1,10 @@
 //! `SequenceMap` (version 17) as a `Loop` over the elements, whose state is the sequence of results.
 
-use super::super::adapter::Action::Run;
-use super::super::adapter::{Adapter, adapter};
+use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::expanded::Exactness;
 use super::super::make;
-use super::super::reason::Code::{ExpansionDisabled, NodeInvalid, TypeUnknown};
-use super::super::reason::Reason;
+use super::super::reason::{ExpansionDisabled, NodeInvalid, Reason, TypeUnknown};
 use super::super::settings::Expand;
 use crate::base::hash::HashSet;
 use crate::elements::dtype::DType;

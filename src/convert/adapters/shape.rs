@@ -1,11 +1,9 @@
 //! `Concat`, `Reshape`, `Shape`, `Slice`, `Tile` and `TopK` across opsets.
 
-use super::super::adapter::Action::{Drop, Run, ToAttribute, ToInput, Write};
-use super::super::adapter::{Adapter, Kind, Value, adapter};
+use super::super::adapter::{Adapter, Drop, Kind, Run, ToAttribute, ToInput, Value, Write, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, InputUnsupported, NodeInvalid, TypeUnsupported};
-use super::super::reason::Reason;
+use super::super::reason::{AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, TypeUnsupported};
 use super::wider::compute_wider;
 use crate::elements::dtype::{Class, DType};
 use crate::ops::inference::Known;

@@ -1,11 +1,9 @@
 //! `Hardmax`, `LogSoftmax` and `Softmax`: over all axes from `axis` on before opset 13, over `axis` alone since.
 
-use super::super::adapter::Action::Run;
-use super::super::adapter::{Adapter, adapter};
+use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::{Context, permuted};
 use super::super::make;
-use super::super::reason::Code::{NodeInvalid, ShapeUnknown, ShapeUnsupported};
-use super::super::reason::Reason;
+use super::super::reason::{NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported};
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 use crate::ops::schemas::ValueType;

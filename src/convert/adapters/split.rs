@@ -1,11 +1,9 @@
 //! `Split` across opsets: versions 1 2 11 13 18.
 
-use super::super::adapter::Action::{Run, ToAttribute, ToInput, Write};
-use super::super::adapter::{Adapter, Kind, Value, adapter};
+use super::super::adapter::{Adapter, Kind, Run, ToAttribute, ToInput, Value, Write, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::Code::{AttributeUnsupported, NodeInvalid};
-use super::super::reason::Reason;
+use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason};
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 

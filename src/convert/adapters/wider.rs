@@ -2,8 +2,7 @@
 //!
 //! Sums, products and bounds of small integers are exact in the wider type. ONNX does not define what overflows the narrow type.
 
-use super::super::adapter::Action::Run;
-use super::super::adapter::{Adapter, adapter};
+use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Reason;

@@ -2,10 +2,9 @@
 
 use std::fmt::Display;
 
-use crate::convert::reason::Code::{
-    DataUnreadable, NodeInvalid, NotConstant, Overridable, ShapeUnknown, TypeUnknown, TypeUnsupported,
+use crate::convert::reason::{
+    DataUnreadable, NodeInvalid, NotConstant, Overridable, Reason, ShapeUnknown, TypeUnknown, TypeUnsupported,
 };
-use crate::convert::reason::Reason;
 use bytes::Bytes;
 
 use super::{Context, Made};

@@ -10,8 +10,7 @@ use std::sync::OnceLock;
 
 use super::expanded::Exactness;
 use super::make;
-use super::reason::Code::{AttributeAmbiguous, NodeInvalid, Strict};
-use super::reason::Reason;
+use super::reason::{AttributeAmbiguous, NodeInvalid, Reason, Strict};
 use super::settings::Settings;
 use super::value::Value;
 use crate::elements::dtype::DType;

@@ -3,8 +3,7 @@
 
 use super::{Expansion, by_definition, exact, fill, number, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::AttributeUnsupported;
-use crate::convert::reason::Reason;
+use crate::convert::reason::{AttributeUnsupported, Reason};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("Celu", 12, celu),

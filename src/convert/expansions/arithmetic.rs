@@ -2,8 +2,7 @@
 
 use super::{Expansion, by_definition, exact, fill, list, number, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{NotConstant, Overridable, ShapeUnknown, TooLarge, TypeUnsupported};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{NotConstant, Overridable, Reason, ShapeUnknown, TooLarge, TypeUnsupported};
 use crate::elements::dtype::{Class, DType};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[

@@ -4,8 +4,7 @@
 
 use super::{Expansion, by_definition, fill, number, type_name};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnsupported, TypeUnsupported};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported};
 use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[

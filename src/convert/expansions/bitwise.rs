@@ -4,8 +4,7 @@
 
 use super::{Expansion, exact, fill, list, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{NodeInvalid, TypeUnsupported};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{NodeInvalid, Reason, TypeUnsupported};
 use crate::elements::dtype::Class;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[

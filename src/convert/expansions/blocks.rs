@@ -2,8 +2,7 @@
 
 use super::{Expansion, exact, fill};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::NodeInvalid;
-use crate::convert::reason::Reason;
+use crate::convert::reason::{NodeInvalid, Reason};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[exact("DepthToSpace", 11, depth_to_space), exact("SpaceToDepth", 28, space_to_depth)];
 

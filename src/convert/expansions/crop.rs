@@ -2,8 +2,7 @@
 
 use super::{Expansion, exact};
 use crate::convert::context::{Context, counted_from_front};
-use crate::convert::reason::Code::NodeInvalid;
-use crate::convert::reason::Reason;
+use crate::convert::reason::{NodeInvalid, Reason};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[exact("CenterCropPad", 18, center_crop_pad)];
 

@@ -6,8 +6,7 @@
 use super::{Expansion, by_definition, list, local_name};
 use crate::base::hash::HashMap;
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown, ShapeUnsupported};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported};
 use crate::ops::inference::Shape;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[by_definition("Einsum", 12, einsum)];

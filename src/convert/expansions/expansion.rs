@@ -4,8 +4,7 @@ use std::fmt::Display;
 
 use crate::convert::context::Context;
 use crate::convert::expanded::Exactness;
-use crate::convert::reason::Code::{self, NodeInvalid};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{Code, NodeInvalid, Reason};
 use crate::elements::dtype::DType;
 use crate::ops::inference::MOST_DIMENSIONS;
 

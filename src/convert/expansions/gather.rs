@@ -2,8 +2,7 @@
 
 use super::{Expansion, exact, list};
 use crate::convert::context::{Context, counted_from_front};
-use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown, TooLarge};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown, TooLarge};
 
 pub(super) const EXPANSIONS: &[Expansion] =
     &[exact("GatherElements", 11, gather_elements), exact("GatherND", 11, gather_nd), exact("Slice", 10, slice)];

@@ -2,8 +2,7 @@
 
 use super::{Expansion, by_definition, fill, list, type_name, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{AttributeUnsupported, BehaviourDiffers, NodeInvalid, ShapeUnknown, TypeUnsupported};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{AttributeUnsupported, BehaviourDiffers, NodeInvalid, Reason, ShapeUnknown, TypeUnsupported};
 use crate::elements::dtype::Class;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[

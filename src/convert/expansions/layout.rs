@@ -2,8 +2,7 @@
 
 use super::{Expansion, exact, list, local_output_name};
 use crate::convert::context::{Context, counted_from_front};
-use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown, ShapeUnsupported};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported};
 use crate::ops::inference::MOST_DIMENSIONS;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[exact("Expand", 8, expand), exact("Flatten", 9, flatten), exact("Split", 13, split)];

@@ -2,8 +2,7 @@
 
 use super::{Expansion, by_definition, fill, type_name};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{AttributeUnsupported, ShapeUnsupported};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{AttributeUnsupported, Reason, ShapeUnsupported};
 use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[

@@ -4,8 +4,7 @@ use std::fmt::Display;
 
 use super::{Expansion, axes_from, by_definition, fill, list, number, type_name, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{NodeInvalid, ShapeUnsupported, TypeUnsupported};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported};
 use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[

@@ -2,10 +2,9 @@
 
 use super::{Expansion, exact, list, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{
-    AttributeUnsupported, NodeInvalid, NotConstant, Overridable, ShapeUnsupported, TypeUnsupported,
+use crate::convert::reason::{
+    AttributeUnsupported, NodeInvalid, NotConstant, Overridable, Reason, ShapeUnsupported, TypeUnsupported,
 };
-use crate::convert::reason::Reason;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("Pad", 11, pad).against(&[NotConstant, Overridable, TypeUnsupported]),

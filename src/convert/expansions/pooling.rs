@@ -3,10 +3,9 @@
 
 use super::{Expansion, by_definition, exact, fill, list, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{
-    AttributeUnsupported, BehaviourDiffers, NodeInvalid, OutputUnsupported, ShapeUnknown, TooLarge,
+use crate::convert::reason::{
+    AttributeUnsupported, BehaviourDiffers, NodeInvalid, OutputUnsupported, Reason, ShapeUnknown, TooLarge,
 };
-use crate::convert::reason::Reason;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("AveragePool", 10, average_pool),

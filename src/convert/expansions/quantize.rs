@@ -3,8 +3,7 @@
 use super::rounding::rounded;
 use super::{Expansion, by_definition, exact, fill, list};
 use crate::convert::context::{Context, counted_from_front};
-use crate::convert::reason::Code::{NodeInvalid, ShapeUnknown, ShapeUnsupported, TooLarge, TypeUnsupported};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TooLarge, TypeUnsupported};
 use crate::elements::dtype::{Class, DType};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[

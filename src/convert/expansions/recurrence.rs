@@ -4,8 +4,7 @@ use std::fmt::Display;
 
 use super::{Expansion, by_definition, exact, fill, list, number, type_name};
 use crate::convert::context::{Context, counted_from_front, is_countable};
-use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid, ShapeUnknown};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown};
 use crate::elements::dtype::Class;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[

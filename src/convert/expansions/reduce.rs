@@ -2,8 +2,7 @@
 
 use super::{Expansion, exact, list};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{self, NotConstant, Overridable, ShapeUnknown, TooLarge};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{Code, NotConstant, Overridable, Reason, ShapeUnknown, TooLarge};
 
 pub(super) const EXPANSIONS: &[Expansion] =
     &[exact(REDUCTIONS_EXCEPT_SUM, 18, reduce).against(&COMPUTED), exact("ReduceSum", 13, reduce).against(&COMPUTED)];

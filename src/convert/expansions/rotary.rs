@@ -2,8 +2,7 @@
 
 use super::{Expansion, by_definition, fill};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{NodeInvalid, ShapeUnsupported};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{NodeInvalid, Reason, ShapeUnsupported};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[by_definition("RotaryEmbedding", 23, rotary_embedding)];
 

@@ -2,8 +2,7 @@
 
 use super::{Expansion, exact, fill, list, number, type_name, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::{ShapeUnknown, TooLarge};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{Reason, ShapeUnknown, TooLarge};
 use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[

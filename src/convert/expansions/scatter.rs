@@ -2,8 +2,7 @@
 
 use super::{Expansion, exact, fill, list};
 use crate::convert::context::{Context, counted_from_front};
-use crate::convert::reason::Code::{AttributeUnsupported, NodeInvalid};
-use crate::convert::reason::Reason;
+use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[exact("TensorScatter", 24, tensor_scatter)];
 

@@ -3,8 +3,7 @@
 
 use super::{Expansion, exact, fill, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::TypeUnsupported;
-use crate::convert::reason::Reason;
+use crate::convert::reason::{Reason, TypeUnsupported};
 use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[exact("Trilu", 14, trilu)];

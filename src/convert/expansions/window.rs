@@ -2,8 +2,7 @@
 
 use super::{Expansion, by_definition, fill, number};
 use crate::convert::context::Context;
-use crate::convert::reason::Code::TooLarge;
-use crate::convert::reason::Reason;
+use crate::convert::reason::{Reason, TooLarge};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("BlackmanWindow", 17, |cx| window(cx, [0.42, 0.5, 0.08])),
