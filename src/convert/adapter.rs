@@ -46,6 +46,8 @@ pub(super) enum Action {
     Write(&'static str, Value),
     /// Renames an attribute.
     Rename(&'static str, &'static str),
+    /// Renames a value of a string attribute: the attribute, the old and the new name.
+    RenameValue(&'static str, &'static str, &'static str),
     /// Turns an attribute into the input at this index.
     ToInput(&'static str, usize, Kind),
     /// Turns the constant input at this index into an attribute.
@@ -87,6 +89,11 @@ impl Action {
                 }
             }
             Action::Rename(old, new) => cx.rename_attribute(old, new),
+            Action::RenameValue(name, old, new) => {
+                if cx.string(name)?.as_deref() == Some(old) {
+                    cx.set_string(name, new);
+                }
+            }
             Action::ToInput(name, index, kind) => to_input(cx, name, index, kind)?,
             Action::ToAttribute(index, name, kind) => to_attribute(cx, index, name, kind)?,
             Action::CountFromFront(name) => count_from_front(cx, name)?,

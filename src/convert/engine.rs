@@ -46,8 +46,8 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
     Ok(conversion)
 }
 
-/// A model as the options read it: in the opset that it imports, or as if it, and the functions that import the same opset, imported the one
-/// that they state.
+/// A model as the options read it: in the opset that it imports, or as if it, and the functions that import the same opset,
+/// imported the one that they state.
 ///
 /// # Errors
 /// If there is no such opset.

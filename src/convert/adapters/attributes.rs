@@ -1,6 +1,6 @@
 //! Operators that gained or lost an attribute, and little else.
 
-use super::super::adapter::{Adapter, Drop, DropIf, Kind, Run, ToInput, Value, Write, adapter};
+use super::super::adapter::{Adapter, Drop, DropIf, Kind, RenameValue, Run, ToInput, Value, Write, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{
@@ -10,35 +10,38 @@ use super::computed_axes;
 use crate::elements::dtype::Class;
 
 /// Operators whose first version has `consumed_inputs`: a hint for runtimes without effect on the result.
-const CONSUMERS: &str = "Abs Add Ceil Div Dropout Elu Exp Floor HardSigmoid InstanceNormalization LeakyRelu Log Max Mean Min Mul Neg \
-    PRelu Reciprocal Relu Sigmoid Sqrt Sub Sum Tanh";
+const CONSUMERS: &str = "Abs Add Ceil Div Dropout Elu Exp Floor HardSigmoid InstanceNormalization LeakyRelu Log Max Mean Min Mul \
+    Neg PRelu Reciprocal Relu Sigmoid Sqrt Sub Sum Tanh";
 
-pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter(CONSUMERS, 6).up(&[Drop("consumed_inputs")]),
-    adapter("ArgMax ArgMin", 12).down(&[Run(last_index_is_first_reversed)]),
-    adapter("Attention", 24).up(&[Run(mask_must_not_be_padded)]).down(&[Run(mask_must_cover_all_keys)]),
-    adapter("Attention", 25).down(&[DropIf("left_window_size", Value::Int(-1)), DropIf("right_window_size", Value::Int(-1))]),
-    adapter("BitShift", 28).down(&[Run(shift_must_be_small)]),
-    adapter("DFT", 20).up(&[Write("axis", Value::Int(1)), ToInput("axis", 2, Kind::Int)]).down(&[Run(axis_becomes_attribute)]),
-    adapter("DepthToSpace", 11).down(&[DropIf("mode", Value::String("DCR"))]),
-    adapter("GatherND", 12).down(&[DropIf("batch_dims", Value::Int(0))]),
-    adapter("GridSample", 20).up(&[Run(rename_modes_up)]).down(&[Run(rename_modes_down)]),
-    // The default is the same, but ONNX's function body of version 13 refers to the attribute, which must be present.
-    adapter("MeanVarianceNormalization", 13).up(&[Run(write_axes)]),
-    adapter("Mod", 13).up(&[Run(warn_of_integers_with_fmod)]),
-    adapter("Mod", 28).down(&[Run(floats_need_fmod), Run(warn_of_integers_with_fmod)]),
-    adapter("ConstantOfShape", 9).down(&[Run(one_element_is_expanded)]),
-    // It affects only types that the older version does not support.
-    adapter("Range", 27).down(&[Drop("stash_type")]),
-    adapter("RoiAlign", 16).up(&[Write("coordinate_transformation_mode", Value::String("output_half_pixel"))]).down(&[
-        Write("coordinate_transformation_mode", Value::String("half_pixel")),
-        DropIf("coordinate_transformation_mode", Value::String("output_half_pixel")),
-    ]),
-    adapter("Selu", 6)
-        .up(&[Drop("consumed_inputs"), Write("alpha", Value::Float(1.6732)), Write("gamma", Value::Float(1.0507))])
-        .down(&[Write("alpha", Value::Float(1.673_263_2)), Write("gamma", Value::Float(1.050_701))]),
-    adapter("SpaceToDepth", 28).down(&[DropIf("mode", Value::String("DCR"))]),
-];
+pub(super) const ADAPTERS: &[Adapter] =
+    &[
+        adapter(CONSUMERS, 6).up(&[Drop("consumed_inputs")]),
+        adapter("ArgMax ArgMin", 12).down(&[Run(last_index_is_first_reversed)]),
+        adapter("Attention", 24).up(&[Run(mask_must_not_be_padded)]).down(&[Run(mask_must_cover_all_keys)]),
+        adapter("Attention", 25).down(&[DropIf("left_window_size", Value::Int(-1)), DropIf("right_window_size", Value::Int(-1))]),
+        adapter("BitShift", 28).down(&[Run(shift_must_be_small)]),
+        adapter("DFT", 20).up(&[Write("axis", Value::Int(1)), ToInput("axis", 2, Kind::Int)]).down(&[Run(axis_becomes_attribute)]),
+        adapter("DepthToSpace", 11).down(&[DropIf("mode", Value::String("DCR"))]),
+        adapter("GatherND", 12).down(&[DropIf("batch_dims", Value::Int(0))]),
+        adapter("GridSample", 20).up(&[RenameValue("mode", "bilinear", "linear"), RenameValue("mode", "bicubic", "cubic")]).down(
+            &[Run(grid_must_have_two_axes), RenameValue("mode", "linear", "bilinear"), RenameValue("mode", "cubic", "bicubic")],
+        ),
+        // The default is the same, but ONNX's function body of version 13 refers to the attribute, which must be present.
+        adapter("MeanVarianceNormalization", 13).up(&[Run(write_axes)]),
+        adapter("Mod", 13).up(&[Run(warn_of_integers_with_fmod)]),
+        adapter("Mod", 28).down(&[Run(floats_need_fmod), Run(warn_of_integers_with_fmod)]),
+        adapter("ConstantOfShape", 9).down(&[Run(one_element_is_expanded)]),
+        // It affects only types that the older version does not support.
+        adapter("Range", 27).down(&[Drop("stash_type")]),
+        adapter("RoiAlign", 16).up(&[Write("coordinate_transformation_mode", Value::String("output_half_pixel"))]).down(&[
+            Write("coordinate_transformation_mode", Value::String("half_pixel")),
+            DropIf("coordinate_transformation_mode", Value::String("output_half_pixel")),
+        ]),
+        adapter("Selu", 6)
+            .up(&[Drop("consumed_inputs"), Write("alpha", Value::Float(1.6732)), Write("gamma", Value::Float(1.0507))])
+            .down(&[Write("alpha", Value::Float(1.673_263_2)), Write("gamma", Value::Float(1.050_701))]),
+        adapter("SpaceToDepth", 28).down(&[DropIf("mode", Value::String("DCR"))]),
+    ];
 
 /// Version 23 broadcasts a mask with one column over all keys; version 24 pads it, so that every key except the first is masked.
 fn mask_must_not_be_padded(cx: &mut Context) -> Result<(), Reason> {
@@ -152,25 +155,11 @@ fn axis_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-fn rename_modes_up(cx: &mut Context) -> Result<(), Reason> {
-    match cx.string("mode")?.as_deref() {
-        Some("bilinear") => cx.set_string("mode", "linear"),
-        Some("bicubic") => cx.set_string("mode", "cubic"),
-        _ => {}
+fn grid_must_have_two_axes(cx: &mut Context) -> Result<(), Reason> {
+    match cx.rank(0)? {
+        4 => Ok(()),
+        _ => Err(ShapeUnsupported.because("GridSample supports inputs of rank 4 only before opset 20")),
     }
-    Ok(())
-}
-
-fn rename_modes_down(cx: &mut Context) -> Result<(), Reason> {
-    if cx.rank(0)? != 4 {
-        return Err(ShapeUnsupported.because("GridSample supports inputs of rank 4 only before opset 20"));
-    }
-    match cx.string("mode")?.as_deref() {
-        Some("linear") => cx.set_string("mode", "bilinear"),
-        Some("cubic") => cx.set_string("mode", "bicubic"),
-        _ => {}
-    }
-    Ok(())
 }
 
 /// Before version 28 `fmod` = 0 is defined for integers only.

@@ -50,13 +50,7 @@ fn unsqueeze(cx: &mut Context, index: usize, axes: Vec<i64>) {
 /// Removes dimensions of one from an input, as versions 1 to 12 of `Squeeze` do.
 fn squeeze(cx: &mut Context, index: usize, axes: Vec<i64>) {
     let mut known = cx.known_input(index);
-    if let Some(shape) = &mut known.shape {
-        let mut position = -1;
-        shape.retain(|_| {
-            position += 1;
-            !axes.contains(&position)
-        });
-    }
+    known.shape = known.shape.map(|shape| (0..).zip(shape).filter(|(axis, _)| !axes.contains(axis)).map(|(_, dim)| dim).collect());
     reshape(cx, index, "Squeeze", axes, known);
 }
 

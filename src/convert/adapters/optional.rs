@@ -73,8 +73,8 @@ fn is_new(cx: &Context, element: Option<ValueId>) -> bool {
     element.and_then(|element| cx.source.known(element).value_type).is_some_and(|element| !older.types.contains(element))
 }
 
-/// The content of an optional that a node of the model makes, if the older opset lacks it and all uses of it ask for its content. The element
-/// must be visible where it is asked for, and have the same name there.
+/// The content of an optional that a node of the model makes, if the older opset lacks it and all uses of it ask for its content.
+/// The element must be visible where it is asked for, and have the same name there.
 fn content(cx: &Context, optional: Option<&String>) -> Option<Option<ValueId>> {
     let model = cx.source.model;
     let optional = cx.value(optional?)?;

@@ -1,6 +1,6 @@
 //! `GRU`, `LSTM` and `RNN` across opsets.
 
-use super::super::adapter::{Adapter, Drop, DropIf, Run, Value, Write, adapter};
+use super::super::adapter::{Adapter, Drop, DropIf, RenameValue, Run, Value, Write, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Reason;
@@ -8,19 +8,12 @@ use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("GRU", 3)
-        .up(&[Run(spell_forward)])
+        // The default of version 1 is misspelt; it means the same.
+        .up(&[RenameValue("direction", "foward", "forward")])
         .down(&[Write("direction", Value::String("forward")), DropIf("linear_before_reset", Value::Int(0))]),
     adapter("GRU LSTM RNN", 7).up(&[Drop("output_sequence")]).down(&[Run(write_output_sequence)]),
     adapter("GRU LSTM RNN", 14).down(&[Run(time_becomes_first)]),
 ];
-
-/// The default of version 1 is misspelt; it means the same.
-fn spell_forward(cx: &mut Context) -> Result<(), Reason> {
-    if cx.string("direction")?.as_deref() == Some("foward") {
-        cx.set_string("direction", "forward");
-    }
-    Ok(())
-}
 
 /// With `layout` = 1, the first axis of data, states and results is the batch.
 fn time_becomes_first(cx: &mut Context) -> Result<(), Reason> {

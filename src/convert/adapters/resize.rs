@@ -3,7 +3,7 @@
 //! Version 10 of `Resize` does not define its coordinate transformation. Runtimes scale coordinates without an offset, and round
 //! nearest neighbours down, or up along an axis that shrinks.
 
-use super::super::adapter::{Adapter, Becomes, DropIf, Kind, Run, ToAttribute, ToInput, Value, adapter};
+use super::super::adapter::{Adapter, Becomes, DropIf, Kind, RenameValue, Run, ToAttribute, ToInput, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported};
@@ -12,7 +12,9 @@ use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter("Upsample", 7).up(&[Run(sides_become_scales)]).down(&[Run(scales_become_sides)]),
+    adapter("Upsample", 7)
+        .up(&[Run(sides_become_scales), RenameValue("mode", "bilinear", "linear")])
+        .down(&[Run(scales_become_sides), RenameValue("mode", "linear", "bilinear")]),
     adapter("Upsample", 9).up(&[ToInput("scales", 1, Kind::Floats)]).down(&[ToAttribute(1, "scales", Kind::Floats)]),
     adapter("Upsample", 10).up(&[Becomes("Resize")]),
     adapter("Resize", 10).down(&[Run(must_not_shrink), Becomes("Upsample")]),
@@ -47,9 +49,6 @@ fn sides_become_scales(cx: &mut Context) -> Result<(), Reason> {
     cx.remove_attribute("height_scale");
     cx.remove_attribute("width_scale");
     cx.set_attribute(make::floats("scales", vec![1.0, 1.0, height, width]));
-    if cx.string("mode")?.as_deref() == Some("bilinear") {
-        cx.set_string("mode", "linear");
-    }
     Ok(())
 }
 
@@ -64,9 +63,6 @@ fn scales_become_sides(cx: &mut Context) -> Result<(), Reason> {
     cx.remove_attribute("scales");
     cx.set_float("height_scale", *height);
     cx.set_float("width_scale", *width);
-    if cx.string("mode")?.as_deref() == Some("linear") {
-        cx.set_string("mode", "bilinear");
-    }
     Ok(())
 }
 

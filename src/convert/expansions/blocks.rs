@@ -29,8 +29,8 @@ fn space_to_depth(cx: &Context) -> Result<String, Reason> {
     Ok(regrouped(block, ["Mul", "Div"], "depth, height, block, width, block", order))
 }
 
-/// The input split into these axes after the batch, in another order, and joined again. The operators give the number of channels and the
-/// lengths of the other axes.
+/// The input split into these axes after the batch, in another order, and joined again. The operators give the number of channels
+/// and the lengths of the other axes.
 fn regrouped(block: i64, [channels, lengths]: [&str; 2], split: &str, order: &str) -> String {
     let body = "
         dims = Shape (input)

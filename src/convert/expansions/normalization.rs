@@ -33,7 +33,8 @@ fn epsilon(cx: &Context) -> Result<String, Reason> {
     Ok(number(cx.float("epsilon")?.unwrap_or(1e-5)))
 }
 
-/// A body that computes in the type of the statistics: `$x` is `X` in this type, and `$normalized` becomes `normalized` in the type of `X`.
+/// A body that computes in the type of the statistics: `$x` is `X` in that type, and `$normalized` becomes `normalized` in the
+/// type of `X`.
 fn stashed(cx: &Context, body: &str, (dtype, stash): (DType, DType)) -> Result<String, Reason> {
     let [to_stash, from_stash] = match dtype == stash {
         true => [String::new(), String::new()],

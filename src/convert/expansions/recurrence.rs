@@ -172,7 +172,14 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
         return Err(NodeInvalid.because(format!("`update_rule` = '{rule}' requires the input `decay` or `beta`")));
     }
     let dtype = cx.dtype(0)?.number();
-    let steps = |name: &str, input: &str, shape: &str| {
+    let mut scanned = vec![
+        ("query_row", "query", format!("{key_heads}, {}, -1", query_heads / key_heads)),
+        ("key_column", "key", format!("{key_heads}, -1, 1")),
+        ("value_row", "value", format!("{key_heads}, 1, -1")),
+    ];
+    scanned.extend(decays.then(|| ("decay_column", "decay", format!("{key_heads}, -1, 1"))));
+    scanned.extend(corrects.then(|| ("rate", "beta", "-1, 1, 1".to_owned())));
+    let steps = |(name, input, shape): &(&str, &str, String)| {
         format!(
             "{name}_shape = Constant <value = int64[5] {{0, 0, {shape}}}> ()
              {name}_float = Cast <to = 1> ({input})
@@ -180,18 +187,7 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
              {name}s = Transpose <perm: ints = [1, 0, 2, 3, 4]> ({name}_split)\n"
         )
     };
-    let mut body = steps("query_row", "query", &format!("{key_heads}, {}, -1", query_heads / key_heads));
-    body += &steps("key_column", "key", &format!("{key_heads}, -1, 1"));
-    body += &steps("value_row", "value", &format!("{key_heads}, 1, -1"));
-    let mut scanned = vec!["query_row", "key_column", "value_row"];
-    if decays {
-        body += &steps("decay_column", "decay", &format!("{key_heads}, -1, 1"));
-        scanned.push("decay_column");
-    }
-    if corrects {
-        body += &steps("rate", "beta", "-1, 1, 1");
-        scanned.push("rate");
-    }
+    let mut body: String = scanned.iter().map(steps).collect();
     body += match cx.input(3) {
         Some(_) => "state = Cast <to = 1> (past_state)\n",
         None => {
@@ -223,7 +219,6 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
              scale = Reciprocal (query_root)\n"
             .to_owned(),
     };
-    let inputs: Vec<String> = scanned.iter().map(|name| format!("{name}s")).collect();
     let decay = if decays { "factor = Exp (decay_column) kept = Mul (previous, factor)" } else { "kept = Identity (previous)" };
     let update = match corrects {
         true => {
@@ -249,8 +244,8 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
          output = Cast <to = $dtype> (joined)
          present_state = Cast <to = $dtype> (final)",
         scanned.len(),
-        scanned.join(", "),
-        inputs.join(", ")
+        list(scanned.iter().map(|(name, ..)| name)),
+        list(scanned.iter().map(|(name, ..)| format!("{name}s")))
     );
     Ok(fill(&body, &[("dtype", &dtype), ("key_heads", &key_heads), ("query_heads", &query_heads)]))
 }
