@@ -156,12 +156,10 @@ pub(super) fn scalar(dtype: DType, value: f64) -> Option<TensorProto> {
 /// The values in bytes of a type whose values double represents exactly.
 pub(super) fn doubles(dtype: DType, bytes: &[u8]) -> Option<Vec<f64>> {
     match dtype {
-        DType::Double => Some(bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("chunks of eight"))).collect()),
-        DType::Float => {
-            Some(bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().expect("chunks of four")).into()).collect())
-        }
-        DType::Float16 => Some(bytes.chunks_exact(2).map(|b| half::f16::from_le_bytes([b[0], b[1]]).into()).collect()),
-        DType::Bfloat16 => Some(bytes.chunks_exact(2).map(|b| half::bf16::from_le_bytes([b[0], b[1]]).into()).collect()),
+        DType::Double => Some(bytes.as_chunks().0.iter().map(|&chunk| f64::from_le_bytes(chunk)).collect()),
+        DType::Float => Some(bytes.as_chunks().0.iter().map(|&chunk| f32::from_le_bytes(chunk).into()).collect()),
+        DType::Float16 => Some(bytes.as_chunks().0.iter().map(|&chunk| half::f16::from_le_bytes(chunk).into()).collect()),
+        DType::Bfloat16 => Some(bytes.as_chunks().0.iter().map(|&chunk| half::bf16::from_le_bytes(chunk).into()).collect()),
         DType::Int64 | DType::Uint64 => None,
         _ => Some(packed::integers(dtype, bytes)?.into_iter().map(|value| value as f64).collect()),
     }

@@ -1,7 +1,5 @@
 //! Types, shapes and constants of the values that the node names.
 
-use std::fmt::Display;
-
 use crate::convert::reason::{
     DataUnreadable, NodeInvalid, NotConstant, Overridable, Reason, ShapeUnknown, TypeUnknown, TypeUnsupported,
 };
@@ -15,7 +13,7 @@ use crate::graph::{self, ValueId};
 use crate::ops::inference::{Known, NOTHING};
 use crate::ops::schemas::{Formal, ValueType};
 use crate::protobuf::schema::TensorProto;
-use crate::tensor::{Tensor, Values, element_count};
+use crate::tensor::{Data, Tensor, element_count};
 
 impl<'m> Context<'_, 'm> {
     pub fn value(&self, name: &str) -> Option<ValueId> {
@@ -120,15 +118,11 @@ impl<'m> Context<'_, 'm> {
     fn constant_bytes(&self, index: usize) -> Result<(DType, Bytes), Reason> {
         let what = self.describe(index);
         let proto = self.constant(index)?;
-        let unreadable = |error: &dyn Display| DataUnreadable.because(format!("{what}: {error}"));
-        let tensor = Tensor::read(&proto).map_err(|error| unreadable(&error))?;
-        match tensor.values().map_err(|error| unreadable(&error))? {
-            Values::Raw(bytes) => Ok((tensor.dtype(), bytes)),
-            Values::Strings(_) => Err(TypeUnsupported.because(format!("{what} has element type string"))),
-            Values::External(reference) => {
-                let bytes = reference.bytes(tensor.raw_bytes(), self.source.model.data()).map_err(|error| unreadable(&error))?;
-                Ok((tensor.dtype(), bytes.to_bytes()))
-            }
+        let content = Tensor::read(&proto).and_then(|tensor| tensor.load(self.source.model.data()));
+        let content = content.map_err(|error| DataUnreadable.because(format!("{what}: {error}")))?;
+        match content.data() {
+            Data::Numbers(numbers, _) => Ok((content.dtype(), numbers.to_bytes())),
+            Data::Strings(_) => Err(TypeUnsupported.because(format!("{what} has element type string"))),
         }
     }
 
