@@ -162,18 +162,17 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
         if sizes.len() != chosen.len() {
             return Err(NodeInvalid.because("`sizes` and `axes` do not match"));
         }
-        let mut ratios = Vec::new();
         for (&axis, &size) in chosen.iter().zip(&sizes) {
             let (axis, length) = length(axis)?;
             let length = length.filter(|&length| length > 0).ok_or_else(unknown)?;
-            ratios.push(size as f32 / length as f32);
             axes.push(Axis { axis, length, size, scale: size as f32 / length as f32 });
         }
+        let scales = axes.iter().map(|axis: &Axis| axis.scale);
         let policy = cx.string("keep_aspect_ratio_policy")?;
         let common = match policy.as_deref() {
             None | Some("stretch") => None,
-            Some("not_larger") => ratios.into_iter().reduce(f32::min),
-            Some("not_smaller") => ratios.into_iter().reduce(f32::max),
+            Some("not_larger") => scales.reduce(f32::min),
+            Some("not_smaller") => scales.reduce(f32::max),
             Some(other) => return Err(AttributeUnsupported.because(format!("unknown `keep_aspect_ratio_policy` = '{other}'"))),
         };
         if let Some(scale) = common {
