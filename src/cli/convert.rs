@@ -1,11 +1,9 @@
 //! `recast convert`
 
-use std::path::Path;
-
 use clap::Args;
 
 use super::exit_code::ExitCode;
-use super::models::{Changed, ModelReport, Models, Reporting, Run, Written, unwritten_bytes};
+use super::models::{Changes, Done, Models, Reporting, Run};
 use super::open_results::OnContested;
 use super::opset::parse_opset;
 use super::options::{Messages, chosen, exit_codes};
@@ -13,12 +11,11 @@ use super::prepare::Preparation;
 use crate::base::choice::choice;
 use crate::base::printable::Shown;
 use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy};
-use crate::diff::inspect;
 use crate::graph::domain_name;
 use crate::ops::schemas;
-use crate::report::{self, About, ConvertedModel, Results};
+use crate::report::{self, About, Conversion, ConvertedModel, Results};
 use crate::verify::Verification;
-use crate::{ConvertOptions, ConvertReport, Error, LATEST_OPSET, Model, Runtime, SavePlan, Saved, Target};
+use crate::{ConvertOptions, ConvertReport, Error, LATEST_OPSET, Model, Runtime};
 
 /// Convert models to another opset, or report why they cannot be converted
 ///
@@ -122,7 +119,7 @@ choice!(Lowest { "run" => Runs, "any" => Any });
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let run = Run { command: "convert", doing: "converting", models: &self.models, reporting: &self.reporting, messages };
-        run.run(|path, target, models| self.convert(path, target, models))
+        run.run(|model| self.convert(model))
     }
 
     /// The options for a model, and the opset that it is converted to.
@@ -157,62 +154,42 @@ impl Convert {
         Ok(ConvertOptions { opset: opset.unwrap_or(options.opset), ..options })
     }
 
-    /// Converts one of some models.
-    fn convert(&self, path: &Path, target: Option<Target>, models: usize) -> Result<Changed<ConvertedModel>, Error> {
-        let mut model = self.models.open(path)?;
-        let before = self.reporting.page.before(path, &model, models)?;
-        let counted = inspect::counts(&model, model.bytes());
-        let prepared = self.preparation.apply(&mut model)?;
-        let options = self.options(&model)?;
-        let mut report = ConvertedModel {
-            path: path.display().to_string(),
-            dry_run: self.reporting.dry_run,
-            output: self.reporting.output(target.as_ref()),
-            report: ConvertReport::unchanged(&model, &options),
-            prepared,
-            blockers: Vec::new(),
-            nearest_opset: None,
-            before: counted,
-            after: None,
-            notes: Vec::new(),
-            saved: Saved::default(),
-            verified: None,
-        };
-        let verification = self.verify.then(|| Verification::of_conversion(&model, &options));
-        report.report = match model.convert(&options) {
-            Ok(done) => done,
+    fn convert(&self, model: &mut Model) -> Result<Done<Conversion>, Error> {
+        let prepared = self.preparation.apply(model)?;
+        let options = self.options(model)?;
+        let verification = self.verify.then(|| Verification::of_conversion(model, &options));
+        match model.convert(&options) {
+            Ok(mut report) => {
+                let notes = std::mem::take(&mut report.notes);
+                let changes = Conversion { report, prepared, blockers: Vec::new(), nearest_opset: None };
+                Ok(Done { changes, notes, verification })
+            }
             Err(error) if !error.blockers().is_empty() => {
-                list_blockers(&mut report, &error);
-                let sketch = before.map(|before| before.sketch(&About::converted(&report), None));
-                return Ok(Changed { report, plan: None, sketch });
+                let report = ConvertReport::unchanged(model, &options);
+                let blockers = with_remedies(error.blockers());
+                let meant = meant_opset(&blockers, report.from.get(domain_name("")).copied());
+                let note = |opset| {
+                    format!("the model uses operators of opset {opset}; if its opset import is wrong, use --from-opset {opset}")
+                };
+                let changes = Conversion { report, prepared, blockers, nearest_opset: error.nearest_opset() };
+                Ok(Done { changes, notes: meant.map(note).into_iter().collect(), verification })
             }
-            Err(error) => {
-                return Err(match error.cause() {
-                    Some(NotConverted::Avoidable { remedy: Remedy::StateOpset, .. }) => {
-                        error.with_remedy("use --from-opset N to state the opset of the model")
-                    }
-                    Some(NotConverted::Avoidable { remedy: Remedy::DropMetadata, .. }) => {
-                        error.with_remedy(self.preparation.metadata_remedy())
-                    }
-                    _ => error,
-                });
-            }
-        };
-        // The document has one list of notes.
-        report.notes = std::mem::take(&mut report.report.notes);
-        let sketch = before.map(|before| before.sketch(&About::converted(&report), Some(&model)));
-        let mut after = inspect::counts(&model, unwritten_bytes(&model, target.as_ref()));
-        let plan = target.map(|target| self.models.plan(model, &target)).transpose()?;
-        after.bytes = plan.as_ref().map_or(after.bytes, SavePlan::bytes_with_data);
-        report.after = Some(after);
-        report.set_saved(plan.as_ref().map_or_else(Saved::default, |plan| plan.saved().clone()));
-        Ok(Changed { report, plan: plan.map(|plan| (plan, verification)), sketch })
+            Err(error) => Err(match error.cause() {
+                Some(NotConverted::Avoidable { remedy: Remedy::StateOpset, .. }) => {
+                    error.with_remedy("use --from-opset N to state the opset of the model")
+                }
+                Some(NotConverted::Avoidable { remedy: Remedy::DropMetadata, .. }) => {
+                    error.with_remedy(self.preparation.metadata_remedy())
+                }
+                _ => error,
+            }),
+        }
     }
 }
 
-/// Adds the nodes that cannot be converted, with the options that help.
-fn list_blockers(report: &mut ConvertedModel, error: &Error) {
-    let mut blockers = error.blockers().to_vec();
+/// The nodes that cannot be converted, with the options that help.
+fn with_remedies(blockers: &[Blocker]) -> Vec<Blocker> {
+    let mut blockers = blockers.to_vec();
     for blocker in &mut blockers {
         blocker.reason.push_str(match blocker.code {
             Code::Overridable => "; use --freeze-initializers to treat it as a constant",
@@ -220,34 +197,26 @@ fn list_blockers(report: &mut ConvertedModel, error: &Error) {
             _ => continue,
         });
     }
-    report.saved.notes.extend(
-        meant_opset(&blockers, report.report.from.get(domain_name("")).copied()).map(|opset| {
-            format!("the model uses operators of opset {opset}; if its opset import is wrong, use --from-opset {opset}")
-        }),
-    );
-    (report.blockers, report.nearest_opset) = (blockers, error.nearest_opset());
+    blockers
 }
 
-impl ModelReport for ConvertedModel {
-    fn results(reports: &[ConvertedModel]) -> Results<'_> {
-        Results { convert: Some(reports), ..Results::default() }
+impl Changes for Conversion {
+    const HAS_LENGTHS: bool = false;
+
+    fn results(models: &[ConvertedModel]) -> Results<'_> {
+        Results { convert: Some(models), ..Results::default() }
     }
 
-    fn output(&mut self) -> &mut Option<String> {
-        &mut self.output
-    }
-
-    fn record_written(&mut self, Written { saved, verified }: Written) {
-        self.set_saved(saved);
-        self.verified = verified;
+    fn places(&self) -> Vec<About> {
+        About::converted(self)
     }
 
     fn is_refused(&self) -> bool {
         !self.blockers.is_empty()
     }
 
-    fn text(&self, verbose: bool) -> Shown {
-        report::convert_text(self, verbose)
+    fn text(model: &ConvertedModel, verbose: bool) -> Shown {
+        report::convert_text(model, verbose)
     }
 }
 

@@ -1,21 +1,18 @@
 //! `recast fold`
 
-use std::path::Path;
-
 use clap::Args;
 
 use super::exit_code::ExitCode;
 use super::files;
-use super::models::{Changed, ModelReport, Models, Reporting, Run, Written, unwritten_bytes};
+use super::models::{Changes, Done, Models, Reporting, Run};
 use super::open_results::{OnContested, Undefined};
 use super::options::{EXIT_CODES, Messages};
 use super::prepare::Preparation;
 use crate::base::printable::Shown;
-use crate::diff::inspect;
 use crate::passes::{self, Pass, UnknownPass};
-use crate::report::{self, About, FoldedModel, Results};
+use crate::report::{self, About, FoldedModel, Folding, Results};
 use crate::verify::Verification;
-use crate::{Error, FoldOptions, Target};
+use crate::{Error, FoldOptions, Model};
 
 /// Replace casts of constants by their results
 ///
@@ -67,56 +64,30 @@ struct Passes(Vec<Pass>);
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let run = Run { command: "fold", doing: "folding", models: &self.models, reporting: &self.reporting, messages };
-        run.run(|path, target, models| self.fold(path, target, models))
+        run.run(|model| self.fold(model))
     }
 
-    /// Folds one of some models.
-    fn fold(&self, path: &Path, target: Option<Target>, models: usize) -> Result<Changed<FoldedModel>, Error> {
-        let mut model = self.models.open(path)?;
+    fn fold(&self, model: &mut Model) -> Result<Done<Folding>, Error> {
         let options =
             FoldOptions { undefined: self.undefined == Undefined::Fold, contested: self.contested.0, max_growth: self.max_growth };
-        let bytes_in = model.bytes();
-        let counted = inspect::counts(&model, bytes_in);
-        let before = self.reporting.page.before(path, &model, models)?;
-        let prepared = self.preparation.apply(&mut model)?;
-        let verification = self.verify.then(|| Verification::of_passes(&model, &self.passes.0, &options));
+        let prepared = self.preparation.apply(model)?;
+        let verification = self.verify.then(|| Verification::of_passes(model, &self.passes.0, &options));
         let report = model.run_passes(&self.passes.0, &options)?;
-        let bytes_out = unwritten_bytes(&model, target.as_ref());
-        let mut folded = FoldedModel {
-            dry_run: self.reporting.dry_run,
-            output: self.reporting.output(target.as_ref()),
-            ..FoldedModel::dry_run(
-                path.display().to_string(),
-                prepared,
-                report,
-                (bytes_in, bytes_out),
-                [counted, inspect::counts(&model, bytes_out)],
-            )
-        };
-        let sketch = before.map(|before| before.sketch(&About::folded(&folded), Some(&model)));
-        let Some(target) = target else { return Ok(Changed { report: folded, plan: None, sketch }) };
-        let plan = self.models.plan(model, &target)?;
-        (folded.bytes_out, folded.after.bytes) = (plan.bytes(), plan.bytes_with_data());
-        folded.saved = plan.saved().clone();
-        Ok(Changed { report: folded, plan: Some((plan, verification)), sketch })
+        Ok(Done { changes: Folding::new(prepared, report), notes: Vec::new(), verification })
     }
 }
 
-impl ModelReport for FoldedModel {
-    fn results(reports: &[FoldedModel]) -> Results<'_> {
-        Results { fold: Some(reports), ..Results::default() }
+impl Changes for Folding {
+    fn results(models: &[FoldedModel]) -> Results<'_> {
+        Results { fold: Some(models), ..Results::default() }
     }
 
-    fn output(&mut self) -> &mut Option<String> {
-        &mut self.output
+    fn places(&self) -> Vec<About> {
+        About::folded(&self.report)
     }
 
-    fn record_written(&mut self, Written { saved, verified }: Written) {
-        (self.saved, self.verified) = (saved, verified);
-    }
-
-    fn text(&self, verbose: bool) -> Shown {
-        report::fold_text(self, verbose)
+    fn text(model: &FoldedModel, verbose: bool) -> Shown {
+        report::fold_text(model, verbose)
     }
 }
 

@@ -16,7 +16,8 @@ use super::page::PageFile;
 use super::remedy::with_remedy;
 use super::{paths, progress, streams};
 use crate::base::printable::{Printed, Shown};
-use crate::report::{self, Results, Sketch};
+use crate::diff::inspect;
+use crate::report::{self, About, ChangedModel, Lengths, Results, Sketch};
 use crate::storage::Released;
 use crate::verify::{Verification, Verified};
 use crate::{Error, ErrorKind, Model, OverInput, SavePlan, SaveProgress, Saved, Target, files};
@@ -33,48 +34,29 @@ pub struct Models {
     external_data: ExternalData,
 }
 
-impl Models {
-    /// Opens one of the models.
-    pub fn open(&self, path: &Path) -> Result<Model, Error> {
-        open_model(path, &self.external_data.folders)
-    }
-
-    /// The plan to write a model.
-    pub fn plan(&self, model: Model, target: &Target) -> Result<SavePlan, Error> {
-        self.external_data.plan(model, target)
-    }
-}
-
 /// Whether models are written, and how that is reported.
 #[derive(Args)]
 pub struct Reporting {
     /// Report the changes without writing any models
     #[arg(long)]
-    pub dry_run: bool,
+    dry_run: bool,
     /// The output format of the report
     #[arg(long, default_value = "text")]
     format: Format,
     #[command(flatten)]
-    pub page: PageFile,
+    page: PageFile,
 }
 
-impl Reporting {
-    /// The name of a target in the report; none if nothing is written to it.
-    pub fn output(&self, target: Option<&Target>) -> Option<String> {
-        target.filter(|_| !self.dry_run).map(Target::name)
-    }
-}
+/// The changes that a command makes to a model.
+pub trait Changes: Serialize + Sized {
+    /// Whether the report has the lengths of the model file.
+    const HAS_LENGTHS: bool = true;
 
-/// The report of a command about a model.
-pub trait ModelReport: Serialize + Sized {
     /// The document of a run, for its page.
-    fn results(reports: &[Self]) -> Results<'_>;
+    fn results(models: &[ChangedModel<Self>]) -> Results<'_>;
 
-    /// The output; none if it is not written.
-    fn output(&mut self) -> &mut Option<String>;
-
-    /// Adds the files that were written, and the extent of the verification.
-    fn record_written(&mut self, written: Written);
+    /// What the page has drawings of.
+    fn places(&self) -> Vec<About>;
 
     /// Whether the model cannot be changed as requested: then no model is written, and the exit code is 1.
     fn is_refused(&self) -> bool {
@@ -82,29 +64,36 @@ pub trait ModelReport: Serialize + Sized {
     }
 
     /// The report as text.
-    fn text(&self, verbose: bool) -> Shown;
+    fn text(model: &ChangedModel<Self>, verbose: bool) -> Shown;
 }
 
-/// The result for a model.
-pub struct Changed<R> {
-    pub report: R,
-    /// The plan to write it, if it is to be written, and what it is verified against.
-    pub plan: Option<(SavePlan, Option<Verification>)>,
+/// The result of a command for a model.
+pub struct Done<C> {
+    pub changes: C,
+    /// Notes, which the document lists together with those about the files.
+    pub notes: Vec<String>,
+    /// What the output is verified against.
+    pub verification: Option<Verification>,
+}
+
+/// How a model is written, and what it is verified against.
+type Plan = (SavePlan, Option<Verification>);
+
+/// A model that was changed.
+struct Planned<C> {
+    report: ChangedModel<C>,
+    /// How it is written, if it is.
+    plan: Option<Plan>,
     /// The parts of the page about it, if there is a page.
-    pub sketch: Option<Sketch>,
+    sketch: Option<Sketch>,
 }
 
 /// A model that was written.
-pub struct Written {
+struct Written {
     /// Its files, and the data files that it no longer uses.
-    pub saved: Saved,
+    saved: Saved,
     /// The extent of its verification.
-    pub verified: Option<Verified>,
-}
-
-/// The length of a model's file; 0 if it is written, since the plan of that states it.
-pub fn unwritten_bytes(model: &Model, target: Option<&Target>) -> u64 {
-    target.map_or_else(|| model.bytes(), |_| 0)
+    verified: Option<Verified>,
 }
 
 /// The options of a run.
@@ -119,10 +108,7 @@ pub struct Run<'r> {
 
 impl Run<'_> {
     /// Changes each model, and then writes all; if one has an error or is refused, none is written.
-    pub fn run<R: ModelReport>(
-        &self,
-        change: impl Fn(&Path, Option<Target>, usize) -> Result<Changed<R>, Error>,
-    ) -> anyhow::Result<ExitCode> {
+    pub fn run<C: Changes>(&self, change: impl Fn(&mut Model) -> Result<Done<C>, Error>) -> anyhow::Result<ExitCode> {
         let Models { models, output, external_data } = self.models;
         let Reporting { dry_run, page, .. } = self.reporting;
         let (models, mut errors) = paths::expand_patterns(models);
@@ -138,8 +124,8 @@ impl Run<'_> {
         let (mut reports, mut plans, mut sketches) = (Vec::new(), Vec::new(), Vec::new());
         progress::of_models(self.messages, self.doing, models.len(), |done| {
             for (path, target) in models.iter().zip(targets) {
-                match caught(path, || change(path, target, models.len())) {
-                    Ok(Changed { report, plan, sketch }) => {
+                match caught(path, || self.plan(path, target, models.len(), &change)) {
+                    Ok(Planned { report, plan, sketch }) => {
                         reports.push(report);
                         plans.extend(plan);
                         sketches.extend(sketch);
@@ -149,7 +135,7 @@ impl Run<'_> {
                 done.count();
             }
         });
-        let is_refused = reports.iter().any(ModelReport::is_refused);
+        let is_refused = reports.iter().any(|report| report.changes.is_refused());
         let mut written = 0;
         if errors.is_empty() && !is_refused {
             let (done, error) = match page.check_written(plans.iter().flat_map(|(plan, _)| plan.files())) {
@@ -157,33 +143,66 @@ impl Run<'_> {
                 Err(error) => (Vec::new(), Some(error)),
             };
             written = done.len();
-            for (report, written) in reports.iter_mut().zip(done) {
-                report.record_written(written);
+            for (report, Written { saved, verified }) in reports.iter_mut().zip(done) {
+                report.set_saved(saved);
+                report.verified = verified;
             }
             errors.extend(error);
         }
-        reports.iter_mut().skip(written).for_each(|report| *report.output() = None);
-        errors.extend(page.write(self.command, &sketches, R::results(&reports), &errors, self.messages).err());
-        let code = self.print(&mut reports, &errors)?;
+        reports.iter_mut().skip(written).for_each(|report| report.output = None);
+        errors.extend(page.write(self.command, &sketches, C::results(&reports), &errors, self.messages).err());
+        let code = self.print(&reports, &errors)?;
         Ok(if errors.is_empty() && is_refused { ExitCode::from(1) } else { code })
     }
 
+    /// Changes a model, and plans how it is written; the sketch is for the page, if there is one, with this many models.
+    fn plan<C: Changes>(
+        &self,
+        path: &Path,
+        target: Option<Target>,
+        models: usize,
+        change: impl Fn(&mut Model) -> Result<Done<C>, Error>,
+    ) -> Result<Planned<C>, Error> {
+        let Models { external_data, .. } = self.models;
+        let Reporting { dry_run, page, .. } = self.reporting;
+        let name = path.display().to_string();
+        let mut model = open_model(path, &external_data.folders)?;
+        let original = page.before(path, &model, models)?;
+        let bytes_in = model.bytes();
+        let before = inspect::counts(&model, bytes_in);
+        let Done { changes, notes, verification } = change(&mut model)?;
+        let is_refused = changes.is_refused();
+        let sketch = original.map(|original| original.sketch(&changes.places(), (!is_refused).then_some(&model)));
+        let mut report = ChangedModel::unwritten(name, *dry_run, changes, notes, before);
+        if is_refused {
+            return Ok(Planned { report, plan: None, sketch });
+        }
+        // The plan to write a model states the length of its file.
+        let mut bytes_out = if target.is_some() { 0 } else { model.bytes() };
+        let mut after = inspect::counts(&model, bytes_out);
+        let plan = target.map(|target| external_data.plan(model, &target)).transpose()?;
+        if let Some(plan) = &plan {
+            (bytes_out, after.bytes) = (plan.bytes(), plan.bytes_with_data());
+            report.output = (!dry_run).then(|| plan.target().name());
+            report.set_saved(plan.saved().clone());
+        }
+        report.lengths = C::HAS_LENGTHS.then_some(Lengths { bytes_in, bytes_out });
+        report.after = Some(after);
+        Ok(Planned { report, plan: plan.map(|plan| (plan, verification)), sketch })
+    }
+
     /// Prints the reports and the errors: to standard output, unless models go there. The exit code is that of a run with these errors.
-    fn print<R: ModelReport>(&self, reports: &mut [R], errors: &[Error]) -> io::Result<ExitCode> {
+    fn print<C: Changes>(&self, reports: &[ChangedModel<C>], errors: &[Error]) -> io::Result<ExitCode> {
         let verbose = self.messages.verbose;
         let report: Option<Printed> = match self.reporting.format {
             Format::Json => Some(report::models_json(reports, errors).into()),
             Format::Text if self.messages.quiet => None,
             Format::Text => {
                 // In a run with errors, only models that were written or refused are listed.
-                let is_listed = |model: &mut &mut R| errors.is_empty() || model.output().is_some() || model.is_refused();
-                Some(
-                    reports
-                        .iter_mut()
-                        .filter_map(|mut model| is_listed(&mut model).then(|| model.text(verbose)))
-                        .collect::<Shown>()
-                        .into(),
-                )
+                let is_listed =
+                    |model: &&ChangedModel<C>| errors.is_empty() || model.output.is_some() || model.changes.is_refused();
+                let texts = reports.iter().filter(is_listed).map(|model| C::text(model, verbose));
+                Some(texts.collect::<Shown>().into())
             }
         };
         let is_document = matches!(report, Some(Printed::Document(_)));
@@ -202,7 +221,7 @@ impl Run<'_> {
 
 /// Writes models one after the other, until one cannot be written; with `dry_run` none. Returns for each which files were written, or
 /// would be, and the error of the first that was not written.
-fn write_all(mut plans: Vec<(SavePlan, Option<Verification>)>, dry_run: bool, messages: Messages) -> (Vec<Written>, Option<Error>) {
+fn write_all(mut plans: Vec<Plan>, dry_run: bool, messages: Messages) -> (Vec<Written>, Option<Error>) {
     SavePlan::share_copies(plans.iter_mut().map(|(plan, _)| plan));
     let mut seen = HashSet::new();
     for path in plans.iter().flat_map(|(plan, _)| plan.files()) {

@@ -8,18 +8,17 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::exit_code::ExitCode;
-use super::models::{Changed, ModelReport, Models, Reporting, Run, Written, unwritten_bytes};
+use super::models::{Changes, Done, Models, Reporting, Run};
 use super::opset::parse_opset;
 use super::options::{EXIT_CODES, Messages, chosen};
 use super::prepare::Preparation;
 use crate::base::printable::Shown;
-use crate::diff::inspect;
 use crate::files::folders;
 use crate::graph::ScopeId;
 use crate::precision::{Io, LaterOpset, OnOverflow, OnUnderflow, Policy, sensitive_operators};
-use crate::report::{self, About, Opsets, PrecisionModel, Results};
+use crate::report::{self, About, Narrowing, Opsets, PrecisionModel, Results};
 use crate::verify::Verification;
-use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime, Target};
+use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime};
 
 /// Change the precision of models: FLOAT to FLOAT16 or BFLOAT16, or these to FLOAT
 ///
@@ -152,7 +151,7 @@ impl Precision {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let options = self.options()?;
         let run = Run { command: "precision", doing: "changing", models: &self.models, reporting: &self.reporting, messages };
-        run.run(|path, target, models| self.change(path, target, models, &options))
+        run.run(|model| self.change(model, &options))
     }
 
     fn options(&self) -> Result<PrecisionOptions, Error> {
@@ -180,42 +179,14 @@ impl Precision {
         Ok(options)
     }
 
-    /// Changes one of some models.
-    fn change(
-        &self,
-        path: &Path,
-        target: Option<Target>,
-        models: usize,
-        options: &PrecisionOptions,
-    ) -> Result<Changed<PrecisionModel>, Error> {
-        let mut model = self.models.open(path)?;
-        let before = self.reporting.page.before(path, &model, models)?;
-        let bytes_in = model.bytes();
-        let counted = inspect::counts(&model, bytes_in);
-        let prepared = self.preparation.apply(&mut model)?;
-        let opset = self.convert(&mut model, options)?;
+    fn change(&self, model: &mut Model, options: &PrecisionOptions) -> Result<Done<Narrowing>, Error> {
+        let prepared = self.preparation.apply(model)?;
+        let opset = self.convert(model, options)?;
         let original = self.verify.then(|| model.clone());
-        let report = model.change_precision(options)?;
+        let mut report = model.change_precision(options)?;
         let verification = original.map(|original| Verification::of_precision(&original, &report));
-        let bytes_out = unwritten_bytes(&model, target.as_ref());
-        let mut changed = PrecisionModel {
-            dry_run: self.reporting.dry_run,
-            output: self.reporting.output(target.as_ref()),
-            opset,
-            ..PrecisionModel::dry_run(
-                path.display().to_string(),
-                prepared,
-                report,
-                (bytes_in, bytes_out),
-                [counted, inspect::counts(&model, bytes_out)],
-            )
-        };
-        let sketch = before.map(|before| before.sketch(&About::narrowed(&changed), Some(&model)));
-        let Some(target) = target else { return Ok(Changed { report: changed, plan: None, sketch }) };
-        let plan = self.models.plan(model, &target)?;
-        (changed.bytes_out, changed.after.bytes) = (plan.bytes(), plan.bytes_with_data());
-        changed.set_saved(plan.saved().clone());
-        Ok(Changed { report: changed, plan: Some((plan, verification)), sketch })
+        let notes = std::mem::take(&mut report.notes);
+        Ok(Done { changes: Narrowing { opset, prepared, report }, notes, verification })
     }
 
     /// Converts a model to the opset of `--opset`; with `--verify`, the conversion is verified too.
@@ -252,21 +223,16 @@ fn read_ranges(file: &Path) -> Result<BTreeMap<String, [f64; 2]>, Error> {
     Ok(ranges.into_iter().map(|(name, range)| (name, pair(range))).collect())
 }
 
-impl ModelReport for PrecisionModel {
-    fn results(reports: &[PrecisionModel]) -> Results<'_> {
-        Results { precision: Some(reports), ..Results::default() }
+impl Changes for Narrowing {
+    fn results(models: &[PrecisionModel]) -> Results<'_> {
+        Results { precision: Some(models), ..Results::default() }
     }
 
-    fn output(&mut self) -> &mut Option<String> {
-        &mut self.output
+    fn places(&self) -> Vec<About> {
+        About::narrowed(&self.report)
     }
 
-    fn record_written(&mut self, Written { saved, verified }: Written) {
-        self.set_saved(saved);
-        self.verified = verified;
-    }
-
-    fn text(&self, verbose: bool) -> Shown {
-        report::precision_text(self, verbose)
+    fn text(model: &PrecisionModel, verbose: bool) -> Shown {
+        report::precision_text(model, verbose)
     }
 }

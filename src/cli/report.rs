@@ -14,7 +14,7 @@ use super::page::{PageFile, write_page};
 use super::remedy::with_remedy;
 use super::streams::{is_terminal, print, say_errors};
 use crate::diff::inspect;
-use crate::report::{self, About, Before, ComparedModels, FoldedModel, LintRun, Page, Prepared, Results, Sketch};
+use crate::report::{self, About, Before, ComparedModels, FoldedModel, Folding, Lengths, LintRun, Page, Prepared, Results, Sketch};
 use crate::{Comparison, Error, FoldOptions, LintOptions, Model, diff};
 
 /// Write an HTML page about a model, or about the differences between two
@@ -135,11 +135,13 @@ impl Report {
         let mut changed = model.clone();
         match changed.fold(&FoldOptions::default()) {
             Ok(report) => {
-                let (bytes_in, bytes_out) = (model.bytes(), changed.bytes());
-                let counts = [model, &changed].map(|model| inspect::counts(model, model.bytes()));
-                let folded = FoldedModel::dry_run(path.clone(), Prepared::default(), report, (bytes_in, bytes_out), counts);
-                folds = About::folded(&folded);
-                made.folded.push(folded);
+                folds = About::folded(&report);
+                let lengths = Lengths { bytes_in: model.bytes(), bytes_out: changed.bytes() };
+                let before = inspect::counts(model, lengths.bytes_in);
+                let after = inspect::counts(&changed, lengths.bytes_out);
+                let changes = Folding::new(Prepared::default(), report);
+                let folded = FoldedModel::unwritten(path.clone(), true, changes, Vec::new(), before);
+                made.folded.push(FoldedModel { lengths: Some(lengths), after: Some(after), ..folded });
             }
             Err(error) => made.errors.push(error),
         }

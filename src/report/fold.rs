@@ -4,83 +4,44 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::counts::write_counts;
+use super::changed::ChangedModel;
 use super::prepared::{Prepared, write_prepared};
-use super::words::{bytes, plural};
+use super::words::plural;
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
-use crate::diff::inspect::Counts;
 use crate::passes::{Change, ComputedNode, Folded, Kept, OfPass, RemovalOf, Report};
-use crate::storage::{DataFile, Saved, UnusedFile};
-use crate::verify::Verified;
 
-/// One model of a run.
+/// One folded model of a run.
+pub type FoldedModel = ChangedModel<Folding>;
+
+/// What a fold changed.
 #[derive(Debug, Serialize)]
-pub struct FoldedModel {
-    /// The path of the model as given.
-    pub path: String,
-    /// Whether the run is a dry run.
-    #[serde(skip)]
-    pub dry_run: bool,
-    /// The output; `None` in a dry run, or if the run has errors.
-    pub output: Option<String>,
+pub struct Folding {
     /// Changes made before the passes.
     #[serde(flatten)]
     pub prepared: Prepared,
     /// The changes made by the passes.
     #[serde(flatten)]
     pub report: Report,
-    /// The length of the model file before.
-    pub bytes_in: u64,
-    /// The length of the model file after.
-    pub bytes_out: u64,
-    /// The counts of the model before.
-    pub before: Counts,
-    /// The counts of the output.
-    pub after: Counts,
-    /// The files of the output.
-    #[serde(flatten)]
-    pub saved: Saved,
-    /// The extent of the verification of the output.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verified: Option<Verified>,
 }
 
-impl FoldedModel {
-    /// The result for a model that is not written, with the lengths of its file before and after, and the counts before and after.
+impl Folding {
+    /// The changes, with the options that remove obstacles.
     #[must_use]
-    pub fn dry_run(
-        path: String,
-        prepared: Prepared,
-        mut report: Report,
-        (bytes_in, bytes_out): (u64, u64),
-        [before, after]: [Counts; 2],
-    ) -> FoldedModel {
+    pub fn new(prepared: Prepared, mut report: Report) -> Folding {
         report.add_remedies(remedy);
-        FoldedModel {
-            path,
-            dry_run: true,
-            output: None,
-            prepared,
-            report,
-            bytes_in,
-            bytes_out,
-            before,
-            after,
-            saved: Saved::default(),
-            verified: None,
-        }
+        Folding { prepared, report }
     }
 }
 
 /// The text report: totals, or with `verbose` every node.
 #[must_use]
 pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
-    let FoldedModel { path, output, dry_run, prepared, report, saved, .. } = model;
-    let mut text = Shown::default();
-    let output = output.as_deref().unwrap_or(unwritten(*dry_run));
-    text.push_line(format_args!("{path} -> {output}"));
-    write_prepared(&mut text, prepared, verbose);
+    model.text(|text| write_changes(text, &model.changes, verbose))
+}
+
+fn write_changes(text: &mut Shown, Folding { prepared, report }: &Folding, verbose: bool) {
+    write_prepared(text, prepared, verbose);
     let folded = report.folded();
     let mut pairs: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for folded in &folded {
@@ -92,8 +53,8 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
     for Folded { node, input, from, to, elements, .. } in folded.into_iter().filter(|_| verbose) {
         text.push_line(format_args!("    {node}: {input} {from} to {to}, {}", plural(*elements as usize, "element")));
     }
-    write_others(&mut text, report, verbose);
-    write_kept(&mut text, report, verbose);
+    write_others(text, report, verbose);
+    write_kept(text, report, verbose);
     for kind in ["constant", "node"] {
         let removed = || report.removals().filter(|removal| removal.kind == kind);
         match removed().count() {
@@ -104,53 +65,6 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
             text.push_line(format_args!("    {path}: {reason} ({pass})"));
         }
     }
-    write_saved(&mut text, *dry_run, saved);
-    write_verified(&mut text, model.verified);
-    write_counts(&mut text, &model.before, &model.after);
-    text
-}
-
-/// The extent of the verification of the output.
-pub(super) fn write_verified(text: &mut Shown, verified: Option<Verified>) {
-    let Some(Verified { nodes, constants, elements }) = verified else { return };
-    let nodes = plural(nodes, "node");
-    match constants {
-        0 => text.push_line(format_args!("  verified {nodes}")),
-        _ => {
-            let (constants, elements) = (plural(constants, "new constant"), plural(elements as usize, "element"));
-            text.push_line(format_args!("  verified {nodes} and {constants} of {elements}"));
-        }
-    }
-}
-
-/// The text in place of the output of a model that was not written.
-pub(super) fn unwritten(dry_run: bool) -> &'static str {
-    if dry_run { "nothing written (dry run)" } else { "nothing written" }
-}
-
-/// The files of the output, and the data files that the model no longer uses.
-pub(super) fn write_saved(text: &mut Shown, is_dry: bool, saved: &Saved) {
-    for note in &saved.notes {
-        text.push_line(format_args!("  {note}"));
-    }
-    if let Some(DataFile { path, bytes: length }) = &saved.data_file {
-        text.push_line(format_args!("  data file {}: {}", path.display(), bytes(*length)));
-    }
-    for DataFile { path, bytes: length } in &saved.copied_files {
-        text.push_line(format_args!("  copied data file {}: {}", path.display(), bytes(*length)));
-    }
-    old_files_lines(is_dry, saved).for_each(|line| text.push_line(format_args!("  {line}")));
-}
-
-/// One line per data file that a model no longer uses: removed (in a dry run: to be removed) or kept.
-pub fn old_files_lines(is_dry: bool, saved: &Saved) -> impl Iterator<Item = String> {
-    let verb = if is_dry { "would remove" } else { "removed" };
-    let removed = saved.removed_files.iter().map(move |path| format!("{verb} unused data file {}", path.display()));
-    let unused = saved.unused_files.iter().map(|UnusedFile { path, bytes: length, reason }| {
-        let remedy = reason.as_deref().map_or("; use --prune-data to remove it".to_owned(), |reason| format!(": {reason}"));
-        format!("kept unused data file {} ({}){remedy}", path.display(), bytes(*length))
-    });
-    removed.chain(unused)
 }
 
 /// The nodes that are no casts, or were changed.

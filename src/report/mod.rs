@@ -1,5 +1,6 @@
 //! Reports: results as text and as JSON documents.
 
+mod changed;
 pub(crate) mod codes;
 mod convert;
 mod counts;
@@ -15,15 +16,16 @@ mod prepared;
 mod targets;
 mod words;
 
+pub use changed::{ChangedModel, Lengths, old_files_lines};
 pub use codes::{explanations_json, explanations_text, meanings_json, meanings_of, meanings_text};
-pub use convert::{ConvertedModel, convert_text};
+pub use convert::{Conversion, ConvertedModel, convert_text};
 pub use diff::{ComparedModels, diff_text};
-pub use fold::{FoldedModel, fold_text, old_files_lines};
+pub use fold::{FoldedModel, Folding, fold_text};
 pub use inspect::{InspectedModel, inspect_text};
 pub use lint::{LintFormat, LintRun, lint_summary, model_diff, rule_json, rule_text};
 pub use page::{About, Before, Page, Results, Sketch, is_page, page_html, page_json};
 pub use passes::{pass_text, passes_json, passes_text};
-pub use precision::{Opsets, PrecisionModel, precision_text};
+pub use precision::{Narrowing, Opsets, PrecisionModel, precision_text};
 pub use prepared::{DroppedMetadata, Prepared};
 pub use targets::{missing_operators_json, missing_operators_text, targets_json, targets_text};
 pub use words::{bytes, plural};

@@ -2,28 +2,20 @@
 
 use serde::Serialize;
 
-use super::counts::write_counts;
-use super::fold::{unwritten, write_saved, write_verified};
+use super::changed::ChangedModel;
 use super::prepared::{Prepared, write_prepared};
 use super::words::plural;
 use crate::base::error::shortened;
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
-use crate::diff::inspect::Counts;
 use crate::precision::{AddedCast, AddedFunction, KeptNode, LaterOpset, NarrowedTensor, Report};
-use crate::storage::Saved;
-use crate::verify::Verified;
 
-/// One model of a run.
+/// One model of a run whose precision changed.
+pub type PrecisionModel = ChangedModel<Narrowing>;
+
+/// What a change of precision changed.
 #[derive(Debug, Serialize)]
-pub struct PrecisionModel {
-    /// The path of the model as given.
-    pub path: String,
-    /// Whether the run is a dry run.
-    #[serde(skip)]
-    pub dry_run: bool,
-    /// The output; `None` in a dry run, or if the run has errors.
-    pub output: Option<String>,
+pub struct Narrowing {
     /// The opsets of ai.onnx before and after, if `--opset` changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opset: Option<Opsets>,
@@ -33,23 +25,6 @@ pub struct PrecisionModel {
     /// What changed, and what did not.
     #[serde(flatten)]
     pub report: Report,
-    /// The length of the model file before.
-    pub bytes_in: u64,
-    /// The length of the model file after.
-    pub bytes_out: u64,
-    /// The counts of the model before.
-    pub before: Counts,
-    /// The counts of the output.
-    pub after: Counts,
-    /// Notes about the change of precision.
-    #[serde(skip)]
-    pub notes: Vec<String>,
-    /// The files of the output; its notes begin with those about the change of precision.
-    #[serde(flatten)]
-    pub saved: Saved,
-    /// The extent of the verification of the output.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verified: Option<Verified>,
 }
 
 /// An opset before and after.
@@ -61,69 +36,30 @@ pub struct Opsets {
     pub to: i64,
 }
 
-impl PrecisionModel {
-    /// The result for a model that is not written, with the lengths of its file before and after, and the counts before and after.
-    #[must_use]
-    pub fn dry_run(
-        path: String,
-        prepared: Prepared,
-        mut report: Report,
-        (bytes_in, bytes_out): (u64, u64),
-        [before, after]: [Counts; 2],
-    ) -> PrecisionModel {
-        // The document has one list of notes.
-        let notes = std::mem::take(&mut report.notes);
-        PrecisionModel {
-            path,
-            dry_run: true,
-            output: None,
-            opset: None,
-            prepared,
-            report,
-            bytes_in,
-            bytes_out,
-            before,
-            after,
-            saved: Saved { notes: notes.clone(), ..Saved::default() },
-            notes,
-            verified: None,
-        }
-    }
-
-    /// Sets the files of the output, behind the notes about the change of precision.
-    pub fn set_saved(&mut self, saved: Saved) {
-        let notes = self.notes.iter().cloned().chain(saved.notes).collect();
-        self.saved = Saved { notes, ..saved };
-    }
-}
-
 /// The text report: totals, or with `verbose` every cast, tensor and node.
 #[must_use]
 pub fn precision_text(model: &PrecisionModel, verbose: bool) -> Shown {
-    let mut text = Shown::default();
-    let output = model.output.as_deref().unwrap_or(unwritten(model.dry_run));
-    text.push_line(format_args!("{} -> {output}", model.path));
-    if let Some(Opsets { from, to }) = model.opset {
+    model.text(|text| write_changes(text, &model.changes, verbose))
+}
+
+fn write_changes(text: &mut Shown, Narrowing { opset, prepared, report }: &Narrowing, verbose: bool) {
+    if let Some(Opsets { from, to }) = opset {
         text.push_line(format_args!("  opset {from} -> {to}"));
     }
-    write_prepared(&mut text, &model.prepared, verbose);
-    if model.report.is_unchanged() {
+    write_prepared(text, prepared, verbose);
+    if report.is_unchanged() {
         text.push_line(format_args!("  nothing to change"));
     } else {
-        text.push_line(format_args!("  changed {} to {}", plural(model.report.changed_values, "value"), model.report.to));
-        write_tensors(&mut text, &model.report.tensors, verbose);
-        write_functions(&mut text, &model.report.functions_added, verbose);
-        write_casts(&mut text, &model.report, verbose);
+        text.push_line(format_args!("  changed {} to {}", plural(report.changed_values, "value"), report.to));
+        write_tensors(text, &report.tensors, verbose);
+        write_functions(text, &report.functions_added, verbose);
+        write_casts(text, report, verbose);
     }
-    write_kept(&mut text, &model.report.kept, verbose);
-    if let Some(LaterOpset { opset, nodes }) = model.report.later_opset {
+    write_kept(text, &report.kept, verbose);
+    if let Some(LaterOpset { opset, nodes }) = report.later_opset {
         let nodes = plural(nodes, "more node");
-        text.push_line(format_args!("  opset {opset} would admit {nodes} to {}; use --opset {opset}", model.report.to));
+        text.push_line(format_args!("  opset {opset} would admit {nodes} to {}; use --opset {opset}", report.to));
     }
-    write_saved(&mut text, model.dry_run, &model.saved);
-    write_verified(&mut text, model.verified);
-    write_counts(&mut text, &model.before, &model.after);
-    text
 }
 
 fn write_tensors(text: &mut Shown, tensors: &[NarrowedTensor], verbose: bool) {

@@ -53,7 +53,7 @@ impl Results<'_> {
     }
 
     fn reports(&self) -> impl Iterator<Item = &Report> {
-        self.fold.iter().copied().flatten().map(|model| &model.report)
+        self.fold.iter().copied().flatten().map(|model| &model.changes.report)
     }
 
     /// The documentation of the rules of all findings.
@@ -74,9 +74,9 @@ impl Results<'_> {
     fn codes(&self) -> Vec<Meaning> {
         let kept: BTreeSet<&str> = self.reports().flat_map(Report::all_kept).map(|kept| kept.reason.code()).collect();
         let removed: BTreeSet<&str> = self.reports().flat_map(Report::removals).map(|removal| removal.code).collect();
-        let blockers = self.convert.iter().copied().flatten().flat_map(|model| &model.blockers);
+        let blockers = self.convert.iter().copied().flatten().flat_map(|model| &model.changes.blockers);
         let blockers: BTreeSet<&str> = blockers.map(|blocker| blocker.code.code()).collect();
-        let types = self.precision.iter().copied().flatten().flat_map(|model| &model.report.kept);
+        let types = self.precision.iter().copied().flatten().flat_map(|model| &model.changes.report.kept);
         let types: BTreeSet<&str> = types.map(|kept| kept.code.code()).collect();
         let occurs = |meaning: &Meaning| match meaning.of {
             NOT_FOLDED => kept.contains(meaning.code),

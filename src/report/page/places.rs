@@ -8,7 +8,8 @@ use crate::convert::Change;
 use crate::diff::Difference;
 use crate::graph::{Model, NodeId, Origin, ValueId};
 use crate::lint::Diagnostic;
-use crate::report::{ConvertedModel, FoldedModel, PrecisionModel};
+use crate::report::Conversion;
+use crate::{passes, precision};
 
 /// The subject of a line of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,8 +35,7 @@ impl About {
 
     /// The nodes and constants that a fold reports.
     #[must_use]
-    pub fn folded(model: &FoldedModel) -> Vec<About> {
-        let report = &model.report;
+    pub fn folded(report: &passes::Report) -> Vec<About> {
         let node = |path: &str| About::Node(path.to_owned());
         let kept = report.all_kept().map(|kept| node(&kept.node)).collect();
         let folded = report.all_folded().map(|folded| node(&folded.record.node));
@@ -50,17 +50,16 @@ impl About {
 
     /// The nodes that a conversion reports.
     #[must_use]
-    pub fn converted(model: &ConvertedModel) -> Vec<About> {
+    pub fn converted(Conversion { report, blockers, .. }: &Conversion) -> Vec<About> {
         let changed = |changes: &[Change]| changes.iter().map(|change| About::Node(change.node.to_string())).collect();
-        let blockers = model.blockers.iter().map(|blocker| About::Node(blocker.node.clone())).collect();
-        let expansions = model.report.expansions.iter().map(|expanded| About::Node(expanded.node.to_string())).collect();
-        About::in_turn(vec![blockers, changed(&model.report.warnings), expansions, changed(&model.report.changes)])
+        let blockers = blockers.iter().map(|blocker| About::Node(blocker.node.clone())).collect();
+        let expansions = report.expansions.iter().map(|expanded| About::Node(expanded.node.to_string())).collect();
+        About::in_turn(vec![blockers, changed(&report.warnings), expansions, changed(&report.changes)])
     }
 
     /// The nodes and constants that a change of precision reports.
     #[must_use]
-    pub fn narrowed(model: &PrecisionModel) -> Vec<About> {
-        let report = &model.report;
+    pub fn narrowed(report: &precision::Report) -> Vec<About> {
         let node = |path: &str| About::Node(path.to_owned());
         let kept = report.kept.iter().map(|kept| node(&kept.node)).collect();
         let added = report.casts_added.iter().map(|cast| node(&cast.node)).collect();

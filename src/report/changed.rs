@@ -1,0 +1,128 @@
+//! What the reports of the commands that change models have in common.
+
+use serde::Serialize;
+
+use super::counts::write_counts;
+use super::words::{bytes, plural};
+use crate::base::printable::Shown;
+use crate::diff::inspect::Counts;
+use crate::storage::{DataFile, Saved, UnusedFile};
+use crate::verify::Verified;
+
+/// One model of a run, with the changes that the command made to it.
+#[derive(Debug, Serialize)]
+pub struct ChangedModel<C> {
+    /// The path of the model as given.
+    pub path: String,
+    /// Whether the run is a dry run.
+    #[serde(skip)]
+    pub dry_run: bool,
+    /// The output; `None` in a dry run, or if the run has errors or a model that cannot be changed.
+    pub output: Option<String>,
+    /// What changed, and what did not.
+    #[serde(flatten)]
+    pub changes: C,
+    /// The lengths of the model file, if the report of the command has them.
+    #[serde(flatten)]
+    pub lengths: Option<Lengths>,
+    /// The counts of the model before.
+    pub before: Counts,
+    /// The counts of the output; none if the model cannot be changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Counts>,
+    /// Notes about the changes.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+    /// The files of the output; its notes begin with those about the changes.
+    #[serde(flatten)]
+    pub saved: Saved,
+    /// The extent of the verification of the output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
+}
+
+/// The lengths of a model file.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Lengths {
+    /// Before.
+    pub bytes_in: u64,
+    /// After.
+    pub bytes_out: u64,
+}
+
+impl<C> ChangedModel<C> {
+    /// The report of a model before it is written, without lengths and the counts after.
+    #[must_use]
+    pub fn unwritten(path: String, dry_run: bool, changes: C, notes: Vec<String>, before: Counts) -> ChangedModel<C> {
+        ChangedModel {
+            path,
+            dry_run,
+            output: None,
+            changes,
+            lengths: None,
+            before,
+            after: None,
+            saved: Saved { notes: notes.clone(), ..Saved::default() },
+            notes,
+            verified: None,
+        }
+    }
+
+    /// Sets the files of the output, behind the notes about the changes.
+    pub fn set_saved(&mut self, saved: Saved) {
+        let notes = self.notes.iter().cloned().chain(saved.notes).collect();
+        self.saved = Saved { notes, ..saved };
+    }
+
+    /// The text report, in which `write` writes what the command did.
+    pub(super) fn text(&self, write: impl FnOnce(&mut Shown)) -> Shown {
+        let unwritten = if self.dry_run { "nothing written (dry run)" } else { "nothing written" };
+        let output = self.output.as_deref().unwrap_or(unwritten);
+        let mut text = Shown::line(format_args!("{} -> {output}", self.path));
+        write(&mut text);
+        write_saved(&mut text, self.dry_run, &self.saved);
+        write_verified(&mut text, self.verified);
+        if let Some(after) = &self.after {
+            write_counts(&mut text, &self.before, after);
+        }
+        text
+    }
+}
+
+/// The extent of the verification of the output.
+fn write_verified(text: &mut Shown, verified: Option<Verified>) {
+    let Some(Verified { nodes, constants, elements }) = verified else { return };
+    let nodes = plural(nodes, "node");
+    match constants {
+        0 => text.push_line(format_args!("  verified {nodes}")),
+        _ => {
+            let (constants, elements) = (plural(constants, "new constant"), plural(elements as usize, "element"));
+            text.push_line(format_args!("  verified {nodes} and {constants} of {elements}"));
+        }
+    }
+}
+
+/// The files of the output, and the data files that the model no longer uses.
+fn write_saved(text: &mut Shown, is_dry: bool, saved: &Saved) {
+    for note in &saved.notes {
+        text.push_line(format_args!("  {note}"));
+    }
+    if let Some(DataFile { path, bytes: length }) = &saved.data_file {
+        text.push_line(format_args!("  data file {}: {}", path.display(), bytes(*length)));
+    }
+    for DataFile { path, bytes: length } in &saved.copied_files {
+        text.push_line(format_args!("  copied data file {}: {}", path.display(), bytes(*length)));
+    }
+    old_files_lines(is_dry, saved).for_each(|line| text.push_line(format_args!("  {line}")));
+}
+
+/// One line per data file that a model no longer uses: removed (in a dry run: to be removed) or kept.
+pub fn old_files_lines(is_dry: bool, saved: &Saved) -> impl Iterator<Item = String> {
+    let verb = if is_dry { "would remove" } else { "removed" };
+    let removed = saved.removed_files.iter().map(move |path| format!("{verb} unused data file {}", path.display()));
+    let unused = saved.unused_files.iter().map(|UnusedFile { path, bytes: length, reason }| {
+        let remedy = reason.as_deref().map_or("; use --prune-data to remove it".to_owned(), |reason| format!(": {reason}"));
+        format!("kept unused data file {} ({}){remedy}", path.display(), bytes(*length))
+    });
+    removed.chain(unused)
+}
