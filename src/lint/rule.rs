@@ -81,6 +81,18 @@ pub enum Selected {
 }
 
 impl Rule {
+    /// A rule of this crate.
+    pub(super) const fn new(
+        code: &'static str,
+        name: &'static str,
+        severity: Severity,
+        selected: Selected,
+        docs: &'static str,
+        check: fn(&Subject) -> Vec<Finding>,
+    ) -> Rule {
+        Rule { code, name, severity, selected, docs, check }
+    }
+
     /// The first line of the documentation, a sentence.
     #[must_use]
     pub fn summary(&self) -> &'static str {

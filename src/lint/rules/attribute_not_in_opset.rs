@@ -39,14 +39,7 @@ of the newer opset. `RoiAlign` and `Resize` are exceptions: their older versions
 Removes the attribute. Otherwise there is no fix.
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC203",
-    name: "attribute-not-in-opset",
-    severity: Severity::Error,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC203", "attribute-not-in-opset", Severity::Error, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let with_attributes = subject.nodes().filter(|&node| !subject.model.node(node).attribute.is_empty());

@@ -28,14 +28,7 @@ scales (float[n] x) => (float8e8m0[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC208",
-    name: "cast-attribute-invalid",
-    severity: Severity::Error,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC208", "cast-attribute-invalid", Severity::Error, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let check_node = |node: NodeId| {

@@ -26,8 +26,7 @@ narrow (float[n] x) => (float16[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule =
-    Rule { code: "RC201", name: "cast-missing-to", severity: Severity::Error, selected: Selected::ByDefault, docs: DOCS, check };
+pub(super) const RULE: Rule = Rule::new("RC201", "cast-missing-to", Severity::Error, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;

@@ -33,14 +33,7 @@ steps () => (int64[3] y) <float[3] w = {1, 3000000000, -7}> {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC301",
-    name: "cast-result-undefined",
-    severity: Severity::Warning,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC301", "cast-result-undefined", Severity::Warning, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     subject.check_casts(subject.casts().filter(|cast| !is_never_portable(cast)), |cast| check_cast(subject, cast))

@@ -33,14 +33,7 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC202",
-    name: "cast-type-not-in-opset",
-    severity: Severity::Error,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC202", "cast-type-not-in-opset", Severity::Error, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let numbers = subject.cast_nodes().filter_map(|node| check_to(subject.model, node));

@@ -35,8 +35,7 @@ Unsafe: casts the first input directly to the last type, or uses it without a ca
 first cast if no other node uses it. The fix relies on the type that the model declares for the input.
 "#;
 
-pub(super) const RULE: Rule =
-    Rule { code: "RC403", name: "collapsible-chain", severity: Severity::Info, selected: Selected::OnRequest, docs: DOCS, check };
+pub(super) const RULE: Rule = Rule::new("RC403", "collapsible-chain", Severity::Info, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let findings = subject

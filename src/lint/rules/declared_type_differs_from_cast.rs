@@ -31,14 +31,8 @@ narrow (float[n] x) => (float16[n] y) {
 Unsafe: declares the type of the cast. The cast may be the error instead.
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC205",
-    name: "declared-type-differs-from-cast",
-    severity: Severity::Error,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule =
+    Rule::new("RC205", "declared-type-differs-from-cast", Severity::Error, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     subject.casts().filter_map(|cast| check_cast(subject, cast)).collect()

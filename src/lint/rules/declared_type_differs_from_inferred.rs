@@ -35,14 +35,8 @@ project (float[2,4] x) => (float[2,3] y) <float[2,3] projected> {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC211",
-    name: "declared-type-differs-from-inferred",
-    severity: Severity::Error,
-    selected: Selected::OnRequest,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule =
+    Rule::new("RC211", "declared-type-differs-from-inferred", Severity::Error, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;

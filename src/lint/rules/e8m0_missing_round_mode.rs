@@ -33,14 +33,7 @@ scales (float[n] x) => (float8e8m0[n] y) {
 Safe: adds `round_mode = "up"`, which is the default.
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC105",
-    name: "e8m0-missing-round-mode",
-    severity: Severity::Warning,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC105", "e8m0-missing-round-mode", Severity::Warning, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let unstated =

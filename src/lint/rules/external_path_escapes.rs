@@ -32,14 +32,7 @@ scale (float[2] x) => (float[2] y) <float[2] w = {0.5, 2}> {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC207",
-    name: "external-path-escapes",
-    severity: Severity::Error,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC207", "external-path-escapes", Severity::Error, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;

@@ -48,8 +48,7 @@ If the numbers are those of the original tensor, ignore the rule: `recast lint -
 the model.
 "#;
 
-pub(super) const RULE: Rule =
-    Rule { code: "RC307", name: "float16-clipped", severity: Severity::Warning, selected: Selected::ByDefault, docs: DOCS, check };
+pub(super) const RULE: Rule = Rule::new("RC307", "float16-clipped", Severity::Warning, Selected::ByDefault, DOCS, check);
 
 /// The code of 10000; the codes of larger magnitudes, infinity and NaN are larger.
 const LIMIT: u16 = 0x70E2;

@@ -33,14 +33,8 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 Safe: adds `saturate = 1`, which is the default. If the model is not meant to saturate, add `saturate = 0` by hand.
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC101",
-    name: "float8-cast-missing-saturate",
-    severity: Severity::Warning,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule =
+    Rule::new("RC101", "float8-cast-missing-saturate", Severity::Warning, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let unstated =

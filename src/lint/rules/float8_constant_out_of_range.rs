@@ -35,14 +35,8 @@ weights () => (float[4] z) <float[4] w = {0.125, 125, -250, 112}, float scale = 
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC104",
-    name: "float8-constant-out-of-range",
-    severity: Severity::Warning,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule =
+    Rule::new("RC104", "float8-constant-out-of-range", Severity::Warning, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     subject.check_casts(subject.casts().filter(|cast| cast.to.is_float8()), |cast| check_cast(subject, cast))

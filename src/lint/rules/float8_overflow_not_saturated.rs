@@ -32,14 +32,8 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC103",
-    name: "float8-overflow-not-saturated",
-    severity: Severity::Warning,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule =
+    Rule::new("RC103", "float8-overflow-not-saturated", Severity::Warning, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let unsaturated = attributes::saturating(subject).filter(|operator| operator.has_effect() && operator.saturate == Some(false));

@@ -33,14 +33,8 @@ quantize (float[n] x, float scale, float8e4m3fn zero) => (float8e4m3fn[n] y) {
 Safe: adds `saturate = 1`, which is the default. If the model is not meant to saturate, add `saturate = 0` by hand.
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC102",
-    name: "float8-quantize-missing-saturate",
-    severity: Severity::Warning,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule =
+    Rule::new("RC102", "float8-quantize-missing-saturate", Severity::Warning, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let unstated = subject

@@ -29,8 +29,7 @@ simulate (float[n] x) => (float[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule =
-    Rule { code: "RC110", name: "float8-round-trip", severity: Severity::Info, selected: Selected::OnRequest, docs: DOCS, check };
+pub(super) const RULE: Rule = Rule::new("RC110", "float8-round-trip", Severity::Info, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let is_wide = |dtype: DType| dtype.class() == Class::Float && dtype.bits() > 8;

@@ -37,14 +37,7 @@ Unsafe: changes the initializer's type to the float8 type and keeps its bytes. I
 the error.
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC108",
-    name: "float8-stored-as-uint8",
-    severity: Severity::Error,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC108", "float8-stored-as-uint8", Severity::Error, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;

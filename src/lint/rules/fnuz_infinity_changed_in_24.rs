@@ -31,14 +31,7 @@ quantize (float[n] x) => (float8e4m3fnuz[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC109",
-    name: "fnuz-infinity-changed-in-24",
-    severity: Severity::Info,
-    selected: Selected::OnRequest,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC109", "fnuz-infinity-changed-in-24", Severity::Info, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let unsettled = subject.casts().filter(|cast| {

@@ -30,8 +30,7 @@ half (float16[2] x, float16[2] narrow) => (float16[2] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule =
-    Rule { code: "RC401", name: "foldable-cast", severity: Severity::Info, selected: Selected::OnRequest, docs: DOCS, check };
+pub(super) const RULE: Rule = Rule::new("RC401", "foldable-cast", Severity::Info, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;

@@ -32,14 +32,7 @@ quantize (float[n] x) => (int4[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC302",
-    name: "fractional-to-sub-byte",
-    severity: Severity::Warning,
-    selected: Selected::OnRequest,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC302", "fractional-to-sub-byte", Severity::Warning, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let is_narrow = |to: DType| to.bits() < 8 && matches!(to.class(), Class::Signed | Class::Unsigned);

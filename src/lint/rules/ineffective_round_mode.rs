@@ -33,14 +33,7 @@ whole (float[n] x) => (int32[n] y) {
 Safe: removes the attribute.
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC107",
-    name: "ineffective-round-mode",
-    severity: Severity::Info,
-    selected: Selected::OnRequest,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC107", "ineffective-round-mode", Severity::Info, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let idle =

@@ -32,14 +32,7 @@ narrow (float[n] x) => (float16[n] y) <float low = {-65504}, float high = {65504
 Safe: removes the attribute.
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC106",
-    name: "ineffective-saturate",
-    severity: Severity::Info,
-    selected: Selected::OnRequest,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC106", "ineffective-saturate", Severity::Info, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let idle = attributes::saturating(subject)

@@ -34,8 +34,7 @@ root (int32[n] x) => (int32[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule =
-    Rule { code: "RC212", name: "invalid-node", severity: Severity::Error, selected: Selected::OnRequest, docs: DOCS, check };
+pub(super) const RULE: Rule = Rule::new("RC212", "invalid-node", Severity::Error, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let (model, inferred) = (subject.model, subject.inferred());

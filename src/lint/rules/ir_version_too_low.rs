@@ -38,14 +38,7 @@ written in. Unsafe for a model of IR 3 or lower whose initializers are listed as
 these.
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC206",
-    name: "ir-version-too-low",
-    severity: Severity::Warning,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC206", "ir-version-too-low", Severity::Warning, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;

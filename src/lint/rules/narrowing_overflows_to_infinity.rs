@@ -33,14 +33,8 @@ mask (float16[2] scores) => (float16[2] y) <float[2] w = {0, -65504}> {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC304",
-    name: "narrowing-overflows-to-infinity",
-    severity: Severity::Warning,
-    selected: Selected::OnRequest,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule =
+    Rule::new("RC304", "narrowing-overflows-to-infinity", Severity::Warning, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let narrowing = subject.casts().filter(|cast| matches!(cast.to, DType::Float16 | DType::Bfloat16 | DType::Float));

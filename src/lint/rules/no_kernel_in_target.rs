@@ -33,14 +33,7 @@ pool (float[1,2,4] x) => (float[1,2,1] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC502",
-    name: "no-kernel-in-target",
-    severity: Severity::Error,
-    selected: Selected::WithTarget,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC502", "no-kernel-in-target", Severity::Error, Selected::WithTarget, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;

@@ -28,14 +28,7 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC209",
-    name: "noqa-names-no-rule",
-    severity: Severity::Warning,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC209", "noqa-names-no-rule", Severity::Warning, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let (model, unknown) = (subject.model, subject.unknown_rules);

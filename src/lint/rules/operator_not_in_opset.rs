@@ -36,14 +36,7 @@ normalize (float[2, n] x, float[n] scale) => (float[2, n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC210",
-    name: "operator-not-in-opset",
-    severity: Severity::Error,
-    selected: Selected::ByDefault,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC210", "operator-not-in-opset", Severity::Error, Selected::ByDefault, DOCS, check);
 
 /// The minimum Jaro-Winkler similarity of a name that is suggested.
 const ALIKE: f64 = 0.85;

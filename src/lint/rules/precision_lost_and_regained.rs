@@ -32,14 +32,7 @@ borders (float[n] x) => (float[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC305",
-    name: "precision-lost-and-regained",
-    severity: Severity::Info,
-    selected: Selected::OnRequest,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC305", "precision-lost-and-regained", Severity::Info, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let losing = subject.chains().filter(|Chain { from, first, second }| {

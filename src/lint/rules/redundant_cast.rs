@@ -34,8 +34,7 @@ Unsafe: removes the node and rewires the consumers of its result to its input. T
 declares for the input. If the result is an output of a graph, there is no fix.
 "#;
 
-pub(super) const RULE: Rule =
-    Rule { code: "RC402", name: "redundant-cast", severity: Severity::Info, selected: Selected::OnRequest, docs: DOCS, check };
+pub(super) const RULE: Rule = Rule::new("RC402", "redundant-cast", Severity::Info, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let copies = |cast: &&ResolvedCast| {

@@ -37,8 +37,7 @@ Unsafe: removes the later node and rewires its consumers to the result of the ea
 graph, there is no fix.
 "#;
 
-pub(super) const RULE: Rule =
-    Rule { code: "RC404", name: "same-cast-twice", severity: Severity::Info, selected: Selected::OnRequest, docs: DOCS, check };
+pub(super) const RULE: Rule = Rule::new("RC404", "same-cast-twice", Severity::Info, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;

@@ -32,14 +32,7 @@ codes (int8[n] x) => (float[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC306",
-    name: "sign-changing-chain",
-    severity: Severity::Warning,
-    selected: Selected::OnRequest,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC306", "sign-changing-chain", Severity::Warning, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let findings = subject.chains().filter_map(|Chain { from, first, second }| {

@@ -30,14 +30,7 @@ label (float[n] x) => (string[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC303",
-    name: "string-cast-not-portable",
-    severity: Severity::Warning,
-    selected: Selected::OnRequest,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC303", "string-cast-not-portable", Severity::Warning, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let findings = subject.casts().filter_map(|cast| why(cast).map(|why| Finding::at_node(cast.node, why)));

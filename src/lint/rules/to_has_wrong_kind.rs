@@ -32,8 +32,7 @@ narrow (float[n] x) => (float16[n] y) {
 Safe: states the same type in the required form. If the name is not that of a type, there is no fix.
 "#;
 
-pub(super) const RULE: Rule =
-    Rule { code: "RC204", name: "to-has-wrong-kind", severity: Severity::Error, selected: Selected::ByDefault, docs: DOCS, check };
+pub(super) const RULE: Rule = Rule::new("RC204", "to-has-wrong-kind", Severity::Error, Selected::ByDefault, DOCS, check);
 
 /// The first opset in which `to` is a number.
 const NUMBER_SINCE: i64 = 6;

@@ -31,14 +31,7 @@ activate (float[n] x) => (float[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule {
-    code: "RC501",
-    name: "too-new-for-target",
-    severity: Severity::Error,
-    selected: Selected::WithTarget,
-    docs: DOCS,
-    check,
-};
+pub(super) const RULE: Rule = Rule::new("RC501", "too-new-for-target", Severity::Error, Selected::WithTarget, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
