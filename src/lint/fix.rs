@@ -72,124 +72,101 @@ pub fn fix(mut model: Model, job: &Job, allowed: Safety, known: &Baseline) -> Re
 
 /// The findings whose fixes can be applied together: of conflicting ones, the first.
 fn compatible(model: &Model, found: Vec<Diagnostic>, allowed: Safety) -> Vec<Diagnostic> {
-    let mut taken = Claims::default();
+    let mut taken = HashSet::new();
     let mut chosen = Vec::new();
     for one in found {
         let Some(fix) = one.fix.as_ref().filter(|fix| fix.safety <= allowed) else {
             continue;
         };
-        let claims = Claims::of(model, &fix.edits);
-        if !taken.conflict(&claims) {
-            taken.add(claims);
+        let claims = claims(model, &fix.edits);
+        if !claims.iter().any(|claim| claim.conflicts(&taken)) {
+            taken.extend(claims);
             chosen.push(one);
         }
     }
     chosen
 }
 
-/// The nodes, values and tensors that a fix touches.
-#[derive(Default)]
-struct Claims {
-    /// Nodes that it replaces.
-    changed: HashSet<NodeId>,
-    /// Nodes whose inputs it rewires.
-    rewired: HashSet<NodeId>,
-    /// The inputs that it rewires, by node and index.
-    inputs: HashSet<(NodeId, u32)>,
-    /// Nodes with a changed or rewired node in a subgraph: replacing these too would lose one of the changes.
-    owners: HashSet<NodeId>,
-    /// Nodes that it removes.
-    removed: HashSet<NodeId>,
-    /// Nodes whose results it starts to use.
-    needed: HashSet<NodeId>,
-    /// Values whose declarations it changes.
-    values: HashSet<ValueId>,
-    /// Tensors that it changes.
-    tensors: HashSet<TensorPlace>,
-    /// Whether it changes anything else.
-    header: bool,
+/// What a fix touches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Claim {
+    /// A node that it replaces.
+    Changed(NodeId),
+    /// A node whose inputs it rewires.
+    Rewired(NodeId),
+    /// An input that it rewires, by node and index.
+    Input(NodeId, u32),
+    /// A node with a changed or rewired node in a subgraph: replacing this too would lose one of the changes.
+    Owner(NodeId),
+    /// A node that it removes.
+    Removed(NodeId),
+    /// A node whose results it starts to use.
+    Needed(NodeId),
+    /// A value whose declaration it changes.
+    Value(ValueId),
+    /// A tensor that it changes.
+    Tensor(TensorPlace),
+    /// Anything else.
+    Header,
 }
 
-impl Claims {
-    fn of(model: &Model, edits: &[Edit]) -> Claims {
-        let mut claims = Claims::default();
-        for edit in edits {
-            match edit {
-                Edit::ReplaceNode { node, with } => {
-                    claims.changed.insert(*node);
-                    if with.is_empty() {
-                        claims.removed.insert(*node);
-                    }
-                    let old: HashSet<&str> = model.node(*node).input.iter().map(String::as_str).collect();
-                    let with = with.get();
-                    let new = with.iter().flat_map(|new| &new.input).filter(|name| !old.contains(name.as_str()));
-                    claims.needed.extend(new.filter_map(|name| model.producer(model.lookup(node.scope, name)?)));
-                }
-                Edit::Rewire { from, to } => {
-                    claims.rewired.extend(model.uses(*from).map(|(user, _)| user));
-                    claims.inputs.extend(model.uses(*from));
-                    claims.needed.extend(model.producer(*to));
-                }
-                Edit::Declare { value, .. } => {
-                    claims.values.insert(*value);
-                }
-                Edit::ReplaceTensor { place, .. } | Edit::CastTensor { place, .. } => {
-                    claims.tensors.insert(*place);
-                }
-                Edit::RenameInput { node, input, .. } => {
-                    claims.rewired.insert(*node);
-                    claims.inputs.insert((*node, *input));
-                }
-                Edit::RenameOutput { node, .. } | Edit::SetAttribute { node, .. } => {
-                    claims.changed.insert(*node);
-                }
-                Edit::AddInitializer { .. }
-                | Edit::InsertNodes { .. }
-                | Edit::DeclareNew { .. }
-                | Edit::Retype { .. }
-                | Edit::ShareInitializer { .. }
-                | Edit::RemoveInitializer(_)
-                | Edit::SetOpset { .. }
-                | Edit::SetIrVersion(_)
-                | Edit::FreezeInitializers
-                | Edit::AddFunction(_)
-                | Edit::DropMetadata(_) => {
-                    claims.header = true;
-                }
-            }
+impl Claim {
+    /// Whether one of the claims of other fixes excludes this one.
+    fn conflicts(self, taken: &HashSet<Claim>) -> bool {
+        let is_taken = |claim| taken.contains(&claim);
+        match self {
+            Claim::Changed(node) => [Claim::Changed(node), Claim::Rewired(node), Claim::Owner(node)].into_iter().any(is_taken),
+            Claim::Rewired(node) | Claim::Owner(node) => is_taken(Claim::Changed(node)),
+            Claim::Removed(node) => is_taken(Claim::Needed(node)),
+            Claim::Needed(node) => is_taken(Claim::Removed(node)),
+            Claim::Input(..) | Claim::Value(_) | Claim::Tensor(_) | Claim::Header => is_taken(self),
         }
-        #[expect(clippy::disallowed_methods, reason = "from tables into a table")]
-        let owners = claims.changed.union(&claims.rewired).flat_map(|node| model.owners(node.scope)).collect::<Vec<_>>();
-        claims.owners.extend(owners);
-        claims
     }
+}
 
-    fn conflict(&self, other: &Claims) -> bool {
-        let meet = |left: &HashSet<NodeId>, right: &HashSet<NodeId>| !left.is_disjoint(right);
-        meet(&self.changed, &other.changed)
-            || meet(&self.changed, &other.rewired)
-            || meet(&self.rewired, &other.changed)
-            || !self.inputs.is_disjoint(&other.inputs)
-            || meet(&self.changed, &other.owners)
-            || meet(&self.owners, &other.changed)
-            || meet(&self.removed, &other.needed)
-            || meet(&self.needed, &other.removed)
-            || !self.values.is_disjoint(&other.values)
-            || !self.tensors.is_disjoint(&other.tensors)
-            || (self.header && other.header)
+fn claims(model: &Model, edits: &[Edit]) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for edit in edits {
+        match edit {
+            Edit::ReplaceNode { node, with } => {
+                claims.push(Claim::Changed(*node));
+                if with.is_empty() {
+                    claims.push(Claim::Removed(*node));
+                }
+                let old: HashSet<&str> = model.node(*node).input.iter().map(String::as_str).collect();
+                let with = with.get();
+                let new = with.iter().flat_map(|new| &new.input).filter(|name| !old.contains(name.as_str()));
+                let producers = new.filter_map(|name| model.producer(model.lookup(node.scope, name)?));
+                claims.extend(producers.map(Claim::Needed));
+            }
+            Edit::Rewire { from, to } => {
+                claims.extend(model.uses(*from).flat_map(|(user, input)| [Claim::Rewired(user), Claim::Input(user, input)]));
+                claims.extend(model.producer(*to).map(Claim::Needed));
+            }
+            Edit::Declare { value, .. } => claims.push(Claim::Value(*value)),
+            Edit::ReplaceTensor { place, .. } | Edit::CastTensor { place, .. } => claims.push(Claim::Tensor(*place)),
+            Edit::RenameInput { node, input, .. } => claims.extend([Claim::Rewired(*node), Claim::Input(*node, *input)]),
+            Edit::RenameOutput { node, .. } | Edit::SetAttribute { node, .. } => claims.push(Claim::Changed(*node)),
+            Edit::AddInitializer { .. }
+            | Edit::InsertNodes { .. }
+            | Edit::DeclareNew { .. }
+            | Edit::Retype { .. }
+            | Edit::ShareInitializer { .. }
+            | Edit::RemoveInitializer(_)
+            | Edit::SetOpset { .. }
+            | Edit::SetIrVersion(_)
+            | Edit::FreezeInitializers
+            | Edit::AddFunction(_)
+            | Edit::DropMetadata(_) => claims.push(Claim::Header),
+        }
     }
-
-    fn add(&mut self, other: Claims) {
-        self.changed.extend(other.changed);
-        self.rewired.extend(other.rewired);
-        self.inputs.extend(other.inputs);
-        self.owners.extend(other.owners);
-        self.removed.extend(other.removed);
-        self.needed.extend(other.needed);
-        self.values.extend(other.values);
-        self.tensors.extend(other.tensors);
-        self.header |= other.header;
-    }
+    let owners = claims.iter().filter_map(|claim| match claim {
+        Claim::Changed(node) | Claim::Rewired(node) => Some(*node),
+        _ => None,
+    });
+    let owners: Vec<Claim> = owners.flat_map(|node| model.owners(node.scope)).map(Claim::Owner).collect();
+    claims.extend(owners);
+    claims
 }
 
 fn codes(found: &[Diagnostic]) -> String {
