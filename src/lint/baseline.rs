@@ -110,7 +110,7 @@ impl Baseline {
 
     /// The findings that are not in the baseline, and the number of entries that were not found.
     #[must_use]
-    pub fn filter(&self, found: Vec<Diagnostic>) -> (Vec<Diagnostic>, usize) {
+    pub fn filter(&self, mut found: Vec<Diagnostic>) -> (Vec<Diagnostic>, usize) {
         if self.findings.is_empty() {
             return (found, 0);
         }
@@ -118,18 +118,16 @@ impl Baseline {
         for known in &self.findings {
             *left.entry(known).or_default() += 1;
         }
-        let is_new = |one: &Diagnostic| match left.get_mut(&known(one, &self.folder)) {
+        found.retain(|one| match left.get_mut(&known(one, &self.folder)) {
             Some(count) if *count > 0 => {
                 *count -= 1;
                 false
             }
             _ => true,
-        };
-        let mut is_new = is_new;
-        let new = found.into_iter().filter(|one| is_new(one)).collect();
+        });
         #[expect(clippy::disallowed_methods, reason = "a sum")]
         let gone = left.values().sum();
-        (new, gone)
+        (found, gone)
     }
 }
 

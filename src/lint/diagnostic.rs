@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::{Fix, Place, Rule, Severity};
+use super::{Finding, Fix, Place, Rule, Severity};
 use crate::base::error::shortened;
 use crate::base::hash::HashMap;
 use crate::base::parallel;
@@ -111,8 +111,7 @@ impl Diagnostic {
         model: &'m Model,
         places: &mut Places<'m>,
         (rule, severity): (&'static Rule, Severity),
-        at: Place,
-        (message, fix): (Arc<str>, Option<Box<Fix>>),
+        Finding { at, message, fix }: Finding,
         text: &str,
     ) -> Diagnostic {
         let (subject, name, bytes) = match at {

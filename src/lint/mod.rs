@@ -80,25 +80,23 @@ const PART: usize = 512;
 fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
     let mut places = Places::new(path);
     let mut last = (Place::Model, String::new());
-    let describe = |Found { at, message, fix, rule, severity }| {
+    let describe = |Found { finding, rule, severity }| {
         // The text of a node takes as long as the node is large: one text serves all findings about it.
-        if last.0 != at {
-            let text = match at {
+        if last.0 != finding.at {
+            let text = match finding.at {
                 Place::Node(node) => diagnostic::node_text(model, node),
                 Place::Model | Place::Value(..) => String::new(),
             };
-            last = (at, text);
+            last = (finding.at, text);
         }
-        Diagnostic::new(model, &mut places, (rule, severity), at, (message, fix), &last.1)
+        Diagnostic::new(model, &mut places, (rule, severity), finding, &last.1)
     };
     found.into_iter().map(describe).collect()
 }
 
 /// A finding with the rule that reports it.
 struct Found {
-    at: Place,
-    message: Arc<str>,
-    fix: Option<Box<Fix>>,
+    finding: Finding,
     rule: &'static Rule,
     severity: Severity,
 }
@@ -116,10 +114,12 @@ fn find(model: &Model, job: &Job) -> Vec<Found> {
         let findings = (rule.check)(&subject);
         // One rule often has all findings: capacity for them is reserved exactly.
         found.reserve_exact(findings.len());
-        for Finding { at, message, fix } in findings {
-            if job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, at, rule) {
-                let message = if Arc::strong_count(&message) > 1 { message } else { messages.shared(message) };
-                found.push(Found { at, message, fix, rule, severity });
+        for mut finding in findings {
+            if job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, finding.at, rule) {
+                if Arc::strong_count(&finding.message) == 1 {
+                    finding.message = messages.shared(finding.message);
+                }
+                found.push(Found { finding, rule, severity });
             }
         }
         counter.add(1);
@@ -127,17 +127,17 @@ fn find(model: &Model, job: &Job) -> Vec<Found> {
     if job.overlapping == Overlapping::Hidden {
         hide_less_specific(&mut found);
     }
-    found.sort_by_key(|found| (found.at, found.rule.code));
+    found.sort_by_key(|found| (found.finding.at, found.rule.code));
     found
 }
 
 /// Removes findings about a node that a more specific rule reports too.
 fn hide_less_specific(found: &mut Vec<Found>) {
     for (specific, general) in rules::MORE_SPECIFIC {
-        let reported = found.iter().filter(|one| one.rule == *specific).map(|one| one.at);
+        let reported = found.iter().filter(|one| one.rule == *specific).map(|one| one.finding.at);
         let reported: BTreeSet<Place> = reported.collect();
         if !reported.is_empty() {
-            found.retain(|one| one.rule != *general || !reported.contains(&one.at));
+            found.retain(|one| one.rule != *general || !reported.contains(&one.finding.at));
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Suppressions in the model: `recast.noqa` in the `metadata_props` of the model, a graph, a function, a node, an initializer
 //! or a declared value. Its value lists codes, prefixes of codes, or ALL.
 
+use super::subject::body_metadata;
 use super::{Place, Rule, Selector};
-use crate::graph::{Body, Model, ScopeId, ScopeKind};
+use crate::graph::{Model, ScopeId, ScopeKind};
 use crate::protobuf::schema::StringStringEntryProto;
 
 /// The metadata key.
@@ -40,15 +41,11 @@ pub(super) fn is_suppressed(model: &Model, at: Place, rule: &Rule) -> bool {
 fn scope_and_enclosing(model: &Model, scope: ScopeId) -> impl Iterator<Item = &[StringStringEntryProto]> {
     let scopes = std::iter::successors(Some(scope), |&inner| model.enclosing(inner));
     scopes.flat_map(|scope| {
-        let body = match model.body(scope) {
-            Body::Graph(graph) => &graph.metadata_props,
-            Body::Function(function) => &function.metadata_props,
-        };
         let owner = match model.scope_kind(scope) {
             ScopeKind::Subgraph { owner, .. } => model.node(owner).metadata_props.as_slice(),
             _ => &[],
         };
-        [body.as_slice(), owner]
+        [body_metadata(model, scope), owner]
     })
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Finding;
 use crate::casts::{Casts, Chain, ResolvedCast, cast_nodes};
 use crate::elements::dtype::DType;
-use crate::graph::{Attribute, Model, NodeId, ValueId, read_saturate, read_type};
+use crate::graph::{Attribute, Body, Model, NodeId, ScopeId, ValueId, read_saturate, read_type};
 use crate::ops::inference::{Contradiction, Inferred};
 use crate::ops::runtimes::Runtime;
 use crate::protobuf::schema::StringStringEntryProto;
@@ -127,6 +127,14 @@ impl<'m> Subject<'m> {
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<'m> {
         let model = self.model;
         model.scopes().flat_map(|scope| model.nodes(scope))
+    }
+}
+
+/// The metadata of a graph or function.
+pub(super) fn body_metadata(model: &Model, scope: ScopeId) -> &[StringStringEntryProto] {
+    match model.body(scope) {
+        Body::Graph(graph) => &graph.metadata_props,
+        Body::Function(function) => &function.metadata_props,
     }
 }
 

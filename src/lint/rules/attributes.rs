@@ -11,33 +11,11 @@ pub(super) const SATURATE_SINCE: i64 = 19;
 /// The first opset whose casts have `round_mode`.
 pub(super) const ROUND_MODE_SINCE: i64 = 24;
 
-/// A node that may have `saturate`.
-pub(super) struct Saturating {
-    pub node: NodeId,
-    pub opset: i64,
-    /// The type of the result.
-    pub to: DType,
-    /// The stated value.
-    pub saturate: Option<bool>,
-}
-
-/// Every node that may have `saturate`, casts first.
-pub(super) fn saturating(subject: &Subject) -> impl Iterator<Item = Saturating> {
-    let casts = subject.casts().map(|cast| Saturating { node: cast.node, opset: cast.opset, to: cast.to, saturate: cast.saturate });
-    let quantizers = subject.quantizers().map(|quantize| Saturating {
-        node: quantize.node,
-        opset: quantize.opset,
-        to: quantize.to,
-        saturate: quantize.saturate,
-    });
+/// Every node that may have `saturate`, casts first: the node, its opset, the type of its result, and the stated value.
+pub(super) fn saturating(subject: &Subject) -> impl Iterator<Item = (NodeId, i64, DType, Option<bool>)> {
+    let casts = subject.casts().map(|cast| (cast.node, cast.opset, cast.to, cast.saturate));
+    let quantizers = subject.quantizers().map(|quantize| (quantize.node, quantize.opset, quantize.to, quantize.saturate));
     casts.chain(quantizers)
-}
-
-impl Saturating {
-    /// Whether `saturate` has an effect.
-    pub fn has_effect(&self) -> bool {
-        self.to.obeys_saturate()
-    }
 }
 
 /// Adds an integer attribute that a node does not have.

@@ -1,6 +1,6 @@
 //! The rule `float8-overflow-not-saturated`.
 
-use super::attributes::{self, Saturating};
+use super::attributes::saturating;
 use super::words::{largest, overflow_becomes};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
@@ -36,8 +36,8 @@ pub(super) const RULE: Rule =
     Rule::new("RC103", "float8-overflow-not-saturated", Severity::Warning, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let unsaturated = attributes::saturating(subject).filter(|operator| operator.has_effect() && operator.saturate == Some(false));
-    let findings = unsaturated.map(|Saturating { node, to, .. }| {
+    let unsaturated = saturating(subject).filter(|(_, _, to, saturate)| to.obeys_saturate() && *saturate == Some(false));
+    let findings = unsaturated.map(|(node, _, to, _)| {
         let (largest, becomes) = (largest(to), overflow_becomes(to));
         Finding::at_node(node, format!("`saturate = 0`: values beyond the largest {to}, {largest}, become {becomes}"))
     });

@@ -1,6 +1,6 @@
 //! The rule `ineffective-saturate`.
 
-use super::attributes::{self, SATURATE_SINCE, remove_attribute};
+use super::attributes::{SATURATE_SINCE, remove_attribute, saturating};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 const DOCS: &str = r#"`saturate` is stated where it has no effect.
@@ -35,11 +35,11 @@ Safe: removes the attribute.
 pub(super) const RULE: Rule = Rule::new("RC106", "ineffective-saturate", Severity::Info, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let idle = attributes::saturating(subject)
-        .filter(|operator| !operator.has_effect() && operator.saturate.is_some() && operator.opset >= SATURATE_SINCE);
-    let findings = idle.map(|operator| {
-        Finding::at_node(operator.node, format!("`saturate` has no effect on a result of type {}", operator.to))
-            .with_safe_fix("remove `saturate`", vec![remove_attribute(subject.model, operator.node, "saturate")])
+    let idle = saturating(subject)
+        .filter(|(_, opset, to, saturate)| !to.obeys_saturate() && saturate.is_some() && *opset >= SATURATE_SINCE);
+    let findings = idle.map(|(node, _, to, _)| {
+        Finding::at_node(node, format!("`saturate` has no effect on a result of type {to}"))
+            .with_safe_fix("remove `saturate`", vec![remove_attribute(subject.model, node, "saturate")])
     });
     findings.collect()
 }

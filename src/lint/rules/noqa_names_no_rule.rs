@@ -1,7 +1,8 @@
 //! The rule `noqa-names-no-rule`.
 
-use crate::graph::Body;
+use crate::lint::subject::body_metadata;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::protobuf::schema::StringStringEntryProto;
 
 const DOCS: &str = r#"`recast.noqa` contains a rule that does not exist.
 
@@ -31,31 +32,23 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 pub(super) const RULE: Rule = Rule::new("RC209", "noqa-names-no-rule", Severity::Warning, Selected::ByDefault, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let (model, unknown) = (subject.model, subject.unknown_rules);
+    let model = subject.model;
     let mut findings = Vec::new();
-    findings.extend(unknown(&model.proto().metadata_props).into_iter().map(|word| Finding::at_model(message(word))));
+    let mut add = |entries: &[StringStringEntryProto], finding: &dyn Fn(String) -> Finding| {
+        let unknown = (subject.unknown_rules)(entries).into_iter();
+        findings.extend(unknown.map(|word| finding(format!("`recast.noqa` contains '{word}', which is not a rule"))));
+    };
+    add(&model.proto().metadata_props, &Finding::at_model);
     for scope in model.scopes() {
-        let body = match model.body(scope) {
-            Body::Graph(graph) => &graph.metadata_props,
-            Body::Function(function) => &function.metadata_props,
-        };
-        findings.extend(
-            unknown(body).into_iter().map(|word| Finding::at_model(format!("{}: {}", model.scope_path(scope), message(word)))),
-        );
+        add(body_metadata(model, scope), &|message| Finding::at_model(format!("{}: {message}", model.scope_path(scope))));
     }
     for node in subject.nodes() {
-        findings.extend(unknown(&model.node(node).metadata_props).into_iter().map(|word| Finding::at_node(node, message(word))));
+        add(&model.node(node).metadata_props, &|message| Finding::at_node(node, message));
     }
     for value in model.values() {
-        let tensor = model.initializer(value).map_or(&[][..], |tensor| &tensor.metadata_props);
-        let declared = model.declared(value).map_or(&[][..], |info| &info.metadata_props);
-        findings.extend(
-            unknown(tensor).into_iter().chain(unknown(declared)).map(|word| Finding::at_value(model, value, message(word))),
-        );
+        let finding = |message| Finding::at_value(model, value, message);
+        add(model.initializer(value).map_or(&[], |tensor| &tensor.metadata_props), &finding);
+        add(model.declared(value).map_or(&[], |info| &info.metadata_props), &finding);
     }
     findings
-}
-
-fn message(word: &str) -> String {
-    format!("`recast.noqa` contains '{word}', which is not a rule")
 }

@@ -33,8 +33,7 @@ label (float[n] x) => (string[n] y) {
 pub(super) const RULE: Rule = Rule::new("RC303", "string-cast-not-portable", Severity::Warning, Selected::OnRequest, DOCS, check);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let findings = subject.casts().filter_map(|cast| why(cast).map(|why| Finding::at_node(cast.node, why)));
-    findings.collect()
+    subject.casts().filter_map(|cast| Some(Finding::at_node(cast.node, why(cast)?))).collect()
 }
 
 fn why(cast: &ResolvedCast) -> Option<String> {
