@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anstream::ColorChoice;
 use clap::{Args, ValueEnum};
 
-use super::values::{PerFileIgnore, parse_pattern, parse_per_file_ignore, parse_severity};
+use super::values::{parse_pattern, parse_per_file_ignore, parse_severity};
 use crate::Runtime;
 use crate::cli::files;
 use crate::cli::options::exit_codes;
@@ -69,7 +69,7 @@ pub struct Lint {
     pub(super) ignore: Vec<Selector>,
     /// Disable rules for matching files, such as `legacy/*.onnx:RC1`
     #[arg(long, value_name = "PATTERN:CODE", value_delimiter = ',', value_parser = parse_per_file_ignore)]
-    pub(super) per_file_ignores: Vec<PerFileIgnore>,
+    pub(super) per_file_ignores: Vec<(FilePattern, Vec<Selector>)>,
     /// Override the severity of a rule, such as `RC103=info`
     #[arg(long, value_name = "CODE=SEVERITY", value_delimiter = ',', value_parser = parse_severity)]
     pub(super) severity: Vec<(Selector, Severity)>,

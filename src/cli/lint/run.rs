@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use super::options::Lint;
 use super::search::tasks;
-use super::task::{Action, Linted, Mode, lint_file};
+use super::task::{Linted, lint_file};
 use crate::api::not_written;
 use crate::base::parallel;
 use crate::base::printable::{Printed, Shown};
@@ -18,7 +18,7 @@ use crate::cli::progress;
 use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
 use crate::files::{folders, read_all, save};
-use crate::lint::{Baseline, Noqa, Overlapping, Safety};
+use crate::lint::Baseline;
 use crate::protobuf::{Layout, Piece};
 use crate::report::{LintFormat, LintRun, Results, Sketch, lint_summary, old_files_lines, plural};
 use crate::{Error, Target};
@@ -44,15 +44,14 @@ impl Lint {
         let other_files = [&self.file_list, &self.config].into_iter().flatten().chain(&configs).map(PathBuf::as_path);
         let inputs = tasks.iter().map(|task| task.path.as_path()).chain(other_files);
         self.page.check(inputs.clone().chain(self.baseline.as_deref()))?;
-        self.new_baseline().map_or(Ok(()), |baseline| baseline.check(inputs))?;
+        let baseline = self.new_baseline();
+        baseline.map_or(Ok(()), |baseline| baseline.check(inputs))?;
         if self.fix {
             output::tidy(tasks.iter().map(|task| task.path.as_path()))?;
         }
-        let mode = self.mode(&known);
         let linted: Vec<_> = progress::of_models(messages, "checking", tasks.len(), |done| {
             parallel::map(&tasks, |task| {
-                let lint = || lint_file(task, mode, &self.folders, self.freeze, (&self.page, tasks.len()));
-                let linted = caught(&task.path, lint);
+                let linted = caught(&task.path, || lint_file(task, self, &known, baseline, tasks.len()));
                 done.count();
                 linted
             })
@@ -82,21 +81,6 @@ impl Lint {
             }
         }
         self.apply_baseline(&known, run, messages)
-    }
-
-    fn mode<'m>(&'m self, known: &'m Baseline) -> Mode<'m> {
-        Mode {
-            known,
-            noqa: if self.ignore_noqa { Noqa::Ignored } else { Noqa::Respected },
-            overlapping: if self.show_overlapping { Overlapping::Shown } else { Overlapping::Hidden },
-            action: match (self.fix, self.diff) {
-                (true, _) => Action::Fix { prune_data: self.prune.prune_data },
-                (_, true) => Action::Diff,
-                _ => Action::Report,
-            },
-            allowed: if self.unsafe_fixes { Safety::Unsafe } else { Safety::Safe },
-            baseline: self.new_baseline(),
-        }
     }
 
     /// The file into which the findings are written.

@@ -81,7 +81,7 @@ impl Search<'_> {
             };
             match settings.decide(found) {
                 Ok(Decision::Lint(task)) => self.tasks.push(task),
-                Ok(Decision::Exclude { by }) => {
+                Ok(Decision::Exclude(by)) => {
                     excluded_by.insert(by);
                     excluded += 1;
                 }

@@ -6,17 +6,16 @@ use std::rc::Rc;
 
 use super::options::Lint;
 use super::task::Task;
-use super::values::PerFileIgnore;
 use crate::cli::paths::Found;
 use crate::lint::{BadConfig, Config, FilePattern, Layer, Selection, Selector, Severity};
 
 /// The settings of a run.
-pub(super) struct Settings {
+pub(super) struct Settings<'l> {
+    lint: &'l Lint,
     command_line: Layer,
-    per_file_ignores: Vec<(FilePattern, Vec<Selector>)>,
-    exclude: Vec<FilePattern>,
-    fail_on: Option<Severity>,
-    source: Source,
+    /// The configuration of all models: a file, or the defaults. Without it, a model has the closest `recast.toml` in its folder
+    /// or its parents.
+    fixed: Option<Rc<Config>>,
     /// The configuration of each folder.
     configs: BTreeMap<PathBuf, Result<Rc<Config>, BadConfig>>,
 }
@@ -24,50 +23,28 @@ pub(super) struct Settings {
 /// The use of a file.
 pub(super) enum Decision {
     Lint(Task),
-    /// The file was found in a folder, and is excluded.
-    Exclude {
-        /// The option or setting.
-        by: String,
-    },
+    /// The file was found in a folder, and is excluded by this option or setting.
+    Exclude(String),
 }
 
-/// The source of configurations.
-enum Source {
-    /// The closest `recast.toml` in the folder of a model or its parents.
-    Nearest,
-    /// One configuration for all models: a file, or the defaults.
-    Fixed(Rc<Config>),
-}
-
-impl Settings {
+impl Settings<'_> {
     /// The settings of the command line.
     ///
     /// # Errors
     /// If `--config` names an invalid file.
-    pub fn of(lint: &Lint) -> Result<Settings, BadConfig> {
-        let source = match &lint.config {
-            Some(path) => Source::Fixed(Rc::new(Config::read(path)?)),
-            None if lint.isolated => Source::Fixed(Rc::default()),
-            None => Source::Nearest,
+    pub fn of(lint: &Lint) -> Result<Settings<'_>, BadConfig> {
+        let fixed = match &lint.config {
+            Some(path) => Some(Rc::new(Config::read(path)?)),
+            None => lint.isolated.then(Rc::default),
         };
-        Ok(Settings {
-            command_line: Layer {
-                select: lint.select.clone(),
-                extend_select: lint.extend_select.clone(),
-                ignore: lint.ignore.clone(),
-                severity: lint.severity.clone(),
-                targets: lint.target.clone(),
-            },
-            per_file_ignores: lint
-                .per_file_ignores
-                .iter()
-                .map(|PerFileIgnore(pattern, selector)| (pattern.clone(), vec![selector.clone()]))
-                .collect(),
-            exclude: lint.exclude.clone(),
-            fail_on: lint.fail_on,
-            source,
-            configs: BTreeMap::new(),
-        })
+        let command_line = Layer {
+            select: lint.select.clone(),
+            extend_select: lint.extend_select.clone(),
+            ignore: lint.ignore.clone(),
+            severity: lint.severity.clone(),
+            targets: lint.target.clone(),
+        };
+        Ok(Settings { lint, command_line, fixed, configs: BTreeMap::new() })
     }
 
     /// Whether a file is linted, and by which rules.
@@ -77,18 +54,18 @@ impl Settings {
     pub fn decide(&mut self, Found { path, in_folder }: Found) -> Result<Decision, BadConfig> {
         let config = self.config_of(folder_of(&path))?;
         let is_excluded_by = |patterns: &[FilePattern]| in_folder && patterns.iter().any(|pattern| pattern.matches(&path));
-        if is_excluded_by(&self.exclude) {
-            return Ok(Decision::Exclude { by: "--exclude".to_owned() });
+        if is_excluded_by(&self.lint.exclude) {
+            return Ok(Decision::Exclude("--exclude".to_owned()));
         }
         if is_excluded_by(&config.exclude) {
-            return Ok(Decision::Exclude { by: format!("`exclude` in {}", shown_path(&config.path)) });
+            return Ok(Decision::Exclude(format!("`exclude` in {}", shown_path(&config.path))));
         }
-        let ignores = config.per_file_ignores.iter().chain(&self.per_file_ignores);
+        let ignores = config.per_file_ignores.iter().chain(&self.lint.per_file_ignores);
         let ignored: Vec<Selector> =
             ignores.filter(|(pattern, _)| pattern.matches(&path)).flat_map(|(_, selectors)| selectors.clone()).collect();
         Ok(Decision::Lint(Task {
             selection: Selection::of([&config.layer, &self.command_line]).without(&ignored),
-            fail_on: self.fail_on.or(config.fail_on).unwrap_or(Severity::Warning),
+            fail_on: self.lint.fail_on.or(config.fail_on).unwrap_or(Severity::Warning),
             path,
         }))
     }
@@ -100,7 +77,7 @@ impl Settings {
     }
 
     fn config_of(&mut self, folder: &Path) -> Result<Rc<Config>, BadConfig> {
-        if let Source::Fixed(config) = &self.source {
+        if let Some(config) = &self.fixed {
             return Ok(Rc::clone(config));
         }
         if let Some(config) = self.configs.get(folder) {

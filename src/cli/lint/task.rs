@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
+use super::options::Lint;
 use crate::base::parallel;
 use crate::base::printable::Shown;
-use crate::cli::files::{self, DataFolders};
+use crate::cli::files;
 use crate::cli::output::SideFile;
-use crate::cli::page::PageFile;
-use crate::cli::prepare::Freeze;
 use crate::lint::{Baseline, Diagnostic, Noqa, Overlapping, Safety, Selection, Severity};
 use crate::report::{About, Sketch, model_diff};
 use crate::{Error, LintOptions, SaveOptions, Saved, Target};
@@ -20,34 +19,7 @@ pub(super) struct Task {
     pub fail_on: Severity,
 }
 
-/// How files are linted.
-#[derive(Clone, Copy)]
-pub(super) struct Mode<'m> {
-    pub noqa: Noqa,
-    pub overlapping: Overlapping,
-    pub action: Action,
-    /// The fixes that may be applied.
-    pub allowed: Safety,
-    /// The findings that are not fixed.
-    pub known: &'m Baseline,
-    /// The file into which the findings are written.
-    pub baseline: Option<SideFile<'m>>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Action {
-    Report,
-    /// Applies fixes and writes the file.
-    Fix {
-        /// Whether data files that only the old model used are removed.
-        prune_data: bool,
-    },
-    /// Shows what fixes would change.
-    Diff,
-}
-
 /// The result for one file.
-#[derive(Default)]
 pub(super) struct Linted {
     pub path: String,
     pub findings: Vec<Diagnostic>,
@@ -61,55 +33,48 @@ pub(super) struct Linted {
     pub saved: Saved,
 }
 
-/// Lints a file.
+/// Lints a file, one of this many models. The findings of `known` are not fixed; `baseline` is a file into which findings are
+/// written.
 ///
 /// # Errors
 /// If it cannot be read, fixed or written.
 pub(super) fn lint_file(
     Task { path, selection, .. }: &Task,
-    mode: Mode,
-    folders: &DataFolders,
-    freeze: Freeze,
-    (page, models): (&PageFile, usize),
+    lint: &Lint,
+    known: &Baseline,
+    baseline: Option<SideFile>,
+    models: usize,
 ) -> Result<Linted, Error> {
-    let mut model = files::open_model(path, folders)?;
+    let mut model = files::open_model(path, &lint.folders)?;
     let name = path.display().to_string();
-    mode.baseline.map_or(Ok(()), |baseline| baseline.check_data(path, &model))?;
-    let old = page.before(path, &model, models)?;
-    let before = matches!(mode.action, Action::Diff).then(|| model.proto().clone());
-    let frozen = freeze.apply(&mut model)?;
-    let is_frozen = frozen.as_ref().is_some_and(|names| !names.is_empty());
-    let options = LintOptions { selection: selection.clone(), noqa: mode.noqa, overlapping: mode.overlapping };
-    match mode.action {
-        Action::Report => {
-            let findings = model.lint(&options)?;
-            let sketch = old.map(|old| old.sketch(&About::found(&findings), None));
-            parallel::drop_later(model);
-            Ok(Linted { findings, path: name, frozen, sketch, ..Linted::default() })
-        }
-        Action::Diff => {
-            let fixed = model.fix(&options, mode.allowed, mode.known)?;
-            let changed = before.filter(|_| is_frozen || !fixed.is_empty());
-            let diff = changed.map_or_else(Shown::default, |before| model_diff(&name, &before, model.proto()));
-            let sketch = old.map(|old| old.sketch(&About::found(&fixed), Some(&model)));
-            Ok(Linted { path: name, fixed, frozen, diff, sketch, ..Linted::default() })
-        }
-        Action::Fix { prune_data } => {
-            let fixed = model.fix(&options, mode.allowed, mode.known)?;
-            let mut saved = Saved::default();
-            if is_frozen || !fixed.is_empty() {
-                let options = SaveOptions { prune_data, ..SaveOptions::default() };
-                let plan = model.into_plan(&Target::File(path.clone()), &options)?;
-                page.check_written(plan.files())?;
-                mode.baseline.map_or(Ok(()), |baseline| baseline.check_others(plan.files()))?;
-                saved = plan.execute()?;
-                // The remaining findings are reported with their places in the new file.
-                model = files::open_model(path, folders)?;
-            }
-            let findings = model.lint(&options)?;
-            let about = || [About::found(&findings), About::found(&fixed)].concat();
-            let sketch = old.map(|old| old.sketch(&about(), Some(&model)));
-            Ok(Linted { findings, path: name, fixed, frozen, saved, sketch, ..Linted::default() })
-        }
+    baseline.map_or(Ok(()), |baseline| baseline.check_data(path, &model))?;
+    let original = lint.page.before(path, &model, models)?;
+    let before = lint.diff.then(|| model.proto().clone());
+    let frozen = lint.freeze.apply(&mut model)?;
+    let options = LintOptions {
+        selection: selection.clone(),
+        noqa: if lint.ignore_noqa { Noqa::Ignored } else { Noqa::Respected },
+        overlapping: if lint.show_overlapping { Overlapping::Shown } else { Overlapping::Hidden },
+    };
+    let is_fixing = lint.fix || lint.diff;
+    let allowed = if lint.unsafe_fixes { Safety::Unsafe } else { Safety::Safe };
+    let fixed = if is_fixing { model.fix(&options, allowed, known)? } else { Vec::new() };
+    let is_changed = !fixed.is_empty() || frozen.as_ref().is_some_and(|names| !names.is_empty());
+    let before = before.filter(|_| is_changed);
+    let diff = before.map_or_else(Shown::default, |before| model_diff(&name, &before, model.proto()));
+    let mut saved = Saved::default();
+    if lint.fix && is_changed {
+        let options = SaveOptions { prune_data: lint.prune.prune_data, ..SaveOptions::default() };
+        let plan = model.into_plan(&Target::File(path.clone()), &options)?;
+        lint.page.check_written(plan.files())?;
+        baseline.map_or(Ok(()), |baseline| baseline.check_others(plan.files()))?;
+        saved = plan.execute()?;
+        // The remaining findings are reported with their places in the new file.
+        model = files::open_model(path, &lint.folders)?;
     }
+    let findings = if lint.diff { Vec::new() } else { model.lint(&options)? };
+    let about = || [About::found(&findings), About::found(&fixed)].concat();
+    let sketch = original.map(|original| original.sketch(&about(), is_fixing.then_some(&model)));
+    parallel::drop_later(model);
+    Ok(Linted { path: name, findings, fixed, frozen, diff, sketch, saved })
 }

@@ -4,14 +4,10 @@ use std::path::Path;
 
 use crate::lint::{FilePattern, Selector, Severity};
 
-/// A pattern of files and rules: `legacy/*.onnx:RC1`.
-#[derive(Clone)]
-pub(super) struct PerFileIgnore(pub FilePattern, pub Selector);
-
-/// `PATTERN:CODE`.
-pub(super) fn parse_per_file_ignore(text: &str) -> Result<PerFileIgnore, String> {
+/// `PATTERN:CODE`: a pattern of files, and the rules that are disabled for them.
+pub(super) fn parse_per_file_ignore(text: &str) -> Result<(FilePattern, Vec<Selector>), String> {
     let (pattern, code) = text.rsplit_once(':').ok_or("expected a glob pattern and a rule, such as 'legacy/*.onnx:RC1'")?;
-    Ok(PerFileIgnore(parse_pattern(pattern)?, code.parse().map_err(|error| format!("{error}"))?))
+    Ok((parse_pattern(pattern)?, vec![code.parse().map_err(|error| format!("{error}"))?]))
 }
 
 pub(super) fn parse_pattern(text: &str) -> Result<FilePattern, String> {
