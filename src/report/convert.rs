@@ -1,12 +1,10 @@
 //! The report of `recast convert`.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use super::changed::ChangedModel;
 use super::prepared::{Prepared, write_prepared};
-use super::words::plural;
+use super::words::{counted, plural};
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
 use crate::convert::{Blocker, Change, Code, Exactness, IrVersions, Opsets, Report};
@@ -52,7 +50,8 @@ fn write_changes(text: &mut Shown, Conversion { report, prepared, .. }: &Convers
     };
     text.push_line(format_args!("  {opsets}, IR version {ir_from}{ir_to}"));
     write_prepared(text, prepared, verbose);
-    text.push_line(format_args!("  changed {}", sums(&report.changes.iter().map(|change| &*change.op).collect::<Vec<_>>())));
+    let changed = report.changes.iter().map(|change| &*change.op);
+    text.push_line(format_args!("  changed {}", counted(changed, "node", str::to_owned)));
     if verbose {
         for Change { node, op, what } in &report.changes {
             text.push_line(format_args!("    {node} ({op}): {what}"));
@@ -62,26 +61,14 @@ fn write_changes(text: &mut Shown, Conversion { report, prepared, .. }: &Convers
         (Exactness::Exact, "bit-exact"),
         (Exactness::ByDefinition, "by ONNX's definition: a runtime's own kernel may differ in the last digits"),
     ] {
-        let ops: Vec<&str> =
-            report.expansions.iter().filter(|expanded| expanded.class == class).map(|expanded| expanded.op).collect();
-        if !ops.is_empty() {
-            text.push_line(format_args!("  expanded {} ({how})", sums(&ops)));
+        let mut ops = report.expansions.iter().filter(|expanded| expanded.class == class).map(|expanded| expanded.op).peekable();
+        if ops.peek().is_some() {
+            text.push_line(format_args!("  expanded {} ({how})", counted(ops, "node", str::to_owned)));
         }
     }
     for Change { node, op, what } in &report.warnings {
         text.push_line(format_args!("  warning: {node} ({op}): {what}"));
     }
-}
-
-/// `3 nodes: 2 Softmax, 1 Squeeze`.
-fn sums(nodes: &[&str]) -> String {
-    let mut ops: BTreeMap<&str, usize> = BTreeMap::new();
-    for op in nodes {
-        *ops.entry(op).or_default() += 1;
-    }
-    let ops: Vec<String> = ops.into_iter().map(|(op, count)| format!("{count} {op}")).collect();
-    let separator = if ops.is_empty() { "" } else { ": " };
-    format!("{}{separator}{}", plural(nodes.len(), "node"), ops.join(", "))
 }
 
 fn refusal(model: &ConvertedModel, from: &str, to: &str, verbose: bool) -> Shown {

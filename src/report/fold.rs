@@ -1,13 +1,10 @@
 //! The report of `recast fold`.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use super::changed::ChangedModel;
 use super::prepared::{Prepared, write_prepared};
-use super::words::plural;
-use crate::base::hash::HashMap;
+use super::words::{counted, plural, write_reasons};
 use crate::base::printable::Shown;
 use crate::passes::{Change, ComputedNode, Folded, Kept, OfPass, RemovalOf, Report};
 
@@ -43,13 +40,8 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
 fn write_changes(text: &mut Shown, Folding { prepared, report }: &Folding, verbose: bool) {
     write_prepared(text, prepared, verbose);
     let folded = report.folded();
-    let mut pairs: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for folded in &folded {
-        *pairs.entry((folded.from.name(), folded.to.name())).or_default() += 1;
-    }
-    let pairs: Vec<String> = pairs.into_iter().map(|((from, to), count)| format!("{count} {from} to {to}")).collect();
-    let separator = if pairs.is_empty() { "" } else { ": " };
-    text.push_line(format_args!("  folded {}{separator}{}", plural(folded.len(), "cast"), pairs.join(", ")));
+    let pairs = folded.iter().map(|folded| (folded.from.name(), folded.to.name()));
+    text.push_line(format_args!("  folded {}", counted(pairs, "cast", |(from, to)| format!("{from} to {to}"))));
     for Folded { node, input, from, to, elements, .. } in folded.into_iter().filter(|_| verbose) {
         text.push_line(format_args!("    {node}: {input} {from} to {to}, {}", plural(*elements as usize, "element")));
     }
@@ -69,13 +61,9 @@ fn write_changes(text: &mut Shown, Folding { prepared, report }: &Folding, verbo
 
 /// The nodes that are no casts, or were changed.
 fn write_others(text: &mut Shown, report: &Report, verbose: bool) {
-    let mut operators: BTreeMap<&str, usize> = BTreeMap::new();
-    for computed in report.computed() {
-        *operators.entry(&computed.record.op).or_default() += 1;
-    }
-    if !operators.is_empty() {
-        let operators: Vec<String> = operators.into_iter().map(|(operator, count)| format!("{count} {operator}")).collect();
-        text.push_line(format_args!("  computed {}: {}", plural(report.computed().count(), "constant"), operators.join(", ")));
+    if report.computed().next().is_some() {
+        let operators = report.computed().map(|computed| &*computed.record.op);
+        text.push_line(format_args!("  computed {}", counted(operators, "constant", str::to_owned)));
     }
     for ComputedNode { node, op, r#type, elements, .. } in report.computed().map(|computed| computed.record).filter(|_| verbose) {
         text.push_line(format_args!("    {node}: {op} to {type}, {}", plural(*elements as usize, "element")));
@@ -102,19 +90,9 @@ fn write_kept(text: &mut Shown, report: &Report, verbose: bool) {
         return kept.iter().for_each(|kept| text.push_line(format_args!("    {}: {}", kept.node, kept.text())));
     }
     // Many nodes are kept for the same reason, often one after the other.
-    let runs: Vec<(&Kept, String, usize)> =
-        kept.chunk_by(|one, next| one.reason == next.reason).map(|run| (run[0], run[0].text(), run.len())).collect();
-    let mut counts: HashMap<&str, usize> = HashMap::default();
-    for (_, reason, nodes) in &runs {
-        *counts.entry(reason).or_default() += nodes;
-    }
-    for (Kept { node, .. }, reason, _) in &runs {
-        match counts.remove(&**reason) {
-            Some(1) => text.push_line(format_args!("    {node}: {reason}")),
-            Some(nodes) => text.push_line(format_args!("    {node} and {} more: {reason}", nodes - 1)),
-            None => {} // Reported with the first node.
-        }
-    }
+    let runs: Vec<(&str, String, usize)> =
+        kept.chunk_by(|one, next| one.reason == next.reason).map(|run| (&*run[0].node, run[0].text(), run.len())).collect();
+    write_reasons(text, runs.iter().map(|(node, reason, nodes)| (*node, &**reason, *nodes)));
 }
 
 /// The option of `recast fold` that removes an obstacle.

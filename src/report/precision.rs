@@ -4,9 +4,8 @@ use serde::Serialize;
 
 use super::changed::ChangedModel;
 use super::prepared::{Prepared, write_prepared};
-use super::words::plural;
+use super::words::{plural, write_reasons};
 use crate::base::error::shortened;
-use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
 use crate::precision::{AddedCast, AddedFunction, KeptNode, LaterOpset, NarrowedTensor, Report};
 
@@ -137,15 +136,5 @@ fn write_kept(text: &mut Shown, kept: &[KeptNode], verbose: bool) {
         }
         return;
     }
-    let mut counts: HashMap<&str, usize> = HashMap::default();
-    for kept in kept {
-        *counts.entry(&kept.reason).or_default() += 1;
-    }
-    for KeptNode { node, reason, .. } in kept {
-        match counts.remove(reason.as_str()) {
-            Some(1) => text.push_line(format_args!("    {node}: {reason}")),
-            Some(nodes) => text.push_line(format_args!("    {node} and {} more: {reason}", nodes - 1)),
-            None => {} // Reported with the first node.
-        }
-    }
+    write_reasons(text, kept.iter().map(|kept| (&*kept.node, &*kept.reason, 1)));
 }

@@ -1,5 +1,9 @@
 //! Formatting of text and numbers.
 
+use std::collections::BTreeMap;
+
+use crate::base::hash::HashMap;
+use crate::base::printable::Shown;
 pub use crate::base::printable::plural;
 
 /// Wraps words into lines of at most `width` characters; longer words are not broken.
@@ -41,6 +45,33 @@ pub fn bytes(count: u64) -> String {
         (size, unit) = (size / 1024.0, next);
     }
     if unit == "B" { format!("{count} B") } else { format!("{size:.1} {unit}") }
+}
+
+/// `3 nodes: 2 Softmax, 1 Squeeze`: the number of things, and of those of each kind; `name` makes the name of a kind.
+pub fn counted<K: Ord>(kinds: impl Iterator<Item = K>, noun: &str, name: impl Fn(K) -> String) -> String {
+    let mut counts: BTreeMap<K, usize> = BTreeMap::new();
+    for kind in kinds {
+        *counts.entry(kind).or_default() += 1;
+    }
+    let all = plural(counts.values().sum(), noun);
+    let counts: Vec<String> = counts.into_iter().map(|(kind, count)| format!("{count} {}", name(kind))).collect();
+    if counts.is_empty() { all } else { format!("{all}: {}", counts.join(", ")) }
+}
+
+/// One line per reason: its first node, and how many more nodes have it. An item is a node, its reason, and the number of nodes,
+/// of which it is the first, that have the reason one after the other.
+pub fn write_reasons<'r>(text: &mut Shown, items: impl Iterator<Item = (&'r str, &'r str, usize)> + Clone) {
+    let mut counts: HashMap<&str, usize> = HashMap::default();
+    for (_, reason, nodes) in items.clone() {
+        *counts.entry(reason).or_default() += nodes;
+    }
+    for (node, reason, _) in items {
+        match counts.remove(reason) {
+            Some(1) => text.push_line(format_args!("    {node}: {reason}")),
+            Some(nodes) => text.push_line(format_args!("    {node} and {} more: {reason}", nodes - 1)),
+            None => {} // Reported with the first node.
+        }
+    }
 }
 
 #[cfg(test)]
