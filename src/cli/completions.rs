@@ -1,11 +1,11 @@
 //! `recast completions`
 
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 use super::exit_code::ExitCode;
 use super::manual::manual;
-use super::options::EXIT_CODES;
+use super::options::{EXIT_CODES, one_of};
 use super::streams::print;
 
 use crate::base::printable::Document;
@@ -19,37 +19,23 @@ use crate::base::printable::Document;
 {EXIT_CODES}"))]
 pub struct Completions {
     /// The shell, or `man` for the manual page
-    shell: Page,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Page {
-    Bash,
-    Elvish,
-    Fish,
-    Powershell,
-    Zsh,
-    Man,
+    #[arg(value_parser = one_of(&["bash", "elvish", "fish", "powershell", "zsh", "man"]))]
+    shell: String,
 }
 
 impl Completions {
     /// Prints the script or the page of a command line.
     pub fn run(&self, mut command: Command) -> anyhow::Result<ExitCode> {
-        let shell = match self.shell {
-            Page::Bash => Shell::Bash,
-            Page::Elvish => Shell::Elvish,
-            Page::Fish => Shell::Fish,
-            Page::Powershell => Shell::PowerShell,
-            Page::Zsh => Shell::Zsh,
-            Page::Man => {
-                print(Document::script(manual(command)?)?)?;
-                return Ok(ExitCode::SUCCESS);
+        let page = match self.shell.parse::<Shell>() {
+            Ok(shell) => {
+                // Generated in memory first: the generator panics on a broken pipe.
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut command, "recast", &mut script);
+                String::from_utf8(script)?
             }
+            Err(_) => manual(command)?,
         };
-        // Generated in memory first: the generator panics on a broken pipe.
-        let mut script = Vec::new();
-        clap_complete::generate(shell, &mut command, "recast", &mut script);
-        print(Document::script(String::from_utf8(script)?)?)?;
+        print(Document::script(page)?)?;
         Ok(ExitCode::SUCCESS)
     }
 }

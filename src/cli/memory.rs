@@ -39,7 +39,8 @@ const MOST: u64 = 8 << 30;
 
 /// The smaller of 8 GiB and three quarters of the available memory.
 fn default_limit() -> u64 {
-    let limits = cgroup_files().into_iter().filter_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok());
+    let files = limit_files(&fs::read_to_string("/proc/self/cgroup").unwrap_or_default()).into_iter();
+    let limits = files.filter_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok());
     let available = available(&fs::read_to_string("/proc/meminfo").unwrap_or_default());
     limits.chain(available).map(|bytes: u64| bytes / 4 * 3).fold(MOST, u64::min)
 }
@@ -50,13 +51,9 @@ fn available(meminfo: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The files that may limit this process: those of its control group and of the parent groups.
-fn cgroup_files() -> Vec<PathBuf> {
-    limit_files(&fs::read_to_string("/proc/self/cgroup").unwrap_or_default())
-}
-
-/// Parses `/proc/self/cgroup`: a line `0::PATH` for version 2, a line `N:CONTROLLERS:PATH` for each hierarchy of version 1. In a
-/// container, the path may be relative to the host; the root group visible in the container is its own.
+/// The files that may limit this process: those of its control group and of the parent groups. Parses `/proc/self/cgroup`: a line
+/// `0::PATH` for version 2, a line `N:CONTROLLERS:PATH` for each hierarchy of version 1. In a container, the path may be relative
+/// to the host; the root group visible in the container is its own.
 fn limit_files(cgroup: &str) -> Vec<PathBuf> {
     let groups = cgroup.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);

@@ -119,8 +119,7 @@ fn run(cli: Cli, on_error: OnError) -> ExitCode {
         Command::Completions(completions) => completions.run(Cli::command()),
     });
     result.map_err(anyhow::Error::from).flatten().unwrap_or_else(|error| {
-        let failure = failures::of(error);
-        on_error.report(failure);
+        on_error.report(failures::of(error));
         ExitCode::from(2)
     })
 }

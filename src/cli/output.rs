@@ -47,16 +47,13 @@ impl Output {
     /// # Errors
     /// Where an input has none, or two inputs have the same.
     pub fn targets_unless(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Option<Target>>> {
-        match (dry_run, self.is_given()) {
-            (true, false) => Ok(vec![None; inputs.len()]),
-            (true, true) => Ok(self.targets(true, inputs)?.into_iter().map(Some).collect()),
-            (false, _) => {
-                if let Some(folder) = &self.out_dir {
-                    folders::create_folders(folder).with_context(|| folder.display().to_string())?;
-                }
-                Ok(self.targets(false, inputs)?.into_iter().map(Some).collect())
-            }
+        if dry_run && !self.is_given() {
+            return Ok(vec![None; inputs.len()]);
         }
+        if let Some(folder) = self.out_dir.as_ref().filter(|_| !dry_run) {
+            folders::create_folders(folder).with_context(|| folder.display().to_string())?;
+        }
+        Ok(self.targets(dry_run, inputs)?.into_iter().map(Some).collect())
     }
 
     /// The target of each input.

@@ -46,14 +46,8 @@ pub fn expand_patterns(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Error>) {
             None => all.push(Ok(Found { path: path.clone(), in_folder: false })),
         }
     }
-    let (mut found, mut errors) = (Vec::new(), Vec::new());
-    for one in all {
-        match one {
-            Ok(one) => found.push(one.path),
-            Err(error) => errors.push(error),
-        }
-    }
-    (found, errors)
+    let (found, errors): (Vec<_>, Vec<_>) = all.into_iter().partition(Result::is_ok);
+    (found.into_iter().flatten().map(|found| found.path).collect(), errors.into_iter().filter_map(Result::err).collect())
 }
 
 /// The error of a pattern without matches.

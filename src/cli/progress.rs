@@ -48,7 +48,7 @@ pub fn of_files<T>(messages: Messages, files: &[SaveProgress], write: impl FnOnc
         (written, words(current.map_or(Phase::Planning, SaveProgress::phase), written, bytes))
     };
     let bar = bar(messages, bytes);
-    show(&bar, Pace::default(), state, write)
+    show(&bar, PACE, state, write)
 }
 
 /// Processes models with a progress bar of their number; `verb` is what is done with them: `reading`.
@@ -59,7 +59,7 @@ pub fn of_models<T>(messages: Messages, verb: &str, models: usize, work: impl Fn
         let done = done.0.load(Ordering::Relaxed);
         (done, format!("{verb}, {done} of {}", plural(models, "model")))
     };
-    show(&bar, Pace::default(), state, || work(&done))
+    show(&bar, PACE, state, || work(&done))
 }
 
 /// The phase, and how much is written.
@@ -99,11 +99,7 @@ struct Pace {
     next: Duration,
 }
 
-impl Default for Pace {
-    fn default() -> Pace {
-        Pace { first: Duration::from_secs(1), next: Duration::from_millis(100) }
-    }
-}
+const PACE: Pace = Pace { first: Duration::from_secs(1), next: Duration::from_millis(100) };
 
 /// The amount done, of the total, and in words.
 type State = (u64, String);
