@@ -114,9 +114,9 @@ impl Diagnostic {
         Finding { at, message, fix }: Finding,
         text: &str,
     ) -> Diagnostic {
-        let (subject, name, bytes) = match at {
-            Place::Model => (SubjectKind::Model, "".into(), None),
-            Place::Value(_, value) => (SubjectKind::Value, model.name(value).into(), value_region(model, value)),
+        let (subject, name, position, bytes) = match at {
+            Place::Model => (SubjectKind::Model, "".into(), 0, None),
+            Place::Value(_, value) => (SubjectKind::Value, model.name(value).into(), 0, value_region(model, value)),
             Place::Node(node) => {
                 let proto = model.node(node);
                 let output = proto.output.iter().find(|output| !output.is_empty());
@@ -125,10 +125,9 @@ impl Diagnostic {
                     ("", None) => (SubjectKind::AnonymousNode, "".into()),
                     (name, _) => (SubjectKind::NamedNode, shortened(name)),
                 };
-                (subject, name, region(proto))
+                (subject, name, node.position, region(proto))
             }
         };
-        let position = if let Place::Node(node) = at { node.position } else { 0 };
         Diagnostic {
             rule,
             severity,

@@ -22,7 +22,8 @@ pub enum Noqa {
 
 /// Whether the model suppresses a rule's findings at a place.
 pub(super) fn is_suppressed(model: &Model, at: Place, rule: &Rule) -> bool {
-    let suppresses = |entries: &[StringStringEntryProto]| entries_name(entries, rule);
+    let names_rule = |word: &str| word.parse::<Selector>().is_ok_and(|selector| selector.matches(rule));
+    let suppresses = |entries: &[StringStringEntryProto]| words(entries).any(names_rule);
     if suppresses(&model.proto().metadata_props) {
         return true;
     }
@@ -47,10 +48,6 @@ fn scope_and_enclosing(model: &Model, scope: ScopeId) -> impl Iterator<Item = &[
         };
         [body_metadata(model, scope), owner]
     })
-}
-
-fn entries_name(entries: &[StringStringEntryProto], rule: &Rule) -> bool {
-    words(entries).any(|word| word.parse::<Selector>().is_ok_and(|selector| selector.matches(rule)))
 }
 
 /// The words of entries that name no rule.

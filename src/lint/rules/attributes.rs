@@ -1,8 +1,8 @@
-//! The attributes `saturate` and `round_mode`: the nodes that may have them, and edits of one attribute of one node.
+//! The attributes `saturate` and `round_mode`: the nodes that may have them, and findings and edits of one attribute of one node.
 
 use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, NodeId};
-use crate::lint::Subject;
+use crate::lint::{Finding, Subject};
 use crate::protobuf::raw::AttributeProto;
 use crate::protobuf::raw::attribute_proto::AttributeType;
 
@@ -18,9 +18,17 @@ pub(super) fn saturating(subject: &Subject) -> impl Iterator<Item = (NodeId, i64
     casts.chain(quantizers)
 }
 
-/// Adds an integer attribute that a node does not have.
-pub(super) fn add_int(model: &Model, node: NodeId, name: &str, value: i64) -> Edit {
-    add(model, node, AttributeProto { r#type: Some(AttributeType::Int.into()), i: Some(value), ..named(name) })
+/// A finding that a node does not state `saturate`; the fix adds it.
+pub(super) fn missing_saturate(model: &Model, node: NodeId, what: &str) -> Finding {
+    let attribute = AttributeProto { r#type: Some(AttributeType::Int.into()), i: Some(1), ..named("saturate") };
+    Finding::at_node(node, format!("the {what} does not state `saturate`"))
+        .with_safe_fix("add `saturate = 1`", vec![add(model, node, attribute)])
+}
+
+/// A finding that an attribute has no effect on the result of a node; the fix removes it.
+pub(super) fn ineffective(model: &Model, node: NodeId, name: &str, to: DType) -> Finding {
+    Finding::at_node(node, format!("`{name}` has no effect on a result of type {to}"))
+        .with_safe_fix(format!("remove `{name}`"), vec![remove_attribute(model, node, name)])
 }
 
 /// Adds a string attribute that a node does not have.

@@ -47,7 +47,7 @@ fn check_types(cast: &ResolvedCast) -> Option<Finding> {
         return Some(Finding::at_node(cast.node, format!("{op} requires opset {since}; the imported opset is {opset}")));
     };
     let result = (!schema.output(0)?.types.contains(ValueType::Tensor(cast.to))).then_some(cast.to);
-    let input = cast.from.filter(|&from| !schema.input(0).is_some_and(|formal| formal.types.contains(ValueType::Tensor(from))));
+    let input = cast.from.filter(|&from| !cast.admits(from));
     let dtype = result.or(input)?;
     let role = if result.is_some() { "result" } else { "input" };
     let since = match first_opset(op, dtype) {

@@ -1,6 +1,6 @@
 //! The rule `float8-cast-missing-saturate`.
 
-use super::attributes::{SATURATE_SINCE, add_int};
+use super::attributes::{SATURATE_SINCE, missing_saturate};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 const DOCS: &str = r#"A cast to float8 does not state `saturate`.
@@ -39,9 +39,5 @@ pub(super) const RULE: Rule =
 fn check(subject: &Subject) -> Vec<Finding> {
     let unstated =
         subject.casts().filter(|cast| cast.to.obeys_saturate() && cast.saturate.is_none() && cast.opset >= SATURATE_SINCE);
-    let findings = unstated.map(|cast| {
-        Finding::at_node(cast.node, format!("the cast to {} does not state `saturate`", cast.to))
-            .with_safe_fix("add `saturate = 1`", vec![add_int(subject.model, cast.node, "saturate", 1)])
-    });
-    findings.collect()
+    unstated.map(|cast| missing_saturate(subject.model, cast.node, &format!("cast to {}", cast.to))).collect()
 }

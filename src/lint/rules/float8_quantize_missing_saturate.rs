@@ -1,6 +1,6 @@
 //! The rule `float8-quantize-missing-saturate`.
 
-use super::attributes::{SATURATE_SINCE, add_int};
+use super::attributes::{SATURATE_SINCE, missing_saturate};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 const DOCS: &str = r#"A quantization to float8 does not state `saturate`.
@@ -40,9 +40,5 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let unstated = subject
         .quantizers()
         .filter(|quantize| quantize.to.is_float8() && quantize.saturate.is_none() && quantize.opset >= SATURATE_SINCE);
-    let findings = unstated.map(|quantize| {
-        Finding::at_node(quantize.node, format!("the quantization to {} does not state `saturate`", quantize.to))
-            .with_safe_fix("add `saturate = 1`", vec![add_int(subject.model, quantize.node, "saturate", 1)])
-    });
-    findings.collect()
+    unstated.map(|quantize| missing_saturate(subject.model, quantize.node, &format!("quantization to {}", quantize.to))).collect()
 }

@@ -1,6 +1,6 @@
 //! The rule `ineffective-round-mode`.
 
-use super::attributes::{ROUND_MODE_SINCE, remove_attribute};
+use super::attributes::{ROUND_MODE_SINCE, ineffective};
 use crate::elements::dtype::DType;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
@@ -38,9 +38,5 @@ pub(super) const RULE: Rule = Rule::new("RC107", "ineffective-round-mode", Sever
 fn check(subject: &Subject) -> Vec<Finding> {
     let idle =
         subject.casts().filter(|cast| cast.to != DType::Float8E8M0 && cast.round_mode.is_some() && cast.opset >= ROUND_MODE_SINCE);
-    let findings = idle.map(|cast| {
-        Finding::at_node(cast.node, format!("`round_mode` has no effect on a result of type {}", cast.to))
-            .with_safe_fix("remove `round_mode`", vec![remove_attribute(subject.model, cast.node, "round_mode")])
-    });
-    findings.collect()
+    idle.map(|cast| ineffective(subject.model, cast.node, "round_mode", cast.to)).collect()
 }

@@ -1,6 +1,6 @@
 //! The rule `ineffective-saturate`.
 
-use super::attributes::{SATURATE_SINCE, remove_attribute, saturating};
+use super::attributes::{SATURATE_SINCE, ineffective, saturating};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 const DOCS: &str = r#"`saturate` is stated where it has no effect.
@@ -37,9 +37,5 @@ pub(super) const RULE: Rule = Rule::new("RC106", "ineffective-saturate", Severit
 fn check(subject: &Subject) -> Vec<Finding> {
     let idle = saturating(subject)
         .filter(|(_, opset, to, saturate)| !to.obeys_saturate() && saturate.is_some() && *opset >= SATURATE_SINCE);
-    let findings = idle.map(|(node, _, to, _)| {
-        Finding::at_node(node, format!("`saturate` has no effect on a result of type {to}"))
-            .with_safe_fix("remove `saturate`", vec![remove_attribute(subject.model, node, "saturate")])
-    });
-    findings.collect()
+    idle.map(|(node, _, to, _)| ineffective(subject.model, node, "saturate", to)).collect()
 }

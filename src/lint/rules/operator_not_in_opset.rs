@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::base::choice::nearest;
 use crate::base::hash::HashMap;
 use crate::graph::{Body, domain_name, is_onnx_domain};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
-use crate::ops::schemas::{self, Schema, canonical_domain};
+use crate::ops::schemas::{self, canonical_domain};
 
 const DOCS: &str = r#"A node's operator does not exist in the imported opset.
 
@@ -37,9 +38,6 @@ normalize (float[2, n] x, float[n] scale) => (float[2, n] y) {
 "#;
 
 pub(super) const RULE: Rule = Rule::new("RC210", "operator-not-in-opset", Severity::Error, Selected::ByDefault, DOCS, check);
-
-/// The minimum Jaro-Winkler similarity of a name that is suggested.
-const ALIKE: f64 = 0.85;
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let mut messages = HashMap::default();
@@ -88,12 +86,10 @@ fn check_operator(domain: &str, op: &str, opset: i64) -> Option<String> {
 
 /// Domains without operators in the tables are not checked.
 fn unknown(domain: &str, op: &str, opset: i64) -> Option<String> {
-    let mut operators = schemas::all().iter().filter(|schema| schema.domain == domain).peekable();
+    let mut operators = schemas::all().iter().filter(|schema| schema.domain == domain).map(|schema| schema.name).peekable();
     operators.peek()?;
-    let closest = operators.filter_map(|schema| Some((alike(op, schema)?, schema.name)));
-    let closest = closest.max_by(|(left, _), (right, _)| left.total_cmp(right)).map(|(_, name)| name);
     let place = domain_name(domain);
-    Some(match closest.map(|name| (name, schemas::schema(domain, name, opset))) {
+    Some(match nearest(op, operators).map(|name| (name, schemas::schema(domain, name, opset))) {
         Some((name, Some(_))) => format!("{place} has no operator {op} in any opset; did you mean {name}?"),
         Some((name, None)) => {
             let since = schemas::versions(domain, name).first().map_or(opset, |first| first.since_version);
@@ -101,10 +97,4 @@ fn unknown(domain: &str, op: &str, opset: i64) -> Option<String> {
         }
         None => format!("{place} has no operator {op} in any opset"),
     })
-}
-
-/// The similarity of a name and an operator's name, if they are similar; letter case does not count.
-fn alike(op: &str, schema: &Schema) -> Option<f64> {
-    let alike = strsim::jaro_winkler(&op.to_ascii_lowercase(), &schema.name.to_ascii_lowercase());
-    (alike >= ALIKE).then_some(alike)
 }
