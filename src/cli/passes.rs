@@ -6,7 +6,7 @@ use clap::Args;
 use super::exit_code::ExitCode;
 use super::options::{EXIT_CODES, Format, Messages};
 use super::streams::print;
-use crate::passes;
+use crate::passes::{self, Pass};
 use crate::report;
 
 /// List the passes of `recast fold --passes`, or explain one
@@ -28,9 +28,8 @@ pub struct ListPasses {
 
 impl ListPasses {
     pub fn run(&self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let all: Vec<_> = passes::all().collect();
-        let wanted: Vec<_> =
-            all.iter().copied().filter(|(_, pass)| self.name.as_deref().is_none_or(|name| name == pass.name)).collect();
+        let is_wanted = |(_, pass): &(_, &Pass)| self.name.as_deref().is_none_or(|name| name == pass.name);
+        let wanted: Vec<_> = passes::all().filter(is_wanted).collect();
         match (wanted.as_slice(), self.format) {
             ([], _) => bail!("unknown pass '{}'; `recast passes` lists all passes", self.name.as_deref().unwrap_or_default()),
             (passes, Format::Json) => print(report::passes_json(passes))?,

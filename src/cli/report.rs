@@ -85,10 +85,9 @@ impl Report {
         let Made { sketch, folded, linted, compared, errors } = &made;
         let results = Results {
             fold: Some(folded.as_slice()).filter(|models| !models.is_empty()),
-            convert: None,
-            precision: None,
             lint: linted.as_ref(),
             diff: compared.as_ref(),
+            ..Results::default()
         };
         let page = Page { command: "report", sketches: sketch.iter().collect(), results };
         let document = match self.format {

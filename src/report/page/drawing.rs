@@ -187,16 +187,14 @@ fn described(model: &Model, inferred: &(Inferred, Names), vertex: Around, is_her
             let detail = if model.is_cast(node) { types_of_cast(model, inferred, node) } else { proto.name().to_owned() };
             (Kind::Node, model.node_path(node), label, detail)
         }
-        Around::Value(value) => {
+        Around::Value(value) | Around::Output(value) => {
             let kind = match model.origin(value) {
+                _ if vertex == Around::Output(value) => Kind::Output,
                 Origin::Initializer { .. } | Origin::SparseInitializer(_) => Kind::Constant,
                 Origin::Missing => Kind::Missing,
                 _ => Kind::Input,
             };
             (kind, model.name(value).to_owned(), model.name(value).to_owned(), type_of(model, inferred, value))
-        }
-        Around::Output(value) => {
-            (Kind::Output, model.name(value).to_owned(), model.name(value).to_owned(), type_of(model, inferred, value))
         }
     };
     let (label, detail) = (line(&label), line(&detail));
