@@ -2,29 +2,32 @@
 
 use crate::elements::cast::{self, Cast, Rules};
 use crate::elements::dtype::{Class, DType};
-use crate::elements::packed;
+use crate::elements::packed::{self, mask, size};
 
 /// The `raw_data` of these elements: integers and BOOL in decimal, floats in decimal or as codes in hexadecimal.
 pub(super) fn pack(dtype: DType, elements: &[&str]) -> Result<Vec<u8>, String> {
     let bits = dtype.bits();
-    let mut out = vec![0u8; (bits * elements.len()).div_ceil(8)];
+    let mut out = vec![0; size(bits, elements.len())];
     for (index, element) in elements.iter().enumerate() {
         let code = code(dtype, element).ok_or_else(|| format!("'{element}' is not an element of a {dtype} tensor"))?;
-        for bit in (0..bits).filter(|bit| code >> bit & 1 == 1) {
-            let place = index * bits + bit;
-            out[place / 8] |= 1 << (place % 8);
-        }
+        packed::put(bits, &mut out, index, code);
     }
     Ok(out)
 }
 
+/// The bits of an element; none if the type has no such element.
 fn code(dtype: DType, element: &str) -> Option<u64> {
-    if let Some(hex) = element.strip_prefix("0x") {
-        return u64::from_str_radix(hex, 16).ok();
+    let fits = |code: &u64| code & !mask(dtype.bits()) == 0;
+    if let Some(hex) = element.strip_prefix("0x").filter(|_| dtype != DType::Complex128) {
+        return u64::from_str_radix(hex, 16).ok().filter(fits);
     }
     match dtype.class() {
-        Class::Bool | Class::Unsigned => element.parse().ok(),
-        Class::Signed => element.parse::<i64>().ok().map(i64::cast_unsigned),
+        Class::Bool | Class::Unsigned => element.parse().ok().filter(fits),
+        Class::Signed => {
+            let integer: i64 = element.parse().ok()?;
+            let code = integer.cast_unsigned() & mask(dtype.bits());
+            (packed::integer(dtype, code) == integer.into()).then_some(code)
+        }
         Class::Float => {
             let cast = Cast::new(DType::String, dtype, Rules::default()).ok()?;
             let (raw, _) = cast::parse_strings(&cast, &[element]).ok()?;

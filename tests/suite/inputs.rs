@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use onnx_recast::Model;
 use serde_json::Value;
 
 use crate::lint::command::{Folder, stdout};
@@ -42,6 +43,45 @@ fn onnx_text_is_read_by_its_name_and_written_in_binary_form() {
     expect_no_failures(failures);
     assert_eq!(code_and_stderr(&folder, &["diff", "m.onnxtxt", "binary.onnx"]), (Some(0), String::new()));
     assert_eq!(fs::read(folder.path("m.onnxtxt")).unwrap(), CAST.as_bytes());
+}
+
+/// Elements of every class at the ends of their ranges, and just beyond.
+#[test]
+fn an_element_in_onnx_text_that_its_type_does_not_have_is_an_error() {
+    let cases = [
+        ("int8", "-128", true),
+        ("int8", "127", true),
+        ("int8", "128", false),
+        ("int8", "-129", false),
+        ("int64", "-9223372036854775808", true),
+        ("int64", "9223372036854775808", false),
+        ("uint64", "18446744073709551615", true),
+        ("int4", "-8", true),
+        ("int4", "8", false),
+        ("uint4", "15", true),
+        ("uint4", "99", false),
+        ("uint2", "3", true),
+        ("uint2", "-1", false),
+        ("bool", "1", true),
+        ("bool", "256", false),
+        ("float8e4m3fn", "0xff", true),
+        ("float8e4m3fn", "0x100", false),
+        ("float6e2m3", "0x40", false),
+        ("complex64", "0x3f80000000000000", true),
+        ("complex128", "0x1", false),
+    ];
+    let mut failures = Vec::new();
+    for (element_type, element, is_read) in cases {
+        let model = format!(
+            r#"<ir_version: 14, opset_import: ["": 28]> g () => ({element_type}[1] y) <{element_type}[1] w = {{{element}}}> {{ y = Identity (w) }}"#
+        );
+        match Model::from_text(&model) {
+            Ok(_) if is_read => {}
+            Err(error) if !is_read && error.to_string().contains(&format!("'{element}' is not an element of a ")) => {}
+            found => failures.push(format!("{element_type} {element}: {:?}", found.err())),
+        }
+    }
+    expect_no_failures(failures);
 }
 
 #[test]
