@@ -85,7 +85,7 @@ pub use ops::schemas::LATEST_OPSET;
 pub use passes::{Options as FoldOptions, Report as FoldReport};
 pub use precision::{Options as PrecisionOptions, Report as PrecisionReport};
 pub use protobuf::Progress as SaveProgress;
-pub use storage::{DataFile, Options as SaveOptions, OverInput, Placement, Plan as SavePlan, Saved, Unplaceable, UnusedFile};
+pub use storage::{DataFile, Options as SaveOptions, Placement, Plan as SavePlan, Saved, Unplaceable, UnusedFile};
 
 /// Casts as ONNX defines them: which pairs of types an opset supports, which results are defined, and the results.
 pub mod cast {

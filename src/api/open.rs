@@ -88,7 +88,7 @@ impl OpenOptions {
     ///
     /// # Errors
     /// See [`OpenOptions::from_reader`].
-    pub fn from_stdin(&self) -> Result<Model, Error> {
+    pub(crate) fn read_stdin(&self) -> Result<Model, Error> {
         let model = self.from_reader(io::stdin().lock()).map_err(|error| error.in_file("-"))?;
         Ok(model.with_path(PathBuf::from("-")))
     }

@@ -99,7 +99,7 @@ pub fn open_for(first: &Path, path: &Path, folders: &DataFolders) -> Result<Mode
     #[cfg(feature = "internals")]
     panic_if_requested(path);
     let options = folders.allow_data_dir.iter().fold(OpenOptions::new(), OpenOptions::allow_data_in);
-    let model = if is_stdin(path) { options.from_stdin() } else { options.open(path) };
+    let model = if is_stdin(path) { options.read_stdin() } else { options.open(path) };
     model.map(progress::reporting)
 }
 

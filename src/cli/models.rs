@@ -18,9 +18,9 @@ use super::{paths, progress, streams};
 use crate::base::printable::{Printed, Shown};
 use crate::diff::inspect;
 use crate::report::{self, About, ChangedModel, Lengths, Results, Sketch};
-use crate::storage::Released;
+use crate::storage::{OverInput, Released};
 use crate::verify::{Verification, Verified};
-use crate::{Error, ErrorKind, Model, OverInput, SavePlan, SaveProgress, Saved, Target, files};
+use crate::{Error, ErrorKind, Model, SavePlan, SaveProgress, Saved, Target, files};
 
 /// The models of a run, and where they are written.
 #[derive(Args)]

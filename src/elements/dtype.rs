@@ -132,7 +132,7 @@ impl DType {
 
     /// Like [`DType::raw_bytes`], as a `usize`; `None` if it overflows.
     #[must_use]
-    pub fn addressable_bytes(self, elements: u64) -> Option<usize> {
+    pub(crate) fn addressable_bytes(self, elements: u64) -> Option<usize> {
         usize::try_from(self.raw_bytes(elements)?).ok()
     }
 

@@ -176,7 +176,7 @@ impl DataFolder {
 
     /// The folder of a model that is written from data of this one, with new files that do not have their names yet.
     #[must_use]
-    pub fn with_new_files(&self, model: &Path, files: impl IntoIterator<Item = (PathBuf, Stored)>) -> DataFolder {
+    pub(crate) fn with_new_files(&self, model: &Path, files: impl IntoIterator<Item = (PathBuf, Stored)>) -> DataFolder {
         let unnamed = files.into_iter().map(|(path, bytes)| (identity(&path), bytes)).collect();
         DataFolder { allowed: self.allowed.clone(), unnamed, ..DataFolder::of_model(model) }
     }
@@ -220,7 +220,7 @@ impl DataFolder {
 
     /// The complete file that contains some bytes, if it was opened through this value.
     #[must_use]
-    pub fn file_around(&self, bytes: &Stored) -> Option<Stored> {
+    pub(crate) fn file_around(&self, bytes: &Stored) -> Option<Stored> {
         self.lock().by_path.values().find(|file| file.bytes.surrounds(bytes)).map(|file| file.bytes.clone())
     }
 

@@ -42,7 +42,8 @@ pub use constant::{Constant, ConstantValue, NotConstant};
 pub use edit::{Edit, Refused};
 pub use index::{Origin, Pin, ValueId};
 pub use metadata::MetadataKeys;
-pub use model::{DataRanges, Model};
+pub(crate) use model::DataRanges;
+pub use model::Model;
 pub use names::Names;
 pub use new_nodes::NewNodes;
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub(super) struct Source {
 }
 
 /// The byte ranges of a model's tensors in its data files, by the location that the model states.
-pub type DataRanges = BTreeMap<String, Vec<Range<u64>>>;
+pub(crate) type DataRanges = BTreeMap<String, Vec<Range<u64>>>;
 
 /// # Data files, cancellation and progress
 impl Model {
@@ -44,7 +44,7 @@ impl Model {
 
     /// The model with the path of its file, by which errors name it; `-` is standard input.
     #[must_use]
-    pub fn with_path(mut self, path: PathBuf) -> Model {
+    pub(crate) fn with_path(mut self, path: PathBuf) -> Model {
         self.source.path = Some(path);
         self
     }
@@ -98,7 +98,7 @@ impl Model {
 
     /// The external data that the model referred to when [`Model::with_data`] was called, before any edit.
     #[must_use]
-    pub fn original_data_ranges(&self) -> &Arc<DataRanges> {
+    pub(crate) fn original_data_ranges(&self) -> &Arc<DataRanges> {
         &self.source.data_ranges
     }
 

@@ -30,7 +30,7 @@ impl<'m> Names<'m> {
 
     /// The same names of the model, without fresh names: for a part of the work that is done at the same time as others.
     #[must_use]
-    pub fn for_part(&self) -> Names<'m> {
+    pub(crate) fn for_part(&self) -> Names<'m> {
         Names { known: Arc::clone(&self.known), comparisons: 0, ..Names::new(self.model) }
     }
 

@@ -85,7 +85,7 @@ impl Model {
 
     /// The external data that the model refers to.
     #[must_use]
-    pub fn data_ranges(&self) -> DataRanges {
+    pub(crate) fn data_ranges(&self) -> DataRanges {
         let mut ranges = DataRanges::new();
         for (_, tensor) in self.tensors().filter(|(_, tensor)| is_external(tensor)) {
             let Ok(Reference { location, offset, .. }) = Reference::read(tensor) else { continue };

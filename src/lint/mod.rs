@@ -37,7 +37,7 @@ use crate::graph::Model;
 pub use crate::ops::inference::{Contradiction, Ints, Known, Shape};
 pub use crate::ops::schemas::ValueType;
 use crate::process::in_waves;
-pub use crate::tensor::{Content, Data, ElementMap, Failure};
+pub use crate::tensor::{Content, Data, Failure};
 use diagnostic::Places;
 
 /// How a model is linted.

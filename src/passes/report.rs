@@ -67,7 +67,7 @@ impl Report {
     }
 
     /// States for each node that was kept for a reason with one of these codes the option that removes the obstacle.
-    pub fn add_remedies(&mut self, remedy: impl Fn(&str) -> Option<&'static str>) {
+    pub(crate) fn add_remedies(&mut self, remedy: impl Fn(&str) -> Option<&'static str>) {
         for entry in &mut self.entries {
             if let Event::Kept(kept) = &mut entry.event {
                 kept.remedy = kept.remedy.or_else(|| remedy(kept.reason.code()));

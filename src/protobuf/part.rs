@@ -34,7 +34,7 @@ impl<M: Message + Default> PartBox<M> {
 
     /// The length of the encoded fields.
     #[must_use]
-    pub fn encoded_len(&self) -> usize {
+    pub(crate) fn encoded_len(&self) -> usize {
         self.0.encoded_len()
     }
 }

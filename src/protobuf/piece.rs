@@ -42,7 +42,7 @@ impl Piece {
 
     /// The bytes in memory of which a part of the run consists or, approximately, is computed.
     #[must_use]
-    pub fn source_in_memory(&self, range: Range<u64>) -> &[u8] {
+    pub(crate) fn source_in_memory(&self, range: Range<u64>) -> &[u8] {
         let Some(source) = self.source().in_memory() else { return &[] };
         let (length, bytes) = (source.len() as u128, u128::from(self.bytes().max(1)));
         let place = |byte: u64| (u128::from(byte) * length / bytes) as usize;

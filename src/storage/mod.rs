@@ -33,7 +33,7 @@ mod write;
 pub(crate) use neighbours::data_ranges;
 pub use neighbours::why_kept;
 pub use options::{Options, Placement};
-pub use pairs::OverInput;
+pub(crate) use pairs::OverInput;
 pub use plan::Plan;
 pub use saved::{DataFile, Saved, UnusedFile};
 pub use tidy::tidy;

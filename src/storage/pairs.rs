@@ -23,7 +23,7 @@ pub struct OverInput<'p> {
 
 impl Plan {
     /// The first file that one of these plans replaces and another one reads.
-    pub fn over_inputs<'p>(plans: impl Iterator<Item = &'p Plan> + Clone) -> Option<OverInput<'p>> {
+    pub(crate) fn over_inputs<'p>(plans: impl Iterator<Item = &'p Plan> + Clone) -> Option<OverInput<'p>> {
         let mut readers: HashMap<&FileId, Vec<(usize, &'static str)>> = HashMap::default();
         for (index, plan) in plans.clone().enumerate() {
             let data = plan.data_ids.iter().map(|id| (id, "stores tensors in"));
@@ -43,7 +43,7 @@ impl Plan {
     }
 
     /// Removes the copies that a plan that is executed before makes too: models may share data files.
-    pub fn share_copies<'p>(plans: impl Iterator<Item = &'p mut Plan>) {
+    pub(crate) fn share_copies<'p>(plans: impl Iterator<Item = &'p mut Plan>) {
         let mut made: HashMap<PathBuf, Vec<Stored>> = HashMap::default();
         for plan in plans {
             let mut own = Vec::new();

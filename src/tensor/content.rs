@@ -74,21 +74,21 @@ impl Content {
     /// # Panics
     /// See [`Content::new`].
     #[must_use]
-    pub fn spread(dtype: DType, dims: &[i64], numbers: Bytes) -> Content {
+    pub(crate) fn spread(dtype: DType, dims: &[i64], numbers: Bytes) -> Content {
         Content { spread: SubByte::Byte, ..Content::new(dtype, dims, Data::Numbers(numbers.into(), Vec::new())) }
     }
 
     /// The same values with a token that ends the computation of summaries, and of casts from and to strings. What they return is then
     /// incomplete, and to be discarded: there may be fewer strings than elements.
     #[must_use]
-    pub fn with_cancel(mut self, cancel: &Cancel) -> Content {
+    pub(crate) fn with_cancel(mut self, cancel: &Cancel) -> Content {
         self.cancel = Some(cancel.clone());
         self
     }
 
     /// Whether [`Content::cast`] ends early.
     #[must_use]
-    pub fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(Cancel::is_cancelled)
     }
 
@@ -163,7 +163,7 @@ impl Content {
     /// # Panics
     /// If the shape has another number of elements.
     #[must_use]
-    pub fn reshaped(&self, dims: &[i64]) -> Content {
+    pub(crate) fn reshaped(&self, dims: &[i64]) -> Content {
         assert_eq!(element_count(dims), Some(self.elements as u64), "the shape was validated");
         Content { dims: dims.to_vec(), ..self.clone() }
     }
@@ -174,7 +174,7 @@ impl Content {
     /// # Panics
     /// If the shape has another number of elements than the map.
     #[must_use]
-    pub fn moved(&self, dims: &[i64], select: impl FnOnce(&ElementMap) -> ElementMap) -> Content {
+    pub(crate) fn moved(&self, dims: &[i64], select: impl FnOnce(&ElementMap) -> ElementMap) -> Content {
         let shape: Vec<usize> = self.dims.iter().map(|&dim| usize::try_from(dim).unwrap_or(0)).collect();
         if self.map.as_ref().is_some_and(|map| map.dims() != shape) {
             return self.clone().computed().moved(dims, select);
@@ -207,7 +207,7 @@ impl Content {
 
     /// The same values with all pending moves and casts computed.
     #[must_use]
-    pub fn computed(self) -> Content {
+    pub(crate) fn computed(self) -> Content {
         let data = match &self.data {
             Data::Numbers(source, casts) if self.is_stored(casts, SubByte::Packed) => Data::Numbers(source.clone(), Vec::new()),
             Data::Numbers(..) => Data::Numbers(self.numbers().into(), Vec::new()),
@@ -234,7 +234,7 @@ impl Content {
 
     /// The numbers in their stored form; `None` for strings.
     #[must_use]
-    pub fn piece(&self, target: SubByte) -> Option<Piece> {
+    pub(crate) fn piece(&self, target: SubByte) -> Option<Piece> {
         let Data::Numbers(source, casts) = &self.data else {
             return None;
         };
@@ -263,7 +263,7 @@ impl Content {
 
     /// A copy of a tensor with these numbers in place of its own; its name, documentation and metadata stay.
     #[must_use]
-    pub fn replace_in(&self, tensor: &TensorProto) -> TensorProto {
+    pub(crate) fn replace_in(&self, tensor: &TensorProto) -> TensorProto {
         let mut replaced = without_values(tensor);
         replaced.data_type = Some(self.dtype.number());
         replaced.data_location = None;

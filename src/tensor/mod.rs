@@ -16,7 +16,7 @@ mod view;
 pub use allowance::{Allowance, CASTS_OF_EACH};
 pub use bad_tensor::BadTensor;
 pub use content::{Content, Data, Failure};
-pub use element_map::ElementMap;
+pub(crate) use element_map::ElementMap;
 pub use elements::element_count;
 pub use exact::first_difference;
 pub use external::{Reference, is_external, moved_to_file, moved_to_model, without_values};

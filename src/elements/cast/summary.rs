@@ -49,7 +49,7 @@ impl Summary {
 
     /// Merges the summary of the next part of a tensor, which starts at element `offset`.
     #[must_use]
-    pub fn followed_by(self, offset: u64, next: Summary) -> Summary {
+    pub(crate) fn followed_by(self, offset: u64, next: Summary) -> Summary {
         Summary {
             undefined: self.undefined.followed_by(offset, next.undefined),
             contested: self.contested.followed_by(offset, next.contested),

@@ -78,7 +78,7 @@ impl Known {
     }
 }
 
-/// `FLOAT[2,?]`; `?` is not known.
+/// `tensor(float)[2,?]`; `?` is not known.
 impl fmt::Display for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.value_type {

@@ -1,0 +1,165 @@
+//! The queries of a model and of the subject of a rule, as rules, passes and adapters of another crate use them.
+
+use onnx_recast::cast::{Contested, DType};
+use onnx_recast::convert::{Code, OperatorAdapter, Reason};
+use onnx_recast::graph::{Body, ConstantValue, Edit, NotConstant, ScopeId, ScopeKind, TypeSource};
+use onnx_recast::lint::{Baseline, Finding, Known, Rule, Safety, Selected, Selection, Severity, Subject};
+use onnx_recast::proto::AttributeProto;
+use onnx_recast::proto::raw::attribute_proto::AttributeType;
+use onnx_recast::{BadLocation, ConvertOptions, DataFolder, Error, ErrorKind, LintOptions, Model, SaveOptions, SavePlan, Target};
+
+fn model(text: &str) -> Model {
+    Model::from_text(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+#[test]
+fn values_know_their_scope_type_and_whether_a_caller_overrides_them() {
+    let model = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x, bool c, float[2] w) => (float16[2] y) <float[2] w = {1, 2}> {
+            [half] h = Cast <to = 10> (x)
+            [choose] y = If (c) <then_branch = b () => (float16[2] t) { t = Identity (h) },
+                else_branch = e () => (float16[2] u) { u = Neg (h) }>
+        }"#,
+    );
+    let lookup = |scope, name| model.lookup(scope, name).unwrap();
+    let then = model.scopes().nth(1).unwrap();
+    let (half, inner) = (lookup(ScopeId::MAIN, "h"), lookup(then, "t"));
+
+    assert_eq!((model.scope_path(then).as_str(), model.scope_of(inner)), ("graph/choose.then_branch", then));
+    assert!(matches!(model.scope_kind(then), ScopeKind::Subgraph { list_index: None, .. }));
+    assert_eq!((model.scope_kind(ScopeId::MAIN), model.is_visible(half, then)), (ScopeKind::Main, true));
+    assert!(!model.is_visible(inner, ScopeId::MAIN));
+
+    // The graph declares y, and the cast determines h.
+    assert_eq!(model.declared_type(lookup(ScopeId::MAIN, "y")), Some(DType::Float16));
+    assert_eq!((model.declared_type(half), model.element_type(half)), (None, Some(DType::Float16)));
+    let cast = model.cast_node(model.producer(half).unwrap()).unwrap();
+    assert_eq!((cast.input, cast.to), (lookup(ScopeId::MAIN, "x"), TypeSource::Attribute(DType::Float16)));
+    assert!(cast.rules(21, Contested::Text).saturate);
+
+    assert_eq!((model.is_overridable(lookup(ScopeId::MAIN, "w")), model.overridable_initializers()), (true, vec!["w"]));
+    let weight = model.tensors().map(|(place, _)| model.tensor_path(place)).collect::<Vec<_>>();
+    assert_eq!((weight, model.data_bytes()), (vec!["graph/w".to_owned()], 0));
+    let Body::Graph(_) = model.body(then) else { panic!("a branch is a graph") };
+    assert_eq!(model.body(ScopeId::MAIN).input_names().collect::<Vec<_>>(), ["x", "c", "w"]);
+    assert_eq!(model.body(then).output_names().collect::<Vec<_>>(), ["t"]);
+}
+
+#[test]
+fn constants_are_read_from_nodes_and_types_from_messages() {
+    let model = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g () => (int64[2] y, float z) {
+            [shape] y = Constant <value_ints = [3, 4]> () [empty] z = Constant ()
+        }"#,
+    );
+    let nodes: Vec<_> = model.nodes(ScopeId::MAIN).map(|node| model.node(node)).collect();
+    let of_node = ConstantValue::of_node(nodes[0]).unwrap();
+    let of_attribute = ConstantValue::of_attribute(&nodes[0].attribute[0]).unwrap();
+    for value in [of_node, of_attribute] {
+        assert_eq!((value.dtype(), value.dims()), (Some(DType::Int64), Some(vec![2])));
+        assert_eq!(Known::of_tensor(&value.tensor().unwrap()).static_shape(), Some(vec![2]));
+    }
+    assert!(matches!(ConstantValue::of_node(nodes[1]), Err(NotConstant::NoValue)));
+
+    let declared = model.declared(model.lookup(ScopeId::MAIN, "y").unwrap()).unwrap();
+    let known = Known::of_type(declared.r#type.as_ref().unwrap());
+    assert_eq!((known.dtype(), known.to_string().as_str()), (Some(DType::Int64), "tensor(int64)[2]"));
+    assert_eq!((DType::from_name("float8e4m3fn"), DType::Float8E4M3Fn.ir_since()), (Some(DType::Float8E4M3Fn), 9));
+}
+
+/// Reports what a subject knows.
+static SURVEY: Rule = Rule {
+    code: "X201",
+    name: "survey",
+    severity: Severity::Info,
+    selected: Selected::ByDefault,
+    docs: "Reports what is known of casts, constants and declarations.\n",
+    check: survey,
+};
+
+fn survey(subject: &Subject) -> Vec<Finding> {
+    let model = subject.model;
+    let mut found = vec![Finding::at_model(format!("{} casts, valid or not", subject.cast_nodes().count()))];
+    let to_float = subject.casts().filter(|cast| cast.to == DType::Float && !cast.is_generic());
+    found.extend(subject.check_casts(to_float, |cast| {
+        let before = subject.producing_cast(cast.input)?;
+        Some(format!("undoes {}; equal effect: {}", model.node_path(before.node), cast.has_effect_of(before)))
+    }));
+    found.extend(subject.quantizers().map(|node| Finding::at_node(node.node, format!("quantizes to {}", node.to))));
+    found.extend(subject.contradictions().iter().map(|wrong| Finding::at_value(model, wrong.value, wrong.found.to_string())));
+    let halves = subject.casts().filter(|cast| cast.to == DType::Float16);
+    found.extend(halves.filter_map(|cast| {
+        let values = subject.known_values(cast.output?)?;
+        let edits = vec![Edit::Rewire { from: cast.output?, to: cast.input }, Edit::remove_node(cast.node)];
+        let finding = Finding::at_node(cast.node, format!("{} constant elements of {}", values.elements(), values.dtype()));
+        Some(finding.with_unsafe_fix("use the input", edits))
+    }));
+    found
+}
+
+#[test]
+fn a_rule_sees_casts_quantizers_constants_and_contradictions() {
+    let text = r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x, float s, uint8 z) => (uint8[2] q, float[2] y, float[3] n)
+        <float[2] w = {1, 2}> {
+        [quantize] q = QuantizeLinear (x, s, z)
+        [narrow] h = Cast <to = 10> (w)
+        [wide] f = Cast <to = 1> (h)
+        [add] y = Add (f, x)
+        [negate] n = Neg (x)
+    }"#;
+    let options = LintOptions::default().selection(Selection::default().without(&[]).with_rule(&SURVEY));
+    let found = model(text).lint(&options).unwrap();
+    let own = found.iter().filter(|found| found.code() == "X201");
+    let own: Vec<String> = own.map(|found| format!("{}: {}", found.place().as_str(), found.message)).collect();
+    let expected = [
+        "model: 2 casts, valid or not",
+        "graph/n: tensor(float)[2]",
+        "graph/quantize: quantizes to UINT8",
+        "graph/narrow: 2 constant elements of FLOAT16",
+        "graph/wide: undoes graph/narrow; equal effect: false",
+    ];
+    assert_eq!(own, expected);
+
+    let mut fixed = model(text);
+    fixed.fix(&options, Safety::Unsafe, &Baseline::default()).unwrap();
+    assert!(!fixed.to_text().contains("[narrow]"), "{}", fixed.to_text());
+}
+
+#[test]
+fn an_adapter_of_an_upgrade_reads_types_and_sets_attributes() {
+    let adapter = OperatorAdapter::new("Softmax", 13).on_upgrade(|node| match (node.element_type(0), node.rank(0)) {
+        (Some(DType::Float), Some(2)) => {
+            let axis = AttributeProto::from(onnx_recast::proto::raw::AttributeProto {
+                name: Some("axis".to_owned()),
+                r#type: Some(AttributeType::Int as i32),
+                i: Some(1),
+                ..Default::default()
+            });
+            node.set_attribute(axis);
+            Ok(())
+        }
+        _ => Err(Reason::new(Code::TypeUnsupported, "the runtime supports matrices of FLOAT only")),
+    });
+    let mut converted = model(r#"<ir_version: 8, opset_import: ["": 12]> g (float[2,3] x) => (float[2,3] y) { y = Softmax (x) }"#);
+    converted.convert(&ConvertOptions::to(13).adapters(vec![adapter])).unwrap();
+    assert!(converted.to_text().contains("Softmax <axis: int = 1> (x)"), "{}", converted.to_text());
+}
+
+#[test]
+fn errors_and_plans_tell_a_caller_what_to_do() {
+    let error = Error::new(ErrorKind::Usage, "no such mode").with_remedy("use `fast`");
+    assert_eq!(error.message(), "no such mode; use `fast`");
+
+    let model = model(r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { y = Neg (x) }"#);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.onnx");
+    model.save(&path).unwrap();
+    std::fs::write(folder.path().join("private.bin"), [0]).unwrap();
+    std::fs::create_dir(folder.path().join("inner")).unwrap();
+    let inner = DataFolder::of_model(&folder.path().join("inner/model.onnx"));
+    assert!(matches!(inner.locate("../private.bin"), Err(error @ BadLocation::Outside { .. }) if error.is_outside()));
+
+    let bytes = model.to_bytes().unwrap().len() as u64;
+    let plan = SavePlan::new(model, &path, &Target::File(path.clone()), &SaveOptions::default()).unwrap();
+    assert_eq!(plan.bytes_with_data(), bytes);
+}
