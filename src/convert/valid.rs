@@ -20,14 +20,14 @@ use crate::process::{in_waves, try_in_waves};
 pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>, to: i64) -> Result<(), NotConverted> {
     functions(model)?;
     let mut invalid: Vec<Blocker> = Vec::new();
-    for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
+    for scope in model.scopes().filter(|&scope| !model.is_training(scope)) {
         let check = |(): &(), part: Vec<NodeId>| part.into_iter().try_for_each(|node| check_node(model, node));
         try_in_waves(&mut (), model.nodes(scope), PART, check, |(), checked| checked)?;
     }
     expect_defined(model)?;
-    model.scopes().filter(|&scope| !is_in_training(model, scope)).try_for_each(|scope| initializers(model, scope))?;
+    model.scopes().filter(|&scope| !model.is_training(scope)).try_for_each(|scope| initializers(model, scope))?;
     let inferred = inferred.get_or_init(|| infer(model));
-    for scope in model.scopes().filter(|&scope| !is_in_training(model, scope)) {
+    for scope in model.scopes().filter(|&scope| !model.is_training(scope)) {
         let faults =
             |_: &_, part: Vec<NodeId>| part.into_iter().filter_map(|node| blocker(model, inferred, node, to)).collect::<Vec<_>>();
         in_waves(&mut invalid, model.nodes(scope), PART, faults, Extend::extend);
@@ -84,11 +84,6 @@ fn check_node(model: &Model, node: NodeId) -> Result<(), NotConverted> {
         Some(_) => Ok(()),
         None => opset(model, node),
     }
-}
-
-fn is_in_training(model: &Model, scope: ScopeId) -> bool {
-    let mut around = std::iter::successors(Some(scope), |&scope| model.enclosing(scope));
-    around.any(|scope| matches!(model.scope_kind(scope), ScopeKind::Initialization(_) | ScopeKind::Algorithm(_)))
 }
 
 /// A node of ai.onnx is written in an opset that is known. A function imports the domains of all its nodes; for a graph,
@@ -184,11 +179,11 @@ fn functions(model: &Model) -> Result<(), Invalid> {
 /// A name that nothing defines may be used in training graphs only.
 fn undefined(model: &Model, value: ValueId) -> Result<(), Invalid> {
     let name = model.name(value);
-    let users = model.uses(value).map(|(user, _)| user).filter(|user| !is_in_training(model, user.scope));
+    let users = model.uses(value).map(|(user, _)| user).filter(|user| !model.is_training(user.scope));
     if let Some(user) = users.min() {
         return Err(Invalid::at(model.node_place(user).about_value(name), format!("input '{name}' is not defined")));
     }
-    match model.output_of(value).iter().find(|&&scope| !is_in_training(model, scope)) {
+    match model.output_of(value).iter().find(|&&scope| !model.is_training(scope)) {
         Some(&scope) => Err(Invalid::at(model.scope_place(scope).about_value(name), format!("output '{name}' is not defined"))),
         None => Ok(()),
     }

@@ -106,8 +106,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             self.value(value);
         }
         for scope in model.scopes() {
-            let root = model.root(scope);
-            match self.foreign.get(&root).copied() {
+            match self.foreign.get(&model.top_level(scope)).copied() {
                 Some(Code::Training) => self.training(scope),
                 Some(_) => {}
                 None => {
@@ -142,16 +141,16 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         else {
             return;
         };
-        let root = model.root(model.scope_of(value));
-        if self.foreign.get(&root).is_some_and(|&code| code != Code::Training) {
+        let top = model.top_level(model.scope_of(value));
+        if self.foreign.get(&top).is_some_and(|&code| code != Code::Training) {
             return;
         }
         let is_constant = matches!(model.origin(value), Origin::Initializer { .. } | Origin::SparseInitializer(_));
         self.types.kinds[value.index()] = Some(if is_constant { Kind::Constant } else { Kind::Computed });
         let variable = value.index() as Variable;
         let reasons = [
-            self.foreign.get(&root).copied(),
-            self.uncastable.get(&root).copied(),
+            self.foreign.get(&top).copied(),
+            self.uncastable.get(&top).copied(),
             (model.pin(value) == Some(Pin::Trained)).then_some(Code::Training),
             matches!(model.origin(value), Origin::Missing).then_some(Code::Unknown),
             self.selection.keeps_value(model.name(value)).then_some(Code::Option),

@@ -53,10 +53,10 @@ impl Builder<'_, '_, '_> {
         while known.replace(self.kept_functions.len()) != Some(self.kept_functions.len()) {
             for &function in &functions {
                 let because = |call: &NodeId| {
-                    let (root, node) = (model.root(call.scope), model.node(*call));
-                    let foreign = self.foreign.get(&root).copied().filter(|&code| code == Code::Training);
+                    let (top, node) = (model.top_level(call.scope), model.node(*call));
+                    let foreign = self.foreign.get(&top).copied().filter(|&code| code == Code::Training);
                     let is_named = self.selection.names_kept_node(node.op_type(), node.name(), || model.node_path(*call));
-                    foreign.or_else(|| is_named.then_some(Code::Option)).or_else(|| self.kept_functions.get(&root).copied())
+                    foreign.or_else(|| is_named.then_some(Code::Option)).or_else(|| self.kept_functions.get(&top).copied())
                 };
                 let codes: Option<Vec<Code>> = model.callers(function).iter().map(because).collect();
                 if let Some(code) = codes.and_then(|codes| codes.first().copied()) {

@@ -8,7 +8,7 @@ use onnx_recast::internals::ops::kernels::Table;
 use onnx_recast::{ConvertOptions, FoldOptions, LATEST_OPSET, Model, Runtime, passes};
 
 use crate::command::recast;
-use crate::support::expect_no_failures;
+use crate::support::{expect_no_failures, trained};
 
 fn runtime(name: &str) -> Runtime {
     name.parse().unwrap()
@@ -117,6 +117,18 @@ fn functions_run_with_the_types_of_their_calls_in_their_own_opset() {
     let found = Model::from_text(text).unwrap().runs_on(&runtime("onnxruntime@1.31"));
     let missing: Vec<_> = found.missing.iter().map(|missing| (missing.node.as_str(), missing.kernel.operation.as_str())).collect();
     assert_eq!(missing, [("function/my:f/#0:Relu", "Relu-14 of tensor(int16)")]);
+}
+
+/// onnxruntime has no ImageDecoder.
+#[test]
+fn a_runtime_does_not_run_the_nodes_of_training_graphs() {
+    let graph = "g (uint8[n] x) => (uint8[h,w,3] y) { y = ImageDecoder (x) }";
+    let found = model(10, 20, graph).runs_on(&runtime("onnxruntime@1.31"));
+    assert_eq!((found.runs, found.missing.len()), (false, 1));
+
+    let main = model(10, 20, "g (uint8[n] x) => (uint8[n] y) { y = Identity (x) }").into_proto();
+    let found = Model::new(trained(main, graph)).unwrap().runs_on(&runtime("onnxruntime@1.31"));
+    assert_eq!((found.runs, found.missing.len()), (true, 0));
 }
 
 #[test]

@@ -3,11 +3,19 @@
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::passes::{self, DEFAULT, Options, Pass, Report};
+use onnx_recast::internals::protobuf::raw;
 use onnx_recast::internals::protobuf::schema::ModelProto;
 
 /// The model that a text describes.
 pub fn model(text: &str) -> ModelProto {
     onnx_text::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// A model with a training graph, which uses the names of the main graph.
+pub fn trained(mut model: ModelProto, algorithm: &str) -> ModelProto {
+    let algorithm = self::model(algorithm).graph.clone();
+    model.training_info.push(raw::TrainingInfoProto { algorithm, ..Default::default() }.into());
+    model
 }
 
 /// A model with its casts folded, and the report.

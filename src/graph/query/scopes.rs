@@ -65,6 +65,17 @@ impl Model {
         root(&self.index.kinds, scope)
     }
 
+    /// The main graph, function or training graph that contains a scope. Its root is the main graph for a training graph, which sees the
+    /// names of that.
+    pub(crate) fn top_level(&self, scope: ScopeId) -> ScopeId {
+        self.owners(scope).last().map_or(scope, |node| node.scope)
+    }
+
+    /// Whether a scope is in a training graph.
+    pub(crate) fn is_training(&self, scope: ScopeId) -> bool {
+        matches!(self.scope_kind(self.top_level(scope)), ScopeKind::Initialization(_) | ScopeKind::Algorithm(_))
+    }
+
     /// The opset of a domain that a scope is written in: a function imports its own opsets, any other scope uses the model's. A
     /// model of IR 1 or 2 has no imports and is written in opset 1.
     #[must_use]

@@ -45,9 +45,9 @@ pub fn operations<'m>(model: &'m Model, inferred: &'m Inferred) -> impl Iterator
 /// Whether a runtime runs the nodes of a scope: those of training graphs and of functions that nothing calls are not run.
 #[must_use]
 pub fn is_run(model: &Model, inferred: &Inferred, scope: ScopeId) -> bool {
-    let root = model.root(scope);
-    match model.scope_kind(root) {
-        ScopeKind::Function(_) => inferred.is_called(root),
+    let top = model.top_level(scope);
+    match model.scope_kind(top) {
+        ScopeKind::Function(_) => inferred.is_called(top),
         ScopeKind::Main => true,
         _ => false,
     }

@@ -4,7 +4,7 @@ use onnx_recast::precision::{Io, OnUnderflow, Options};
 use onnx_recast::{DType, Model};
 
 use super::{all, changed, parsed};
-use crate::support::{difference, expect_no_failures};
+use crate::support::{difference, expect_no_failures, trained};
 
 struct Case<'c> {
     name: &'c str,
@@ -39,6 +39,26 @@ fn values_have_types_and_nodes_do_not() {
             },
         ],
     );
+}
+
+/// In the main graph, the training graph and a branch in it.
+#[test]
+fn training_graphs_and_what_they_use_keep_their_types() {
+    let algorithm = r#"t (bool c) => (float[2] new) { n = Neg (w) new = If (c) <
+        then_branch = b () => (float[2] p) { p = Sin (n) }, else_branch = e () => (float[2] q) { r = Abs (n) q = Cos (r) }> }"#;
+    let main = "g (float[2] x) => (float[2] y) <float[2] w = {1, 2}, float[2] v = {1, 2}> { a = Add (x, w) y = Mul (a, v) }";
+    let before = Model::new(trained(parsed(main).into_proto(), algorithm)).unwrap();
+    let mut failures = Vec::new();
+    let (after, report) = changed("training", &before, &all(), &mut failures);
+    let expected = parsed(
+        "g (float[2] x) => (float[2] y) <float[2] w = {1, 2}, float16[2] v = {1, 2}> {
+            [x_to_FLOAT16] x_to_FLOAT16 = Cast <to = 10> (x) [w_to_FLOAT16] w_to_FLOAT16 = Cast <to = 10> (w)
+            a = Add (x_to_FLOAT16, w_to_FLOAT16) y_FLOAT16 = Mul (a, v) [y_to_FLOAT] y = Cast <to = 1> (y_FLOAT16) }",
+    );
+    failures.extend(difference("training", expected.proto(), after.proto()));
+    expect_no_failures(failures);
+    assert_eq!(before.proto().training_info, after.proto().training_info);
+    assert_eq!(report.changed_values, 3);
 }
 
 #[test]
