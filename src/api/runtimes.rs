@@ -23,7 +23,7 @@ pub struct RunsOn {
     /// The number of nodes whose kernels are not known, because their types or the operators of their domain are not; 0 if no kernels are
     /// known.
     pub undecided_nodes: usize,
-    /// What the version is treated as, if it is newer than the known ones.
+    /// The known version that a newer one is treated as.
     pub note: Option<String>,
 }
 

@@ -148,7 +148,7 @@ impl Convert {
             (Some(opset), _) => Some(opset),
             (None, None) => None,
             (None, Some(Lowest::Runs)) if options.runtime.is_none() => model.lowest_running_opset(&options),
-            // What a runtime does not run is no result, whatever is lower.
+            // An opset that the runtime does not run is not a result, even if it is lower.
             (None, Some(_)) => model.lowest_opset(&options),
         };
         Ok(ConvertOptions { opset: opset.unwrap_or(options.opset), ..options })

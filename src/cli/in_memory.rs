@@ -12,14 +12,14 @@ use crate::proto::Piece;
 use crate::protobuf::Pieces;
 use crate::{Error, Progress, Stored};
 
-/// What a run in memory leaves behind.
+/// The result of a run in memory.
 #[derive(Debug)]
 pub struct Ran {
     /// Its exit code.
     pub code: ExitCode,
-    /// What it printed.
+    /// The text on standard output.
     pub output: String,
-    /// What it said on standard error.
+    /// The text on standard error.
     pub errors: String,
     /// The files that it wrote, by their paths. The pieces of a file are parts of the given files, and bytes that it made; tensors are
     /// computed when they are read.

@@ -55,7 +55,7 @@ pub trait Changes: Serialize + Sized {
     /// The document of a run, for its page.
     fn results(models: &[ChangedModel<Self>]) -> Results<'_>;
 
-    /// What the page has drawings of.
+    /// The subjects of the drawings of the page.
     fn places(&self) -> Vec<About>;
 
     /// Whether the model cannot be changed as requested: then no model is written, and the exit code is 1.
@@ -72,7 +72,7 @@ pub struct Done<C> {
     pub changes: C,
     /// Notes, which the document lists together with those about the files.
     pub notes: Vec<String>,
-    /// What the output is verified against.
+    /// The original, against which the output is verified.
     pub verification: Option<Verification>,
 }
 

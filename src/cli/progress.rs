@@ -18,7 +18,7 @@ const TEMPLATE: &str = "{bar:30} {percent:>3}%, {msg}, {elapsed}";
 type Callback = Arc<dyn Fn(Progress) + Send + Sync>;
 
 thread_local! {
-    /// What the models that this thread opens report to, in place of the progress bar.
+    /// The receiver of the progress of models that this thread opens, in place of the progress bar.
     static CALLBACK: RefCell<Option<Callback>> = const { RefCell::new(None) };
 }
 

@@ -12,7 +12,7 @@ use anstream::{AutoStream, ColorChoice};
 use crate::base::printable::{Printed, Shown};
 use crate::{Error, process};
 
-/// What was written to the two streams.
+/// The text that was written to the two streams.
 #[derive(Default)]
 pub struct Texts {
     /// Standard output.

@@ -42,7 +42,7 @@ fn of_escaped(command: &Command, arguments: &[OsString], error: clap::Error) -> 
 pub fn on_error(given: &ArgMatches) -> OnError {
     let Some((command, given)) = given.subcommand() else { return OnError::Text };
     let value_of = |option: &str| given.try_get_raw(option).ok().flatten().and_then(Iterator::last);
-    // The differences that `lint --diff` prints are no report.
+    // The differences that `lint --diff` prints are not a report.
     let format = value_of("format").filter(|_| !given.try_get_one("diff").ok().flatten().copied().unwrap_or(false));
     OnError::of(
         command,

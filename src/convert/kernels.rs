@@ -34,7 +34,7 @@ pub(super) struct Gap {
     pub depends_on_opset: bool,
 }
 
-/// What is found of nodes.
+/// The versions of a runtime that run some nodes.
 #[derive(Debug)]
 pub(super) struct Kernels {
     /// The wanted versions that run all of them.
@@ -60,7 +60,7 @@ impl Kernels {
     }
 }
 
-/// What is found of a node, or of the nodes that replace it, which count as one.
+/// The versions that run a node, or the nodes that replace it, which count as one.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     pub kernels: Kernels,

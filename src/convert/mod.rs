@@ -156,7 +156,7 @@ pub struct Report {
     pub expansions: Vec<Expanded>,
     /// Warnings about converted nodes.
     pub warnings: Vec<Change>,
-    /// What else is to be known of the result: why another opset was taken than the requested one, and which kernels are not known.
+    /// Notes: why another opset than the requested one was taken, and which kernels are not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -24,6 +24,17 @@ pub enum Attribute<'m> {
     Unclear,
 }
 
+impl<'m> Attribute<'m> {
+    /// Its value; `None` if it is absent or unclear.
+    #[must_use]
+    pub fn value(self) -> Option<&'m AttributeProto> {
+        match self {
+            Attribute::Is(attribute) => Some(attribute),
+            Attribute::Absent | Attribute::Unclear => None,
+        }
+    }
+}
+
 /// # Calls of functions
 impl Model {
     /// The scope of the model-local function that a node calls.

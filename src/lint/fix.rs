@@ -87,7 +87,7 @@ fn compatible(model: &Model, found: Vec<Diagnostic>, allowed: Safety) -> Vec<Dia
     chosen
 }
 
-/// What a fix touches.
+/// An object that a fix touches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Claim {
     /// A node that it replaces.

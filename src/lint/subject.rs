@@ -144,10 +144,7 @@ fn read_quantizer(subject: &Subject, node: NodeId) -> Option<ResolvedQuantize> {
     if !model.applies(node, "QuantizeLinear") {
         return None;
     }
-    let stated = match model.attribute(node, "output_dtype") {
-        Attribute::Is(attribute) => read_type(attribute).ok(),
-        Attribute::Absent | Attribute::Unclear => None,
-    };
+    let stated = model.attribute(node, "output_dtype").value().and_then(|attribute| read_type(attribute).ok());
     let of_zero_point = || model.input(node, 2).and_then(|zero_point| subject.dtype(zero_point));
     let of_result = || model.output(node, 0).and_then(|output| subject.dtype(output));
     let saturate = match model.attribute(node, "saturate") {

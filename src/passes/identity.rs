@@ -49,10 +49,8 @@ pub(crate) fn returns_input<'i>(
 }
 
 fn keeps_order(model: &Model, node: NodeId) -> bool {
-    match model.attribute(node, "perm") {
-        Attribute::Is(order) => !order.ints.is_empty() && order.ints.iter().copied().eq(0..order.ints.len() as i64),
-        Attribute::Absent | Attribute::Unclear => false,
-    }
+    let order = model.attribute(node, "perm").value().map_or(&[][..], |order| &order.ints);
+    !order.is_empty() && order.iter().copied().eq(0..order.len() as i64)
 }
 
 fn keeps_shape<'i>(model: &Model, node: NodeId, current: impl Fn(ValueId) -> ValueId, inferred: impl Fn() -> &'i Inferred) -> bool {

@@ -1,11 +1,12 @@
 //! The attributes that state the element types of results.
 
-use super::casts::{cast_to, number};
+use super::casts::cast_to;
 use super::decisions::Decisions;
 use super::rules::type_attribute;
 use super::types::{Kind, Side};
 use super::uses::User;
 use crate::graph::{Edit, Model, NodeId, set_element_type};
+use crate::protobuf::schema::AttributeProto;
 
 /// The changes of attributes that state the types of results.
 pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
@@ -47,7 +48,7 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
                 if !is_needed {
                     continue;
                 }
-                number(name, dtype)
+                AttributeProto::int(name, dtype.number().into())
             }
         };
         edits.push(Edit::SetAttribute { node, name, with: Box::new(with) });

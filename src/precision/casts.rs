@@ -3,7 +3,6 @@
 use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, ScopeId};
 use crate::protobuf::raw;
-use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 
 /// The first opset in which `to` of Cast is a number, and its result has a type by inference.
@@ -31,24 +30,7 @@ pub(super) fn cast_node(model: &Model, scope: ScopeId, name: &str, [input, outpu
 /// The attribute `to` of a Cast.
 pub(super) fn cast_to(model: &Model, scope: ScopeId, to: DType) -> AttributeProto {
     match model.opset(scope, "") {
-        Some(opset) if opset < NUMBERED_TYPES => raw::AttributeProto {
-            name: Some("to".to_owned()),
-            r#type: Some(AttributeType::String.into()),
-            s: Some(to.name().to_owned().into()),
-            ..Default::default()
-        }
-        .into(),
-        _ => number("to", to),
+        Some(opset) if opset < NUMBERED_TYPES => AttributeProto::string("to", to.name()),
+        _ => AttributeProto::int("to", to.number().into()),
     }
-}
-
-/// An attribute that states a type by its number.
-pub(super) fn number(name: &str, dtype: DType) -> AttributeProto {
-    raw::AttributeProto {
-        name: Some(name.to_owned()),
-        r#type: Some(AttributeType::Int.into()),
-        i: Some(dtype.number().into()),
-        ..Default::default()
-    }
-    .into()
 }

@@ -1,4 +1,4 @@
-//! What to change, and what to keep.
+//! The values to change, and the values to keep.
 
 use std::collections::BTreeMap;
 
@@ -34,9 +34,9 @@ options! {
         pub only_nodes: Vec<String>,
         /// Whether constants alone change their type, and are cast to the type that they had.
         pub weights_only: bool,
-        /// What to do with finite constants beyond the range of the type.
+        /// The treatment of finite constants beyond the range of the type.
         pub on_overflow: OnOverflow,
-        /// What to do with constants other than zero that become zero.
+        /// The treatment of constants other than zero that become zero.
         pub on_underflow: OnUnderflow,
         /// By name: the least and the greatest number that a value was observed to have. Values beyond the range of the type keep
         /// their types.
@@ -98,7 +98,7 @@ pub enum Policy {
 
 choice!(Policy { "all" => All, "stable" => Stable });
 
-/// What becomes of finite constants beyond the range of the type.
+/// The treatment of finite constants beyond the range of the type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnOverflow {
@@ -117,7 +117,7 @@ pub enum OnOverflow {
 
 choice!(OnOverflow { "mask" => Mask, "keep" => Keep, "saturate" => Saturate, "infinity" => Infinity, "refuse" => Refuse });
 
-/// What becomes of constants with elements other than zero that become zero.
+/// The treatment of constants with elements other than zero that become zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnUnderflow {

@@ -1,7 +1,7 @@
 //! The operators whose range or sum commonly leaves FLOAT16: they keep their types with the policy `stable`.
 //!
 //! Source: the operators that PyTorch's automatic mixed precision runs in FLOAT32 (<https://docs.pytorch.org/docs/stable/amp.html>, "CUDA
-//! Ops that can autocast to float32"), as far as ONNX has them as operators of their own and they are no fused kernels that accumulate in
+//! Ops that can autocast to float32"), as far as ONNX has them as operators of their own and they are not fused kernels that accumulate in
 //! FLOAT by themselves, such as Softmax and LayerNormalization.
 
 use crate::graph::{Model, NodeId, ValueId};

@@ -1,4 +1,4 @@
-//! What changed, and what did not.
+//! The report: changed values, and kept nodes with reasons.
 
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub struct Report {
     pub kept: Vec<KeptNode>,
     /// A later opset in which more operators support the type.
     pub later_opset: Option<LaterOpset>,
-    /// What else is to be known: a version of the runtime, or its kernels, are not known.
+    /// Notes: a version of the runtime, or its kernels, are not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

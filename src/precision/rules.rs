@@ -1,4 +1,4 @@
-//! What the schemas do not say about the types of operators.
+//! Rules for the types of operators that the schemas do not state.
 
 use crate::graph::{Model, NodeId};
 

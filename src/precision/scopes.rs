@@ -1,4 +1,4 @@
-//! What the equations need to know of scopes: which keep their types, and in which values cannot be cast.
+//! The scopes that keep their types, and those in which values cannot be cast.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What becomes of the numbers of a constant in a narrower type.
+//! A survey of the numbers of a constant: how many overflow, underflow or lose precision in a narrower type.
 
 use crate::base::parallel;
 use crate::base::stored::Stored;
@@ -9,7 +9,7 @@ use crate::elements::float_format::Format;
 /// Elements per unit of work.
 const PART: u64 = 1 << 16;
 
-/// What becomes of the elements of a constant.
+/// The losses of the elements of a constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Survey {
     /// Finite numbers beyond the range of the type.
@@ -67,7 +67,7 @@ impl Limits {
         magnitude >= self.overflow && magnitude < f32::INFINITY.to_bits()
     }
 
-    /// What becomes of little-endian numbers of type FLOAT.
+    /// The losses of little-endian numbers of type FLOAT.
     pub fn survey(self, numbers: &Stored) -> Survey {
         let parts = numbers.len().div_ceil(PART * 4) as usize;
         let level = Level::detect();

@@ -14,8 +14,6 @@ use crate::elements::cast::{Cast, Rules};
 use crate::elements::dtype::DType;
 use crate::elements::float_format::Format;
 use crate::graph::{AttributePart, Body, Edit, Model, NodeId, Origin, SparsePart, TensorPlace, ValueId};
-use crate::protobuf::raw;
-use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::{AttributeProto, TensorProto};
 use crate::tensor::{Content, Data, Tensor};
 
@@ -153,13 +151,7 @@ pub(super) fn edit(model: &Model, weight: &Weight, to: DType) -> Result<Edit, Er
     Ok(match weight.place {
         Place::Tensor(place) => Edit::CastTensor { place, with: narrow.replace_in(&weight.tensor) },
         Place::Attribute(node, name) => {
-            let with: AttributeProto = raw::AttributeProto {
-                name: Some("value".to_owned()),
-                r#type: Some(AttributeType::Tensor.into()),
-                t: Some(narrow.into_tensor("")),
-                ..Default::default()
-            }
-            .into();
+            let with = AttributeProto::tensor("value", narrow.into_tensor(""));
             Edit::SetAttribute { node, name, with: Box::new(with) }
         }
     })

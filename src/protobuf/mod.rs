@@ -4,6 +4,7 @@
 //! [`Kept`], for the rest of the crate. This module does not interpret models.
 
 mod ahead;
+mod attribute;
 mod context;
 mod field;
 pub mod ir_version;

@@ -1,4 +1,4 @@
-//! What the reports of the commands that change models have in common.
+//! The common part of the reports of commands that change models.
 
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ pub struct ChangedModel<C> {
     pub dry_run: bool,
     /// The output; `None` in a dry run, or if the run has errors or a model that cannot be changed.
     pub output: Option<String>,
-    /// What changed, and what did not.
+    /// The changes, and the reasons for what did not change.
     #[serde(flatten)]
     pub changes: C,
     /// The lengths of the model file, if the report of the command has them.

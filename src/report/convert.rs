@@ -12,7 +12,7 @@ use crate::convert::{Blocker, Change, Code, Exactness, IrVersions, Opsets, Repor
 /// One converted model of a run.
 pub type ConvertedModel = ChangedModel<Conversion>;
 
-/// What a conversion changed, or why there is none.
+/// The changes of a conversion, or the reasons why there is none.
 #[derive(Debug, Serialize)]
 pub struct Conversion {
     /// The versions before and after, and the changes.

@@ -11,7 +11,7 @@ use crate::passes::{Change, ComputedNode, Folded, Kept, OfPass, RemovalOf, Repor
 /// One folded model of a run.
 pub type FoldedModel = ChangedModel<Folding>;
 
-/// What a fold changed.
+/// The changes of a fold.
 #[derive(Debug, Serialize)]
 pub struct Folding {
     /// Changes made before the passes.
@@ -59,7 +59,7 @@ fn write_changes(text: &mut Shown, Folding { prepared, report }: &Folding, verbo
     }
 }
 
-/// The nodes that are no casts, or were changed.
+/// The constants computed by other operators, and the changed nodes.
 fn write_others(text: &mut Shown, report: &Report, verbose: bool) {
     if report.computed().next().is_some() {
         let operators = report.computed().map(|computed| &*computed.record.op);

@@ -117,7 +117,7 @@ fn write_runtimes(text: &mut Shown, inspection: &Inspection, verbose: bool) {
         text.push_line(format_args!("    the kernels of {nodes} are not known: types, or the operators of a domain, are unknown"));
     }
     for LackingVersions { runtime, first, last, newest_opset, newest_ir_version, operators } in lacking {
-        // That older versions do not load a newer opset is no news.
+        // It is obvious that older versions do not load a newer opset.
         if !verbose && (newest_opset.is_some() || newest_ir_version.is_some()) {
             continue;
         }

@@ -12,7 +12,7 @@ use crate::precision::{AddedCast, AddedFunction, KeptNode, LaterOpset, NarrowedT
 /// One model of a run whose precision changed.
 pub type PrecisionModel = ChangedModel<Narrowing>;
 
-/// What a change of precision changed.
+/// The changes of a change of precision.
 #[derive(Debug, Serialize)]
 pub struct Narrowing {
     /// The opsets of ai.onnx before and after, if `--opset` changed it.
@@ -21,7 +21,7 @@ pub struct Narrowing {
     /// Changes made before the change of precision.
     #[serde(flatten)]
     pub prepared: Prepared,
-    /// What changed, and what did not.
+    /// The changed values, and the kept nodes with reasons.
     #[serde(flatten)]
     pub report: Report,
 }
@@ -79,7 +79,7 @@ fn write_tensors(text: &mut Shown, tensors: &[NarrowedTensor], verbose: bool) {
     }
 }
 
-/// What the numbers of tensors lost, as a clause behind a colon; empty if nothing is known of it.
+/// The losses of the numbers of tensors, as a clause behind a colon; empty if nothing is known of it.
 fn losses(tensors: &[NarrowedTensor]) -> String {
     let count = |of: fn(&NarrowedTensor) -> u64| tensors.iter().map(of).sum::<u64>();
     let bounds: Vec<f32> = tensors.iter().filter_map(|tensor| tensor.bound).collect();

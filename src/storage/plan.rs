@@ -68,7 +68,7 @@ struct Placed {
     data: Data,
 }
 
-/// What the data files of an output are made of.
+/// The sources of the data files of an output.
 enum Data {
     /// No data file is written.
     None,

@@ -9,7 +9,6 @@ use super::pairs::Pairs;
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{NodeId, ScopeId, holds_graph};
 use crate::protobuf::outline::{ATTRIBUTE_PROTO, TENSOR_PROTO, VALUE_INFO_PROTO};
-use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::raw::tensor_shape_proto::dimension;
 use crate::protobuf::schema::{AttributeProto, TensorProto, ValueInfoProto};
 use crate::protobuf::{Field, raw};
@@ -112,13 +111,7 @@ impl<'m> Made<'m> {
         let Some(tensor) = attribute.t.as_ref().filter(|_| proto.input.is_empty()) else {
             return vec![Fault::at(path, "must have a tensor, and no inputs")];
         };
-        let expected: AttributeProto = raw::AttributeProto {
-            name: Some("value".to_owned()),
-            r#type: Some(AttributeType::Tensor.into()),
-            t: Some(plain(tensor, None)),
-            ..Default::default()
-        }
-        .into();
+        let expected = AttributeProto::tensor("value", plain(tensor, None));
         let mut found = attribute.clone();
         found.t = Some(without_values(tensor));
         compare(path, &ATTRIBUTE_PROTO, [model, model], [&expected, &found], |_, _, _| false)

@@ -80,7 +80,7 @@ impl WithCasts {
         WithCasts { term, casts: self.casts.clone() }
     }
 
-    /// What the last cast casts, and that cast.
+    /// The input of the last cast, and that cast.
     fn without_last(&self) -> Option<(WithCasts, TermId)> {
         let (&last, before) = self.casts.split_first()?;
         Some((WithCasts { term: self.term, casts: before.to_vec() }, last))

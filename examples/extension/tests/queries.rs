@@ -5,7 +5,6 @@ use onnx_recast::convert::{Code, OperatorAdapter, Reason};
 use onnx_recast::graph::{Body, ConstantValue, Edit, NotConstant, ScopeId, ScopeKind, TypeSource};
 use onnx_recast::lint::{Baseline, Finding, Known, Rule, Safety, Selected, Selection, Severity, Subject};
 use onnx_recast::proto::AttributeProto;
-use onnx_recast::proto::raw::attribute_proto::AttributeType;
 use onnx_recast::{BadLocation, ConvertOptions, DataFolder, Error, ErrorKind, LintOptions, Model, SaveOptions, SavePlan, Target};
 
 fn model(text: &str) -> Model {
@@ -129,13 +128,7 @@ fn a_rule_sees_casts_quantizers_constants_and_contradictions() {
 fn an_adapter_of_an_upgrade_reads_types_and_sets_attributes() {
     let adapter = OperatorAdapter::new("Softmax", 13).on_upgrade(|node| match (node.element_type(0), node.rank(0)) {
         (Some(DType::Float), Some(2)) => {
-            let axis = AttributeProto::from(onnx_recast::proto::raw::AttributeProto {
-                name: Some("axis".to_owned()),
-                r#type: Some(AttributeType::Int as i32),
-                i: Some(1),
-                ..Default::default()
-            });
-            node.set_attribute(axis);
+            node.set_attribute(AttributeProto::int("axis", 1));
             Ok(())
         }
         _ => Err(Reason::new(Code::TypeUnsupported, "the runtime supports matrices of FLOAT only")),

@@ -118,7 +118,7 @@ fn equal_floats_by_order(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Double represents integers up to this magnitude, and rounds larger ones to numbers that are no smaller.
+/// Double represents integers up to this magnitude, and rounds larger ones to numbers that are not smaller.
 const LARGEST_IN_DOUBLE: u64 = 1 << 53;
 
 /// Long integers are compared as doubles, whose order is the same. Those that round to one double differ by little, so that their

@@ -187,7 +187,7 @@ pub(in crate::convert) fn counted_from_front(axes: Vec<i64>, rank: usize) -> Res
     axes.into_iter().map(counted).collect()
 }
 
-/// What is known of a transposed tensor.
+/// The known type and shape of a transposed tensor.
 pub(in crate::convert) fn permuted(known: Known, order: &[i64]) -> Known {
     let shape = known.shape.map(|shape| order.iter().map(|&axis| shape[axis as usize]).collect());
     Known { shape, ..known }

@@ -179,7 +179,7 @@ impl Context<'_, '_> {
         }
     }
 
-    /// What an attribute holds that the operator requires.
+    /// The value of an attribute that the operator requires.
     pub fn required<T>(&self, name: &str, value: impl FnOnce(&AttributeProto) -> Option<T>) -> Result<T, Reason> {
         let value = self.attribute(name)?.as_ref().and_then(value);
         value.ok_or_else(|| NodeInvalid.because(format!("the attribute `{name}` is missing")))

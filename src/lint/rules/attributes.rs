@@ -3,8 +3,7 @@
 use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, NodeId};
 use crate::lint::{Finding, Subject};
-use crate::protobuf::raw::AttributeProto;
-use crate::protobuf::raw::attribute_proto::AttributeType;
+use crate::protobuf::schema::AttributeProto;
 
 /// The first opset whose casts and quantizations have `saturate`.
 pub(super) const SATURATE_SINCE: i64 = 19;
@@ -20,21 +19,14 @@ pub(super) fn saturating(subject: &Subject) -> impl Iterator<Item = (NodeId, i64
 
 /// A finding that a node does not state `saturate`; the fix adds it.
 pub(super) fn missing_saturate(model: &Model, node: NodeId, what: &str) -> Finding {
-    let attribute = AttributeProto { r#type: Some(AttributeType::Int.into()), i: Some(1), ..named("saturate") };
     Finding::at_node(node, format!("the {what} does not state `saturate`"))
-        .with_safe_fix("add `saturate = 1`", vec![add(model, node, attribute)])
+        .with_safe_fix("add `saturate = 1`", vec![add(model, node, AttributeProto::int("saturate", 1))])
 }
 
 /// A finding that an attribute has no effect on the result of a node; the fix removes it.
 pub(super) fn ineffective(model: &Model, node: NodeId, name: &str, to: DType) -> Finding {
     Finding::at_node(node, format!("`{name}` has no effect on a result of type {to}"))
         .with_safe_fix(format!("remove `{name}`"), vec![remove_attribute(model, node, name)])
-}
-
-/// Adds a string attribute that a node does not have.
-pub(super) fn add_string(model: &Model, node: NodeId, name: &str, value: &str) -> Edit {
-    let value = value.as_bytes().to_vec().into();
-    add(model, node, AttributeProto { r#type: Some(AttributeType::String.into()), s: Some(value), ..named(name) })
 }
 
 /// Removes an attribute.
@@ -44,12 +36,9 @@ pub(super) fn remove_attribute(model: &Model, node: NodeId, name: &str) -> Edit 
     Edit::replace_node(node, changed)
 }
 
-fn named(name: &str) -> AttributeProto {
-    AttributeProto { name: Some(name.to_owned()), ..AttributeProto::default() }
-}
-
-fn add(model: &Model, node: NodeId, attribute: AttributeProto) -> Edit {
+/// Adds an attribute.
+pub(super) fn add(model: &Model, node: NodeId, attribute: AttributeProto) -> Edit {
     let mut changed = model.node(node).clone();
-    changed.attribute.push(attribute.into());
+    changed.attribute.push(attribute);
     Edit::replace_node(node, changed)
 }

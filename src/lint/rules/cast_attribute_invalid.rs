@@ -1,6 +1,6 @@
 //! The rule `cast-attribute-invalid`.
 
-use crate::graph::{Attribute, NodeId, read_round_mode, read_saturate};
+use crate::graph::{NodeId, read_round_mode, read_saturate};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 const DOCS: &str = r#"`saturate` or `round_mode` of a cast has an invalid value.
@@ -33,10 +33,7 @@ pub(super) const RULE: Rule = Rule::new("RC208", "cast-attribute-invalid", Sever
 fn check(subject: &Subject) -> Vec<Finding> {
     let check_node = |node: NodeId| {
         ["saturate", "round_mode"].into_iter().filter_map(move |name| {
-            let attribute = match subject.model.attribute(node, name) {
-                Attribute::Is(attribute) => attribute,
-                Attribute::Absent | Attribute::Unclear => return None,
-            };
+            let attribute = subject.model.attribute(node, name).value()?;
             let (is_valid, may_be) = match name {
                 "saturate" => (read_saturate(attribute).is_ok(), "the integer 0 or 1"),
                 _ => (read_round_mode(attribute).is_ok(), "the string `up`, `down` or `nearest`"),

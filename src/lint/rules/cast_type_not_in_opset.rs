@@ -1,7 +1,7 @@
 //! The rule `cast-type-not-in-opset`.
 
 use crate::elements::dtype::DType;
-use crate::graph::{Attribute, Model, NodeId, read_type};
+use crate::graph::{Model, NodeId, read_type};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 use crate::ops::schemas::{self, ValueType};
 use crate::protobuf::raw::attribute_proto::AttributeType;
@@ -63,10 +63,7 @@ fn first_opset(op: &str, dtype: DType) -> Option<i64> {
 }
 
 fn check_to(model: &Model, node: NodeId) -> Option<Finding> {
-    let attribute = match model.attribute(node, "to") {
-        Attribute::Is(attribute) if model.node(node).op_type() == "Cast" => attribute,
-        _ => return None,
-    };
+    let attribute = model.attribute(node, "to").value().filter(|_| model.node(node).op_type() == "Cast")?;
     if read_type(attribute).is_ok() {
         return None;
     }

@@ -1,8 +1,9 @@
 //! The rule `e8m0-missing-round-mode`.
 
-use super::attributes::{ROUND_MODE_SINCE, add_string};
+use super::attributes::{ROUND_MODE_SINCE, add};
 use crate::elements::dtype::DType;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::protobuf::schema::AttributeProto;
 
 const DOCS: &str = r#"A cast to FLOAT8E8M0 does not state `round_mode`.
 
@@ -39,8 +40,10 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let unstated =
         subject.casts().filter(|cast| cast.to == DType::Float8E8M0 && cast.round_mode.is_none() && cast.opset >= ROUND_MODE_SINCE);
     let findings = unstated.map(|cast| {
-        Finding::at_node(cast.node, "the cast to FLOAT8E8M0 does not state `round_mode`")
-            .with_safe_fix("add `round_mode = \"up\"`", vec![add_string(subject.model, cast.node, "round_mode", "up")])
+        Finding::at_node(cast.node, "the cast to FLOAT8E8M0 does not state `round_mode`").with_safe_fix(
+            "add `round_mode = \"up\"`",
+            vec![add(subject.model, cast.node, AttributeProto::string("round_mode", "up"))],
+        )
     });
     findings.collect()
 }

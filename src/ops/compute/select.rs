@@ -62,7 +62,7 @@ fn elements(call: &Call, dims: &[i64], dtype: DType) -> Result<usize, NotCompute
     if elements <= MOST_ELEMENTS { Ok(elements) } else { Err(what()) }
 }
 
-/// What a function gives for the indices along all axes of each element of a shape, in order.
+/// The results of a function for the indices along all axes of each element of a shape, in order.
 fn each_index<T>(dims: &[i64], mut visit: impl FnMut(&[i64]) -> Result<T, NotComputed>) -> Result<Vec<T>, NotComputed> {
     let mut indices = vec![0; dims.len()];
     let elements = count(dims);

@@ -8,7 +8,7 @@ use super::view::{Call, View};
 use super::{element, ints, microsoft, shape};
 use crate::base::hash::HashMap;
 use crate::elements::dtype::DType;
-use crate::graph::{Attribute, Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
+use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
 use crate::ops::schemas::{self, TypeSet, ValueType, canonical_domain};
 use crate::protobuf::schema::ValueInfoProto;
 
@@ -365,10 +365,7 @@ impl<'w, 'm> Walk<'w, 'm> {
     fn scan(&mut self, id: NodeId, since_version: i64) -> Vec<Fact> {
         let model = self.model;
         let inputs: Vec<Fact> = self.inputs(id).into_iter().cloned().collect();
-        let attribute = |name: &str| match model.attribute(id, name) {
-            Attribute::Is(attribute) => Some(attribute),
-            Attribute::Absent | Attribute::Unclear => None,
-        };
+        let attribute = |name: &str| model.attribute(id, name).value();
         let scanned = attribute("num_scan_inputs").and_then(|number| usize::try_from(number.i()).ok());
         let Some(states) = scanned.filter(|_| since_version > 8).and_then(|scanned| inputs.len().checked_sub(scanned)) else {
             let lengths = usize::from(since_version == 8);
