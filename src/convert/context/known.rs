@@ -148,7 +148,12 @@ impl<'m> Context<'_, 'm> {
 
     /// The values of a constant input, all of which float represents exactly.
     pub fn read_floats(&self, index: usize) -> Result<Vec<f32>, Reason> {
-        self.read_doubles(index)?.into_iter().map(|double| self.exact_float(double, index)).collect()
+        let exact = |double: f64| match double as f32 {
+            float if f64::from(float) == double || double.is_nan() => Ok(float),
+            _ => Err(TypeUnsupported
+                .because(format!("{} contains {double}, which a FLOAT attribute cannot represent", self.describe(index)))),
+        };
+        self.read_doubles(index)?.into_iter().map(exact).collect()
     }
 
     /// The values of a constant input as doubles.
@@ -164,15 +169,6 @@ impl<'m> Context<'_, 'm> {
         match self.constant_bytes(index)? {
             (DType::Bool, bytes) => Ok(bytes.iter().map(|&byte| byte != 0).collect()),
             (dtype, _) => Err(TypeUnsupported.because(format!("{} has element type {dtype}, not bool", self.describe(index)))),
-        }
-    }
-
-    fn exact_float(&self, double: f64, index: usize) -> Result<f32, Reason> {
-        let float = double as f32;
-        match f64::from(float) == double || double.is_nan() {
-            true => Ok(float),
-            false => Err(TypeUnsupported
-                .because(format!("{} contains {double}, which a FLOAT attribute cannot represent", self.describe(index)))),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A query whose keys are all masked gives zeros. Masked scores are negative infinity.
 
-use super::{Expansion, by_definition, fill, number, type_name};
+use super::{Expansion, by_definition, fill, list, number, type_name};
 use crate::convert::context::Context;
 use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported};
 use crate::elements::dtype::DType;
@@ -263,7 +263,7 @@ fn mask(cx: &Context, dtype: DType) -> Result<String, Reason> {
     };
     // Before and after all axes, except after the last one.
     let count = if is_padded { (2 * cx.rank(MASK)?).saturating_sub(1) } else { 0 };
-    Ok(fill(&body, &[("count", &count), ("zeros", &vec!["0"; count].join(", "))]))
+    Ok(fill(&body, &[("count", &count), ("zeros", &list(vec![0; count]))]))
 }
 
 /// The number of past and present keys, if it is known.

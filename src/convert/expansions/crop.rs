@@ -1,6 +1,6 @@
 //! `CenterCropPad`: elements are moved, not computed.
 
-use super::{Expansion, exact};
+use super::{Expansion, exact, list};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::{NodeInvalid, Reason};
 
@@ -40,7 +40,7 @@ fn target_shape(cx: &Context) -> Result<String, Reason> {
             "index_{axis} = Constant <value = int64[1] {{{index}}}> () dim_{axis} = Gather <axis: int = 0> ({from}, index_{axis})\n"
         )
     };
-    let dims = (0..rank).map(|axis| format!("dim_{axis}")).collect::<Vec<_>>().join(", ");
+    let dims = list((0..rank).map(|axis| format!("dim_{axis}")));
     let parts: String = (0..rank).map(part).collect();
     Ok(format!("{body}given = Cast <to = 7> (shape)\n{parts}target = Concat <axis: int = 0> ({dims})\n"))
 }

@@ -143,8 +143,7 @@ impl Writer {
     fn matrix(&mut self, operand: Operand, batch: usize, first: &[char], second: &[char]) -> Result<String, Reason> {
         if first.len() > 1 || second.len() > 1 {
             let mut shape = vec![0; batch];
-            for (group, at) in [(first, batch), (second, batch + 1)] {
-                let position = batch + if at == batch { 0 } else { first.len() };
+            for (group, at, position) in [(first, batch, batch), (second, batch + 1, batch + first.len())] {
                 shape.push(match group {
                     [letter] if position != at => self.length(*letter)?,
                     [_] => 0,

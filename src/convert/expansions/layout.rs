@@ -11,7 +11,6 @@ pub(super) const EXPANSIONS: &[Expansion] = &[exact("Expand", 8, expand), exact(
 fn expand(cx: &Context) -> Result<String, Reason> {
     let shape = cx.known_input(0).static_shape();
     let length = cx.known_input(1).static_shape();
-    let ones = |rank: usize| vec!["1"; rank].join(",");
     if let (Some(shape), Some(&[length])) = (&shape, length.as_deref())
         && shape.iter().all(|&dim| dim == 1)
         && let Ok(rank) = usize::try_from(length)
@@ -21,7 +20,7 @@ fn expand(cx: &Context) -> Result<String, Reason> {
             "ones = Constant <value = int64[{rank}] {{{}}}> ()
              element = Reshape (input, ones)
              output = Tile (element, shape)",
-            ones(rank)
+            list(vec![1; rank])
         ));
     }
     let Some(shape) = shape.filter(|shape| !shape.contains(&0)) else {

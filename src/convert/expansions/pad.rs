@@ -31,7 +31,6 @@ fn pad(cx: &Context) -> Result<String, Reason> {
         return Err(NodeInvalid.because("`constant_value` must have one element"));
     }
     let mode = cx.string("mode")?.unwrap_or_else(|| "constant".to_owned());
-    let shape = cx.known_input(0).shape.unwrap_or_default();
     let mut body = "dims = Shape (data) zero = Constant <value = int64[1] {0}> () one = Constant <value = int64[1] {1}> ()
         all = Constant <value = int64[1] {-1}> ()\n"
         .to_owned();
@@ -48,7 +47,7 @@ fn pad(cx: &Context) -> Result<String, Reason> {
         if known == Some((0, 0)) {
             continue;
         }
-        let length = shape.get(axis as usize).copied().flatten();
+        let length = cx.dim(0, axis);
         if let Some(((before, after), length)) = known.zip(length)
             && i128::from(before.min(0)) + i128::from(after.min(0)) + i128::from(length) < 0
         {

@@ -1,7 +1,7 @@
 //! `Trilu`. Kept elements keep their bits, NaN included; the others become positive zero. onnxruntime's own `Where` loses the sign of
 //! a negative zero, which ONNX does not allow it to.
 
-use super::{Expansion, exact, fill, type_of};
+use super::{Expansion, exact, fill, list, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::{Reason, TypeUnsupported};
 use crate::elements::dtype::DType;
@@ -40,9 +40,8 @@ fn constant_mask(cx: &Context, upper: bool) -> Option<String> {
         let offset = i128::from(column) - i128::from(row);
         if upper { offset >= diagonal.into() } else { offset <= diagonal.into() }
     };
-    let elements = (0..*rows).flat_map(|row| (0..*columns).map(move |column| if keeps(row, column) { "1" } else { "0" }));
-    let elements = elements.collect::<Vec<_>>().join(",");
-    Some(format!("keep = Constant <value = bool[{rows},{columns}] {{{elements}}}> ()"))
+    let elements = (0..*rows).flat_map(|row| (0..*columns).map(move |column| u8::from(keeps(row, column))));
+    Some(format!("keep = Constant <value = bool[{rows},{columns}] {{{}}}> ()", list(elements)))
 }
 
 fn computed_mask(cx: &Context, upper: bool) -> String {
