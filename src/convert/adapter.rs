@@ -1,10 +1,10 @@
 //! The differences between two versions of an operator, as data.
 
 use super::context::Context;
-use super::make;
 use super::reason::{AttributeUnsupported, NodeInvalid, Reason, TooLarge};
 pub(super) use super::value::Value;
 use crate::ops::inference::MOST_DIMENSIONS;
+use crate::protobuf::schema::AttributeProto;
 pub(super) use Action::*;
 
 /// Converts operators that change in the same way between the version `to` and the one before it, in both directions.
@@ -150,8 +150,8 @@ fn to_attribute(cx: &mut Context, index: usize, name: &'static str, kind: Kind) 
                     .because(format!("input {index} has {} elements, but the attribute `{name}` holds one", other.len())));
             }
         },
-        Kind::Ints => cx.set_attribute(make::ints(name, cx.read_ints(index)?)),
-        Kind::Floats => cx.set_attribute(make::floats(name, cx.read_floats(index)?)),
+        Kind::Ints => cx.set_attribute(AttributeProto::ints(name, cx.read_ints(index)?)),
+        Kind::Floats => cx.set_attribute(AttributeProto::floats(name, cx.read_floats(index)?)),
     }
     cx.take_input(index);
     Ok(())

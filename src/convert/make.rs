@@ -1,51 +1,14 @@
 //! Builds protobuf messages from plain values, and reads plain values from bytes.
 
-use bytes::Bytes;
-
 use crate::elements::dtype::DType;
 use crate::elements::packed;
 use crate::ops::inference::Known;
 use crate::protobuf::raw;
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::{
-    AttributeProto, GraphProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto, type_proto,
+    AttributeProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto, type_proto,
 };
 use crate::tensor::{Content, Data};
-
-fn attribute(name: &str, kind: AttributeType, set: impl FnOnce(&mut AttributeProto)) -> AttributeProto {
-    let named = raw::AttributeProto { name: Some(name.to_owned()), r#type: Some(kind.into()), ..Default::default() };
-    let mut made = AttributeProto::from(named);
-    set(&mut made);
-    made
-}
-
-pub(super) fn int(name: &str, value: i64) -> AttributeProto {
-    attribute(name, AttributeType::Int, |made| made.i = Some(value))
-}
-
-pub(super) fn ints(name: &str, values: Vec<i64>) -> AttributeProto {
-    attribute(name, AttributeType::Ints, |made| made.ints = values)
-}
-
-pub(super) fn float(name: &str, value: f32) -> AttributeProto {
-    attribute(name, AttributeType::Float, |made| made.f = Some(value))
-}
-
-pub(super) fn floats(name: &str, values: Vec<f32>) -> AttributeProto {
-    attribute(name, AttributeType::Floats, |made| made.floats = values)
-}
-
-pub(super) fn string(name: &str, value: &str) -> AttributeProto {
-    attribute(name, AttributeType::String, |made| made.s = Some(Bytes::copy_from_slice(value.as_bytes())))
-}
-
-pub(super) fn tensor(name: &str, value: TensorProto) -> AttributeProto {
-    attribute(name, AttributeType::Tensor, |made| made.t = Some(value))
-}
-
-pub(super) fn graph(name: &str, value: GraphProto) -> AttributeProto {
-    attribute(name, AttributeType::Graph, |made| made.g = Some(value))
-}
 
 /// An input or output of a subgraph, whose type is inferred from the enclosing node.
 pub(super) fn named(name: &str) -> ValueInfoProto {
@@ -92,7 +55,7 @@ pub(super) fn node(op: &str, output: &str, inputs: &[&str], attributes: Vec<Attr
 }
 
 pub(super) fn constant_node(output: &str, value: TensorProto) -> NodeProto {
-    node("Constant", output, &[], vec![tensor("value", value)])
+    node("Constant", output, &[], vec![AttributeProto::tensor("value", value)])
 }
 
 pub(super) fn numbers(dtype: DType, dims: &[i64], bytes: Vec<u8>) -> TensorProto {

@@ -8,6 +8,7 @@ use super::super::reason::{
 };
 use super::computed_axes;
 use crate::elements::dtype::Class;
+use crate::protobuf::schema::AttributeProto;
 
 /// Operators whose first version has `consumed_inputs`: a hint for runtimes without effect on the result.
 const CONSUMERS: &str = "Abs Add Ceil Div Dropout Elu Exp Floor HardSigmoid InstanceNormalization LeakyRelu Log Max Mean Min Mul \
@@ -105,7 +106,7 @@ fn last_index_is_first_reversed(cx: &mut Context) -> Result<(), Reason> {
     let data = cx.node.input[0].clone();
     let order: Vec<i64> = (0..length).rev().collect();
     let order = cx.constant_int_list("order", &order);
-    let reversed = cx.add_before("Gather", &[&data, &order], vec![make::int("axis", axis)], "reversed", known);
+    let reversed = cx.add_before("Gather", &[&data, &order], vec![AttributeProto::int("axis", axis)], "reversed", known);
     cx.set_input(0, &reversed);
     let last = cx.constant_ints("last", &[], &[length - 1]);
     let known = cx.known_output(0);

@@ -6,6 +6,7 @@ use super::super::make;
 use super::super::reason::{InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TypeUnsupported};
 use crate::elements::dtype::Class;
 use crate::ops::inference::{Known, Shape};
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Add And Div Equal Greater Less Mul Or Pow Sub Xor", 7).up(&[Run(align_trailing)]).down(&[Run(align_by_axis)]),
@@ -56,7 +57,7 @@ fn squeeze(cx: &mut Context, index: usize, axes: Vec<i64>) {
 
 fn reshape(cx: &mut Context, index: usize, op: &str, axes: Vec<i64>, known: Known) {
     let input = cx.node.input[index].clone();
-    let name = cx.add_before(op, &[&input], vec![make::ints("axes", axes)], "aligned", known);
+    let name = cx.add_before(op, &[&input], vec![AttributeProto::ints("axes", axes)], "aligned", known);
     cx.set_input(index, &name);
 }
 

@@ -5,7 +5,7 @@ use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{InputUnsupported, NodeInvalid, Reason, TypeUnsupported};
 use crate::elements::dtype::DType;
-use crate::protobuf::schema::TensorProto;
+use crate::protobuf::schema::{AttributeProto, TensorProto};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Clip", 6).up(&[Drop("consumed_inputs"), Run(absent_bounds_need_float)]).down(&[Run(absent_bounds_need_float)]),
@@ -64,7 +64,7 @@ fn bounds_become_attributes(cx: &mut Context) -> Result<(), Reason> {
             }
             [bound] => {
                 highest = bound.min(highest);
-                cx.set_attribute(make::float(name, highest));
+                cx.set_attribute(AttributeProto::float(name, highest));
             }
             bounds => return Err(NodeInvalid.because(format!("`{name}` must have one element, not {}", bounds.len()))),
         }

@@ -2,10 +2,10 @@
 //! table, of which the axes select one.
 
 use super::super::context::{Context, is_countable};
-use super::super::make;
 use super::super::reason::Reason;
 use crate::elements::dtype::DType;
 use crate::ops::inference::{Known, MOST_DIMENSIONS};
+use crate::protobuf::schema::AttributeProto;
 
 /// The largest table, in elements.
 const LARGEST_TABLE: usize = 1 << 12;
@@ -139,7 +139,7 @@ impl Selection {
             let weights = cx.constant_int_list("weights", &weights);
             let weighted = cx.add_before("Mul", &[&index, &weights], Vec::new(), "weighted", list(count));
             // Without axes: all of them, in every version.
-            index = cx.add_before("ReduceSum", &[&weighted], vec![make::int("keepdims", 1)], "row", list(1));
+            index = cx.add_before("ReduceSum", &[&weighted], vec![AttributeProto::int("keepdims", 1)], "row", list(1));
         }
         Some(Selection { index, rank, count })
     }
@@ -157,7 +157,7 @@ impl Selection {
         let table = cx.constant_ints("table", &[rows as i64, width as i64], &table);
         let known =
             |dims: &[i64]| Known { shape: Some(dims.iter().map(|&dim| Some(dim)).collect()), ..Known::tensor(DType::Int64) };
-        let axis = vec![make::int("axis", 0)];
+        let axis = vec![AttributeProto::int("axis", 0)];
         let selected = cx.add_before("Gather", &[&table, &self.index], axis, "selected", known(&[1, width as i64]));
         let list = cx.constant_int_list("list", &[-1]);
         cx.add_before("Reshape", &[&selected, &list], Vec::new(), suffix, known(&[width as i64]))

@@ -2,10 +2,10 @@
 
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
-use super::super::make;
 use super::super::reason::{NodeInvalid, Reason, TypeUnsupported};
 use crate::elements::dtype::DType;
 use crate::graph::{Body, ConstantValue};
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Constant", 9).down(&[Run(most_types_become_initializers)]),
@@ -39,7 +39,7 @@ fn plain_values_become_tensors(cx: &mut Context) -> Result<(), Reason> {
         {
             let tensor = value.tensor().map_err(|reason| NodeInvalid.because(reason.to_string()))?.into_owned();
             cx.remove_attribute(name);
-            cx.set_attribute(make::tensor("value", tensor));
+            cx.set_attribute(AttributeProto::tensor("value", tensor));
         }
     }
     Ok(())

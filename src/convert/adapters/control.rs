@@ -6,7 +6,7 @@ use super::super::make;
 use super::super::reason::{AttributeUnsupported, BehaviourDiffers, InputUnsupported, NodeInvalid, Reason, ShapeUnsupported};
 use crate::ops::inference::{Known, NOTHING};
 use crate::protobuf::raw;
-use crate::protobuf::schema::{GraphProto, NodeProto};
+use crate::protobuf::schema::{AttributeProto, GraphProto, NodeProto};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("If", 11).down(&[Run(branches_must_have_one_shape)]),
@@ -45,8 +45,8 @@ fn batch_becomes_a_scan(cx: &mut Context) -> Result<(), Reason> {
 
     let inputs: Vec<String> = (0..cx.node.input.len()).map(|index| cx.fresh(&format!("in_{index}"))).collect();
     let outputs: Vec<String> = (0..body.output.len()).map(|index| cx.fresh(&format!("out_{index}"))).collect();
-    let mut attributes = vec![make::int("num_scan_inputs", scan_inputs), make::graph("body", body)];
-    attributes.extend(directions.map(|directions| make::ints("scan_input_directions", directions)));
+    let mut attributes = vec![AttributeProto::int("num_scan_inputs", scan_inputs), AttributeProto::graph("body", body)];
+    attributes.extend(directions.map(|directions| AttributeProto::ints("scan_input_directions", directions)));
     let inner = NodeProto::from(raw::NodeProto {
         op_type: Some("Scan".to_owned()),
         name: Some(cx.fresh("sequence")),
@@ -64,7 +64,7 @@ fn batch_becomes_a_scan(cx: &mut Context) -> Result<(), Reason> {
     });
     cx.remove_attribute("directions");
     cx.set_int("num_scan_inputs", cx.node.input.len() as i64);
-    cx.set_attribute(make::graph("body", outer));
+    cx.set_attribute(AttributeProto::graph("body", outer));
     Ok(())
 }
 
@@ -90,10 +90,10 @@ fn one_is_a_batch(cx: &mut Context) -> Result<(), Reason> {
         if axis != 0 {
             let order = moved_to_front(axis, cx.rank(index)?)?;
             known = permuted(known, &order);
-            input = cx.add_before("Transpose", &[&input], vec![make::ints("perm", order)], "turned", known.clone());
+            input = cx.add_before("Transpose", &[&input], vec![AttributeProto::ints("perm", order)], "turned", known.clone());
         }
         known.shape = known.shape.map(|shape| std::iter::once(Some(1)).chain(shape).collect());
-        let batch = cx.add_before("Unsqueeze", &[&input], vec![make::ints("axes", vec![0])], "batch", known);
+        let batch = cx.add_before("Unsqueeze", &[&input], vec![AttributeProto::ints("axes", vec![0])], "batch", known);
         cx.set_input(index, &batch);
     }
     for index in (0..cx.node.output.len()).filter(|&index| cx.has_output(index)).collect::<Vec<_>>() {
@@ -105,10 +105,17 @@ fn one_is_a_batch(cx: &mut Context) -> Result<(), Reason> {
             let order = moved_to_front(axis, rank)?;
             turned = permuted(known, &order);
             let back = (0..rank as i64).map(|axis| order.iter().position(|&from| from == axis).map_or(0, |place| place as i64));
-            cx.add_after_output(index, "Transpose", &[], vec![make::ints("perm", back.collect())], "turned_result", turned.clone());
+            cx.add_after_output(
+                index,
+                "Transpose",
+                &[],
+                vec![AttributeProto::ints("perm", back.collect())],
+                "turned_result",
+                turned.clone(),
+            );
         }
         turned.shape = turned.shape.map(|shape| std::iter::once(Some(1)).chain(shape).collect());
-        cx.add_after_output(index, "Squeeze", &[], vec![make::ints("axes", vec![0])], "batch_result", turned);
+        cx.add_after_output(index, "Squeeze", &[], vec![AttributeProto::ints("axes", vec![0])], "batch_result", turned);
     }
     cx.node.to_mut().input.insert(0, String::new());
     cx.rename_attribute("scan_input_directions", "directions");

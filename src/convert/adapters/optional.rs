@@ -9,6 +9,7 @@ use super::super::make;
 use super::super::reason::Reason;
 use crate::graph::{NodeId, ValueId};
 use crate::ops::schemas::{self, ValueType};
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Optional", 15).down(&[Run(remove_pair)]),
@@ -42,7 +43,7 @@ fn presence_of_what_is_not_optional(cx: &mut Context) -> Result<(), Reason> {
 fn become_constant(cx: &mut Context, is_present: bool) {
     cx.take_input(0);
     cx.node.to_mut().input.clear();
-    cx.set_attribute(make::tensor("value", make::bool_scalar(is_present)));
+    cx.set_attribute(AttributeProto::tensor("value", make::bool_scalar(is_present)));
     cx.rename_operator("Constant");
 }
 

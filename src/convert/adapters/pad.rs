@@ -6,6 +6,7 @@ use super::super::make;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason, TypeUnsupported};
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Pad", 2).up(&[Rename("paddings", "pads")]).down(&[Rename("pads", "paddings")]),
@@ -77,7 +78,7 @@ fn place_pads(cx: &mut Context, rank: i64) -> Result<(), Reason> {
     let (pads, mut axes) = (cx.node.input[1].clone(), cx.node.input[3].clone());
     let list = |length: Option<i64>| Known { shape: Some(vec![length]), ..Known::tensor(DType::Int64) };
     if cx.dtype(3)? != DType::Int64 {
-        let to = vec![make::int("to", DType::Int64.number().into())];
+        let to = vec![AttributeProto::int("to", DType::Int64.number().into())];
         axes = cx.add_before("Cast", &[&axes], to, "axes", list(None));
     }
     let rank_name = cx.constant_int_list("rank", &[rank]);
@@ -85,7 +86,7 @@ fn place_pads(cx: &mut Context, rank: i64) -> Result<(), Reason> {
     // The sign of the remainder is that of the divisor.
     let first = cx.add_before("Mod", &[&axes, &rank_name], Vec::new(), "from_front", list(None));
     let second = cx.add_before("Add", &[&first, &rank_name], Vec::new(), "at_end", list(None));
-    let places = cx.add_before("Concat", &[&first, &second], vec![make::int("axis", 0)], "places", list(None));
+    let places = cx.add_before("Concat", &[&first, &second], vec![AttributeProto::int("axis", 0)], "places", list(None));
     let placed = cx.add_before("ScatterElements", &[&zeros, &places, &pads], Vec::new(), "pads", list(Some(2 * rank)));
     cx.take_input(3);
     cx.set_input(1, &placed);

@@ -7,6 +7,7 @@ use super::super::reason::{AttributeUnsupported, InputUnsupported, NodeInvalid, 
 use super::cast::drop_saturate;
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("QuantizeLinear DequantizeLinear", 13).up(&[Run(scale_is_one_number_up)]).down(&[Run(scale_must_be_one_number)]),
@@ -58,7 +59,7 @@ fn type_shows_in_zero_point(cx: &mut Context) -> Result<(), Reason> {
         None => {
             let known = Known { shape: cx.known_input(1).shape, ..Known::tensor(dtype) };
             let dims = cx.constant_int_list("shape", &shape);
-            let zero = make::zeros(dtype, &[1]).map(|zero| make::tensor("value", zero));
+            let zero = make::zeros(dtype, &[1]).map(|zero| AttributeProto::tensor("value", zero));
             cx.add_before("ConstantOfShape", &[&dims], Vec::from_iter(zero), "zero_point", known)
         }
     };

@@ -2,9 +2,9 @@
 
 use super::super::adapter::{Adapter, Drop, DropIf, RenameValue, Run, Value, Write, adapter};
 use super::super::context::Context;
-use super::super::make;
 use super::super::reason::Reason;
 use crate::ops::inference::Known;
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("GRU", 3)
@@ -23,7 +23,7 @@ fn time_becomes_first(cx: &mut Context) -> Result<(), Reason> {
         return Ok(());
     }
     let known = |rank: usize, value_type| Known { value_type, shape: Some(vec![None; rank]) };
-    let perm = |axes: &[i64]| vec![make::ints("perm", axes.to_vec())];
+    let perm = |axes: &[i64]| vec![AttributeProto::ints("perm", axes.to_vec())];
     for (index, suffix) in [(0, "time_first_data"), (5, "initial_h"), (6, "initial_c")] {
         if let Some(name) = cx.input(index).map(str::to_owned) {
             let known = known(3, cx.input_type(index));

@@ -5,11 +5,11 @@
 
 use super::super::adapter::{Adapter, Becomes, DropIf, Kind, RenameValue, Run, ToAttribute, ToInput, Value, adapter};
 use super::super::context::Context;
-use super::super::make;
 use super::super::reason::{AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported};
 use super::resize_tables::by_tables;
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Upsample", 7)
@@ -48,7 +48,7 @@ fn sides_become_scales(cx: &mut Context) -> Result<(), Reason> {
     };
     cx.remove_attribute("height_scale");
     cx.remove_attribute("width_scale");
-    cx.set_attribute(make::floats("scales", vec![1.0, 1.0, height, width]));
+    cx.set_attribute(AttributeProto::floats("scales", vec![1.0, 1.0, height, width]));
     Ok(())
 }
 
@@ -103,7 +103,10 @@ fn shrink_first(cx: &mut Context) -> Result<(), Reason> {
     let below = cx.add_before("Min", &[&scales, &one], Vec::new(), "shrinking", like_scales.clone());
     let above = cx.add_before("Max", &[&scales, &one], Vec::new(), "growing", like_scales);
     let roi = cx.constant_float_list("no_region", &[]);
-    let attributes = vec![make::string("nearest_mode", "ceil"), make::string("coordinate_transformation_mode", "asymmetric")];
+    let attributes = vec![
+        AttributeProto::string("nearest_mode", "ceil"),
+        AttributeProto::string("coordinate_transformation_mode", "asymmetric"),
+    ];
     let shrunk = cx.add_before("Resize", &[&data, &roi, &below], attributes, "shrunk", known);
     cx.set_input(0, &shrunk);
     cx.set_input(1, &above);
@@ -253,7 +256,7 @@ fn resize_all_axes(cx: &mut Context) -> Result<(), Reason> {
 fn select(cx: &mut Context, index: usize, others: &str, order: &[i64], dtype: DType) {
     let suffix = ["", "roi", "scales", "sizes"][index];
     let given = cx.node.input[index].clone();
-    let joined = cx.add_before("Concat", &[&given, others], vec![make::int("axis", 0)], "joined", Known::tensor(dtype));
+    let joined = cx.add_before("Concat", &[&given, others], vec![AttributeProto::int("axis", 0)], "joined", Known::tensor(dtype));
     let order_name = cx.constant_int_list("order", order);
     let known = Known { shape: Some(vec![Some(order.len() as i64)]), ..Known::tensor(dtype) };
     let selected = cx.add_before("Gather", &[&joined, &order_name], Vec::new(), suffix, known);

@@ -15,6 +15,7 @@ use super::super::reason::{
 use super::super::settings::Expand;
 use crate::elements::dtype::DType;
 use crate::ops::inference::Shape;
+use crate::protobuf::schema::AttributeProto;
 
 /// The most weights, or indices, of an axis.
 const MOST_WEIGHTS: i64 = 1 << 20;
@@ -113,7 +114,7 @@ fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Rea
             Step::Gather { axis, places } => {
                 set(&mut known.shape, axis, places.len() as i64);
                 let places = cx.constant_int_list("places", &places);
-                ("Gather", vec![current, places], vec![make::int("axis", axis as i64)])
+                ("Gather", vec![current, places], vec![AttributeProto::int("axis", axis as i64)])
             }
             Step::Product { is_left, dims, weights } => {
                 let (axis, size) = if is_left { (last - 1, dims[0]) } else { (last, dims[1]) };
@@ -123,7 +124,7 @@ fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Rea
             }
             Step::Transpose(order) => {
                 known = permuted(known, &order);
-                ("Transpose", vec![current], vec![make::ints("perm", order)])
+                ("Transpose", vec![current], vec![AttributeProto::ints("perm", order)])
             }
         };
         if index + 1 == count {

@@ -5,11 +5,11 @@
 
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
-use super::super::make;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown, TypeUnsupported};
 use crate::base::hash::HashSet;
 use crate::elements::dtype::Class;
 use crate::ops::inference::Known;
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("ScatterElements ScatterND", 16).down(&[Run(no_reduction)]),
@@ -53,7 +53,7 @@ fn reduce_first(cx: &mut Context, op: &str, since: i64) -> Result<(), Reason> {
     let known = Known { shape: cx.known_input(2).shape, ..Known::tensor(dtype) };
     let (gather, attributes) = match name.as_str() {
         "ScatterND" => ("GatherND", Vec::new()),
-        _ => ("GatherElements", vec![make::int("axis", cx.int_or("axis", 0)?)]),
+        _ => ("GatherElements", vec![AttributeProto::int("axis", cx.int_or("axis", 0)?)]),
     };
     let present = cx.add_before(gather, &[&data, &indices], attributes, "present", known.clone());
     let reduced = cx.add_before(op, &[&present, &updates], Vec::new(), "reduced", known);

@@ -10,7 +10,7 @@ use crate::base::hash::HashSet;
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 use crate::ops::schemas::ValueType;
-use crate::protobuf::schema::ValueInfoProto;
+use crate::protobuf::schema::{AttributeProto, ValueInfoProto};
 
 pub(super) const ADAPTERS: &[Adapter] = &[adapter("SequenceMap", 17).down(&[Run(map_becomes_a_loop)])];
 
@@ -41,7 +41,7 @@ fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
             return Err(TypeUnknown.because(format!("the type of output '{}' is unknown", cx.node.output[index])));
         };
         let known = Known { value_type: Some(ValueType::Sequence(dtype)), shape: None };
-        let empty = cx.add_before("SequenceEmpty", &[], vec![make::int("dtype", dtype.number().into())], "empty", known);
+        let empty = cx.add_before("SequenceEmpty", &[], vec![AttributeProto::int("dtype", dtype.number().into())], "empty", known);
         let (before, after) = (cx.fresh("so_far"), cx.fresh("longer"));
         nodes.push(make::node("SequenceInsert", &after, &[&before, body.output[index].name()], Vec::new()));
         initial.push(empty);
@@ -64,7 +64,7 @@ fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
     body.value_info.extend(inner);
     body.node = nodes;
     cx.remove_attribute("body");
-    cx.set_attribute(make::graph("body", body));
+    cx.set_attribute(AttributeProto::graph("body", body));
     let goes = cx.add_constant("goes", make::bool_scalar(true));
     cx.node.to_mut().input = [length, goes].into_iter().chain(initial).collect();
     cx.rename_operator("Loop");

@@ -2,11 +2,11 @@
 
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::{Context, permuted};
-use super::super::make;
 use super::super::reason::{NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported};
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 use crate::ops::schemas::ValueType;
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] =
     &[adapter("Hardmax LogSoftmax Softmax", 13).up(&[Run(flatten_axes)]).down(&[Run(axis_must_be_last)])];
@@ -35,9 +35,9 @@ fn flatten_axes(cx: &mut Context) -> Result<(), Reason> {
     let shape = of_type(Some(ValueType::Tensor(DType::Int64)), vec![rank]);
     let table = of_type(input.value_type, vec![None, None]);
     let shape = cx.add_before("Shape", &[&source], Vec::new(), "shape", shape); // Case 2.
-    let flat = cx.add_before("Flatten", &[&source], vec![make::int("axis", axis)], "flat", table.clone());
+    let flat = cx.add_before("Flatten", &[&source], vec![AttributeProto::int("axis", axis)], "flat", table.clone());
     cx.set_input(0, &flat);
-    let allowzero = is_empty.then(|| make::int("allowzero", 1));
+    let allowzero = is_empty.then(|| AttributeProto::int("allowzero", 1));
     cx.add_after("Reshape", &[&shape], Vec::from_iter(allowzero), "flat_result", table);
     Ok(())
 }
@@ -62,7 +62,7 @@ fn axis_must_be_last(cx: &mut Context) -> Result<(), Reason> {
     order.swap(axis as usize, last as usize);
     let swapped = permuted(known, &order);
     let source = cx.input(0).ok_or_else(|| NodeInvalid.because("the input is missing"))?.to_owned();
-    let perm = || vec![make::ints("perm", order.clone())];
+    let perm = || vec![AttributeProto::ints("perm", order.clone())];
     let turned = cx.add_before("Transpose", &[&source], perm(), "turned", swapped.clone());
     cx.set_input(0, &turned);
     cx.add_after("Transpose", &[], perm(), "turned_result", swapped);

@@ -2,10 +2,10 @@
 
 use super::super::adapter::{Adapter, Kind, Run, ToAttribute, ToInput, Value, Write, adapter};
 use super::super::context::Context;
-use super::super::make;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason};
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Split", 2).up(&[Run(lengths_become_attribute)]).down(&[Write("axis", Value::Int(0))]),
@@ -88,7 +88,7 @@ fn compute_lengths(cx: &mut Context, axis: i64, parts: i64) -> Result<(), Reason
     let last = cx.add_before("Sub", &[&length, &before_last], Vec::new(), "last", one);
     let lengths: Vec<&str> = (1..parts).map(|_| part.as_str()).chain([last.as_str()]).collect();
     let known = Known { shape: Some(vec![Some(parts)]), ..Known::tensor(DType::Int64) };
-    let lengths = cx.add_before("Concat", &lengths, vec![make::int("axis", 0)], "split", known);
+    let lengths = cx.add_before("Concat", &lengths, vec![AttributeProto::int("axis", 0)], "split", known);
     cx.set_input(1, &lengths);
     Ok(())
 }

@@ -9,6 +9,7 @@ use super::super::reason::Reason;
 use crate::elements::dtype::{Class, DType};
 use crate::ops::inference::Known;
 use crate::ops::schemas;
+use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Add Div Mul Sub", 14).down(&[Run(compute_wider)]),
@@ -45,7 +46,7 @@ pub(super) fn compute_wider(cx: &mut Context) -> Result<(), Reason> {
     }
     if casts_back {
         let known = Known { shape: cx.known_output(0).shape, ..Known::tensor(wide) };
-        cx.add_after("Cast", &[], vec![make::int("to", narrow.number().into())], "wide", known);
+        cx.add_after("Cast", &[], vec![AttributeProto::int("to", narrow.number().into())], "wide", known);
     }
     Ok(())
 }

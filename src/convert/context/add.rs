@@ -66,7 +66,7 @@ impl Context<'_, '_> {
     /// A new cast in front of the node.
     pub fn cast_before(&mut self, input: &str, to: DType, suffix: &str) -> String {
         let known = Known { shape: self.known(input).shape.clone(), ..Known::tensor(to) };
-        self.add_before("Cast", &[input], vec![make::int("to", to.number().into())], suffix, known)
+        self.add_before("Cast", &[input], vec![AttributeProto::int("to", to.number().into())], suffix, known)
     }
 
     /// Renames the node's first output and adds a node behind that produces the original output from it.

@@ -242,19 +242,19 @@ impl Context<'_, '_> {
     }
 
     pub fn set_int(&mut self, name: &str, value: i64) {
-        self.set_attribute(make::int(name, value));
+        self.set_attribute(AttributeProto::int(name, value));
     }
 
     pub fn set_ints(&mut self, name: &str, values: Vec<i64>) {
-        self.set_attribute(make::ints(name, values));
+        self.set_attribute(AttributeProto::ints(name, values));
     }
 
     pub fn set_float(&mut self, name: &str, value: f32) {
-        self.set_attribute(make::float(name, value));
+        self.set_attribute(AttributeProto::float(name, value));
     }
 
     pub fn set_string(&mut self, name: &str, value: &str) {
-        self.set_attribute(make::string(name, value));
+        self.set_attribute(AttributeProto::string(name, value));
     }
 
     pub fn write(&mut self, name: &str, value: Value) {
