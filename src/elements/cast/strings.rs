@@ -186,7 +186,11 @@ mod tests {
 
     #[test]
     fn other_strings_are_errors_that_name_the_element() {
-        for literal in ["", " 1", "1 ", "0x10", "1_000", "١", "3abc", "Hello World!", "infinity", "-NaN", "1e", "true"] {
+        let literals = [
+            "", "+", ".", "e5", "1e", "1e+", " 1", "1 ", "0x10", "1_000", "١", "1.2.3", "--1", "1e5.0", "1f", "3abc", "Hello!",
+            "infinity", "-NaN", "true",
+        ];
+        for literal in literals {
             for to in [DType::Float, DType::Float8E4M3Fn, DType::Int32] {
                 let error = parse_strings(&cast(DType::String, to), &["1", literal]).unwrap_err();
                 assert_eq!((error.index, error.why), (1, NOT_A_NUMBER), "{literal:?}");
@@ -213,29 +217,30 @@ mod tests {
 
     #[test]
     fn numbers_are_written_in_plain_notation() {
-        let cases: &[(DType, u64, &str, bool)] = &[
-            (DType::Int8, 0x80, "-128", true),
-            (DType::Uint64, u64::MAX, "18446744073709551615", true),
-            (DType::Int4, 0xF, "-1", true),
-            (DType::Bool, 2, "1", false),
-            (DType::Float, 1e-5_f32.to_bits().into(), "0.00001", false),
-            (DType::Float, 100.0_f32.to_bits().into(), "100", false),
-            (DType::Float, (-0.0_f32).to_bits().into(), "-0", false),
-            (DType::Double, 1e22_f64.to_bits(), "10000000000000000000000", false),
-            (DType::Float16, 0x2E66, "0.1", false),
-            (DType::Bfloat16, 0x3DCD, "0.1", false),
-            (DType::Bfloat16, 0xFF80, "-INF", false),
-            (DType::Float8E4M3Fnuz, 0x80, "NaN", false),
-            (DType::Float8E8M0, 0x7E, "0.5", false),
-            (DType::Float8E8M0, 0x8A, "2048", false),
-            (DType::Float4E2M1, 0xF, "-6", false),
-            (DType::Float6E2M3, 0x01, "0.1", false),
+        use DType::*;
+        type Texts<'a> = &'a [(u64, &'a str)];
+        let cases: [(DType, bool, Texts<'_>); 13] = [
+            (Int8, true, &[(0x80, "-128")]),
+            (Uint64, true, &[(u64::MAX, "18446744073709551615")]),
+            (Int4, true, &[(0xF, "-1")]),
+            (Bool, false, &[(2, "1")]),
+            (Float, false, &[(1e-5_f32.to_bits().into(), "0.00001"), (100_f32.to_bits().into(), "100"), (0x8000_0000, "-0")]),
+            (Double, false, &[(1e22_f64.to_bits(), "10000000000000000000000")]),
+            (Float16, false, &[(0x2E66, "0.1"), (0x7BFF, "65500"), (0x5640, "100")]),
+            (Float16, false, &[(0x1, "0.00000006"), (0x3554, "0.333"), (0x48FF, "9.99")]),
+            (Bfloat16, false, &[(0x3DCD, "0.1"), (0xFF80, "-INF")]),
+            (Float8E4M3Fnuz, false, &[(0x80, "NaN")]),
+            (Float8E8M0, false, &[(0x7E, "0.5"), (0x8A, "2048")]),
+            (Float4E2M1, false, &[(0xF, "-6")]),
+            (Float6E2M3, false, &[(0x01, "0.1")]),
         ];
-        for &(from, bits, text, defined) in cases {
-            let mut raw = vec![0; from.bits().div_ceil(8)];
-            packed::put(from.bits(), &mut raw, 0, bits);
-            let (strings, summary) = format_strings(&cast(from, DType::String), &raw, 1);
-            assert_eq!((strings[0].as_str(), summary.is_defined()), (text, defined), "{from}");
+        for (from, defined, elements) in cases {
+            for &(bits, text) in elements {
+                let mut raw = vec![0; from.bits().div_ceil(8)];
+                packed::put(from.bits(), &mut raw, 0, bits);
+                let (strings, summary) = format_strings(&cast(from, String), &raw, 1);
+                assert_eq!((strings[0].as_str(), summary.is_defined()), (text, defined), "{from}");
+            }
         }
     }
 
