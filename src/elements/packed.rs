@@ -216,21 +216,16 @@ mod tests {
 
     #[test]
     fn the_element_order_matches_onnx() {
-        let mut nibbles = [0; 2];
-        for (index, element) in [1, 2, 3].into_iter().enumerate() {
-            put(4, &mut nibbles, index, element);
+        let cases: [(usize, &[u64], &[u8]); 3] = [
+            (4, &[1, 2, 3], &[0x21, 0x03]),
+            (2, &[1, 2, 3, 0, 2], &[0b00_11_10_01, 0b10]),
+            (6, &[0b000001, 0b000010, 0b000011, 0b100000], &[0b1000_0001, 0b0011_0000, 0b1000_0000]),
+        ];
+        for (bits, elements, expected) in cases {
+            let mut bytes = vec![0; expected.len()];
+            elements.iter().enumerate().for_each(|(index, &element)| put(bits, &mut bytes, index, element));
+            assert_eq!(bytes, expected, "{bits} bits");
         }
-        assert_eq!(nibbles, [0x21, 0x03]);
-        let mut pairs = [0; 2];
-        for (index, element) in [1, 2, 3, 0, 2].into_iter().enumerate() {
-            put(2, &mut pairs, index, element);
-        }
-        assert_eq!(pairs, [0b00_11_10_01, 0b10]);
-        let mut sixes = [0; 3];
-        for (index, element) in [0b000001, 0b000010, 0b000011, 0b100000].into_iter().enumerate() {
-            put(6, &mut sixes, index, element);
-        }
-        assert_eq!(sixes, [0b1000_0001, 0b0011_0000, 0b1000_0000]);
     }
 
     #[test]
