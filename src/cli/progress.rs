@@ -213,8 +213,7 @@ mod tests {
         ];
         for (phase, expected) in cases {
             let terminal = InMemoryTerm::new(10, 80);
-            let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-            let bar = ProgressBar::with_draw_target(Some(4096), target).with_style(style());
+            let bar = bar_on(&terminal, 4096).with_style(style());
             bar.set_message(words(phase, 1024, 4096));
             bar.set_position(1024);
             bar.tick();

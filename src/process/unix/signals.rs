@@ -245,32 +245,33 @@ mod tests {
     /// The paths that are not freed.
     pub(super) static PATHS: AtomicIsize = AtomicIsize::new(0);
 
-    /// Runs a test of this module again, in a process of its own, whose folder is the current one.
-    fn in_a_child(test: &str, folder: &Path) -> Output {
+    /// Runs `child` in a process of its own, in a new folder with these files. The process runs the test that calls this, `test`, again.
+    fn in_a_child(test: &str, files: &[&str], child: impl FnOnce()) -> (tempfile::TempDir, Output) {
+        if std::env::var_os("RECAST_TEST_IS_CHILD").is_some() {
+            child();
+            std::process::exit(0);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        for name in files {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", &format!("process::system::signals::tests::{test}"), "--nocapture"]);
-        command.env("RECAST_TEST_IS_CHILD", "1").current_dir(folder).output().unwrap()
-    }
-
-    fn is_child() -> bool {
-        std::env::var_os("RECAST_TEST_IS_CHILD").is_some()
+        let output = command.env("RECAST_TEST_IS_CHILD", "1").current_dir(folder.path()).output().unwrap();
+        (folder, output)
     }
 
     #[test]
     fn a_signal_removes_the_files_that_are_being_written() {
-        if is_child() {
+        let test = "a_signal_removes_the_files_that_are_being_written";
+        let (folder, output) = in_a_child(test, &["first", "second", "done"], || {
             install_signal_handlers();
             let _removed = RemovedOnSignal::new(Path::new("first"));
             drop(RemovedOnSignal::new(Path::new("done")));
             let _too = RemovedOnSignal::new(Path::new("second"));
             rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM).unwrap();
             unreachable!("the signal ends the process");
-        }
-        let folder = tempfile::tempdir().unwrap();
-        for name in ["first", "second", "done"] {
-            fs::write(folder.path().join(name), name).unwrap();
-        }
-        let output = in_a_child("a_signal_removes_the_files_that_are_being_written", folder.path());
+        });
         assert_eq!(output.status.signal(), Some(libc::SIGTERM));
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, ["done"]);
@@ -278,7 +279,7 @@ mod tests {
 
     #[test]
     fn the_path_of_a_file_is_freed_when_the_file_is_done() {
-        if is_child() {
+        let (_, output) = in_a_child("the_path_of_a_file_is_freed_when_the_file_is_done", &[], || {
             let name = |index: usize| format!("file {index}");
             for index in 0..10 * SLOTS {
                 drop(RemovedOnSignal::new(Path::new(&name(index))));
@@ -295,10 +296,7 @@ mod tests {
             });
             assert_eq!(PATHS.load(Ordering::SeqCst), 0);
             assert!(FILES.iter().all(|slot| slot.load(Ordering::SeqCst).is_null()));
-            return;
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let output = in_a_child("the_path_of_a_file_is_freed_when_the_file_is_done", folder.path());
+        });
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 
@@ -327,34 +325,30 @@ mod tests {
 
     #[test]
     fn a_signal_waits_until_it_is_let_through() {
-        if is_child() {
+        let (folder, output) = in_a_child("a_signal_waits_until_it_is_let_through", &[], || {
             install_signal_handlers();
             let held = hold();
             rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM).unwrap();
             fs::write("finished", "a model").unwrap();
             drop(held);
             unreachable!("the signal ends the process");
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let output = in_a_child("a_signal_waits_until_it_is_let_through", folder.path());
+        });
         assert_eq!(output.status.signal(), Some(libc::SIGTERM));
         assert!(folder.path().join("finished").exists());
     }
 
     #[test]
     fn a_file_that_becomes_shorter_while_it_is_read_ends_the_process_with_a_message() {
-        if is_child() {
+        let test = "a_file_that_becomes_shorter_while_it_is_read_ends_the_process_with_a_message";
+        let (folder, output) = in_a_child(test, &["half"], || {
             install_signal_handlers();
             let _removed = RemovedOnSignal::new(Path::new("half"));
+            fs::write("weights", vec![1; 1 << 20]).unwrap();
             let bytes = crate::files::open(Path::new("weights")).unwrap().bytes;
             fs::File::options().write(true).open("weights").unwrap().set_len(0).unwrap();
             let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
             unreachable!("the sum {sum} is not there to be read");
-        }
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("weights"), vec![1; 1 << 20]).unwrap();
-        fs::write(folder.path().join("half"), "a model").unwrap();
-        let output = in_a_child("a_file_that_becomes_shorter_while_it_is_read_ends_the_process_with_a_message", folder.path());
+        });
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{message}");
         assert!(message.contains("recast: weights: became shorter while it was read"), "{message}");
