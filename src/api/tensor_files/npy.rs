@@ -246,17 +246,12 @@ mod tests {
 
     #[test]
     fn numpy_headers_are_parsed() {
-        let plain = Header { descr: "<f4".to_owned(), fortran_order: false, dims: vec![2, 3] };
+        let header =
+            |descr: &str, fortran_order, dims: &[i64]| Header { descr: descr.to_owned(), fortran_order, dims: dims.to_vec() };
         let cases = [
-            ("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }          \n", plain),
-            (
-                "{'shape': (7,), 'fortran_order': True, 'descr': '|b1'}",
-                Header { descr: "|b1".to_owned(), fortran_order: true, dims: vec![7] },
-            ),
-            (
-                "{\"descr\":\"<i8\",\"fortran_order\":False,\"shape\":()}",
-                Header { descr: "<i8".to_owned(), fortran_order: false, dims: vec![] },
-            ),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }          \n", header("<f4", false, &[2, 3])),
+            ("{'shape': (7,), 'fortran_order': True, 'descr': '|b1'}", header("|b1", true, &[7])),
+            ("{\"descr\":\"<i8\",\"fortran_order\":False,\"shape\":()}", header("<i8", false, &[])),
         ];
         for (text, header) in cases {
             assert_eq!(Header::parse(text), Ok(header), "{text}");
