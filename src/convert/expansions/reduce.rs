@@ -4,11 +4,11 @@ use super::{Expansion, exact, list};
 use crate::convert::context::Context;
 use crate::convert::reason::{Code, NotConstant, Overridable, Reason, ShapeUnknown, TooLarge};
 
-pub(super) const EXPANSIONS: &[Expansion] =
-    &[exact(REDUCTIONS_EXCEPT_SUM, 18, reduce).against(&COMPUTED), exact("ReduceSum", 13, reduce).against(&COMPUTED)];
-
-const REDUCTIONS_EXCEPT_SUM: &str =
-    "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare";
+pub(super) const EXPANSIONS: &[Expansion] = &[
+    exact("ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare", 18, reduce)
+        .against(&COMPUTED),
+    exact("ReduceSum", 13, reduce).against(&COMPUTED),
+];
 
 const COMPUTED: [Code; 2] = [NotConstant, Overridable];
 
