@@ -34,7 +34,7 @@ def main():
 
 def documentation():
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute() / "public-api"
-    command = ["cargo", "rustdoc", "--quiet", "--lib", "--", "-Zunstable-options", "--output-format", "json"]
+    command = ["cargo", "rustdoc", "--quiet", "--package", "onnx-recast", "--lib", "--", "-Zunstable-options", "--output-format", "json"]
     subprocess.run(command, cwd=ROOT, check=True, env=os.environ | {"RUSTC_BOOTSTRAP": "1", "CARGO_TARGET_DIR": str(target)})
     document = json.loads((target / "doc/onnx_recast.json").read_text())
     if document["format_version"] != FORMAT:
