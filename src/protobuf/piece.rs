@@ -1,7 +1,6 @@
 //! Pieces of a file: existing bytes, and bytes that are computed while they are written.
 
 use std::cell::RefCell;
-use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::BufMut;
@@ -38,15 +37,6 @@ impl Piece {
             Piece::Bytes(bytes) => bytes,
             Piece::Made(recipe) => recipe.source(),
         }
-    }
-
-    /// The bytes in memory of which a part of the run consists or, approximately, is computed.
-    #[must_use]
-    pub(crate) fn source_in_memory(&self, range: Range<u64>) -> &[u8] {
-        let Some(source) = self.source().in_memory() else { return &[] };
-        let (length, bytes) = (source.len() as u128, u128::from(self.bytes().max(1)));
-        let place = |byte: u64| (u128::from(byte) * length / bytes) as usize;
-        &source[place(range.start)..place(range.end)]
     }
 
     /// Copies, reads or computes the bytes from `start`, a multiple of 384, into all of `out`.

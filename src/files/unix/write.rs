@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use bytes::Bytes;
@@ -38,7 +39,7 @@ pub(crate) fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
                 memory::start_flushing(file, place, rest.len());
             }
         }
-        memory::release(piece.source_in_memory(start.saturating_sub(BEHIND)..end));
+        memory::release(source_of(piece, start.saturating_sub(BEHIND)..end));
         layout.count_written(bytes as u64)
     };
     parallel::try_for_each(chunks(&pieces, length), Buffer::new, write)
@@ -60,6 +61,14 @@ fn moved(piece: &Piece) -> Option<&Bytes> {
         Piece::Bytes(all) => all.in_memory(),
         Piece::Made(_) => None,
     }
+}
+
+/// The bytes in memory of which a part of a piece consists or, approximately, is computed.
+fn source_of(piece: &Piece, part: Range<u64>) -> &[u8] {
+    let Some(source) = piece.source().in_memory() else { return &[] };
+    let (length, bytes) = (source.len() as u128, u128::from(piece.bytes().max(1)));
+    let place = |byte: u64| (u128::from(byte) * length / bytes) as usize;
+    &source[place(part.start)..place(part.end)]
 }
 
 /// Memory for a part of a piece, aligned as direct writes need it.
