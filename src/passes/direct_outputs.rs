@@ -6,8 +6,7 @@ use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast};
 use crate::elements::cast::copies;
-use crate::graph::{Edit, Model, NodeId, ValueId};
-use crate::protobuf::schema::AttributeProto;
+use crate::graph::{Edit, Model, NodeId, ValueId, holds_graph};
 
 const DOCS: &str = r#"Gives the name of an output to the node that computes it, in place of a node that only returns its input.
 
@@ -43,7 +42,7 @@ fn plan(model: &Model) -> Plan {
         let meets = [producer, node].iter().any(|node| changed.contains(node))
             || model.uses(input).any(|(user, _)| model.with_owners(user).any(|node| changed.contains(&node)))
             || model.inputs(producer).any(|(_, value)| renamed.contains(&value))
-            || !renamed.is_empty() && model.node(producer).attribute.iter().any(holds_graph);
+            || !renamed.is_empty() && holds_graph(model.node(producer));
         if !is_free || meets {
             continue;
         }
@@ -58,8 +57,4 @@ fn plan(model: &Model) -> Plan {
         plan.remove_node(model, node, Removal::NamedByProducer(model.node_path(producer)));
     }
     plan
-}
-
-fn holds_graph(attribute: &AttributeProto) -> bool {
-    attribute.g.is_some() || !attribute.rare().graphs.is_empty()
 }
