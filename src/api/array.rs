@@ -10,14 +10,14 @@ use crate::base::parallel;
 use crate::base::progress::{Cancel, Control, Progress, Unit};
 use crate::elements::cast::{BadLiteral, Cast, Contested, Rules, Tally, Unsupported};
 use crate::elements::dtype::DType;
+use crate::protobuf::Piece;
 use crate::protobuf::schema::TensorProto;
-use crate::protobuf::{GRAIN, Piece};
 use crate::tensor::{Content, Data, Failure, element_count};
 
 pub use crate::tensor::SubByte as Packing;
 
 /// Bytes that one thread computes at a time.
-const PART: usize = 256 * GRAIN;
+const PART: usize = 96 << 10;
 
 /// Elements of one type in C order. Casts are computed when the elements are taken out.
 ///

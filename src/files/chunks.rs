@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use super::explained::explained;
 use crate::base::parallel;
 use crate::base::stored::Stored;
-use crate::protobuf::{GRAIN, Layout, Piece};
+use crate::protobuf::{Layout, Piece};
 
 /// The number of bytes that are computed or copied at a time.
-const CHUNK: usize = 2730 * GRAIN;
+const CHUNK: usize = 1 << 20;
 
 /// A part of a piece.
 pub(super) struct Chunk<'p> {

@@ -201,11 +201,7 @@ impl Value {
     pub fn to_bytes(&self) -> Option<Bytes> {
         match self {
             Value::Len(bytes) => Some(bytes.clone()),
-            Value::Made(recipe) => {
-                let mut out = vec![0; recipe.bytes()];
-                recipe.fill(0, &mut out);
-                Some(out.into())
-            }
+            Value::Made(recipe) => Some(recipe.compute().into()),
             _ => None,
         }
     }

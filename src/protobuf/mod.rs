@@ -29,7 +29,9 @@ pub use part::PartBox;
 pub use piece::Piece;
 pub use pieces::Pieces;
 pub use progress::Progress;
-pub use recipe::{GRAIN, Recipe};
+#[cfg(test)]
+pub(crate) use recipe::GRAIN;
+pub use recipe::Recipe;
 pub use spans::{Spans, values_of};
 
 /// prost's structs for `proto/onnx.proto`, without the fields of a tensor's values, which stay encoded, see [`Kept::rest`].

@@ -39,7 +39,10 @@ impl Piece {
         }
     }
 
-    /// Copies, reads or computes the bytes from `start`, a multiple of 384, into all of `out`.
+    /// Copies, reads or computes any part: the bytes from `start` into all of `out`.
+    ///
+    /// # Panics
+    /// If the part ends beyond the run.
     pub fn fill(&self, start: u64, out: &mut [u8]) {
         match self {
             Piece::Bytes(bytes) => bytes.read(start, out),
@@ -82,10 +85,6 @@ pub(super) fn put(piece: Piece, buf: &mut impl BufMut) {
             drawing.runs.push(Run { after: drawing.room - buf.remaining_mut(), piece });
         }
         (_, Piece::Bytes(bytes)) => buf.put(bytes.to_bytes()),
-        (_, Piece::Made(recipe)) => {
-            let mut made = vec![0; recipe.bytes()];
-            recipe.fill(0, &mut made);
-            buf.put_slice(&made);
-        }
+        (_, Piece::Made(recipe)) => buf.put_slice(&recipe.compute()),
     });
 }

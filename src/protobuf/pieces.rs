@@ -4,7 +4,6 @@ use std::io;
 
 use super::layout::Layout;
 use super::piece::Piece;
-use super::recipe::GRAIN;
 use crate::base::stored::{ReadAt, Stored};
 
 /// The pieces of a file that was written in memory.
@@ -50,22 +49,10 @@ impl ReadAt for Pieces {
             }
             let length = (end - offset).min(out.len() as u64) as usize;
             let (part, rest) = std::mem::take(&mut out).split_at_mut(length);
-            read_piece(piece, offset - (end - piece.bytes()), part)?;
+            piece.fill(offset - (end - piece.bytes()), part);
+            piece.source().failure().map_or(Ok(()), Err)?;
             (offset, out) = (offset + length as u64, rest);
         }
         Ok(())
     }
-}
-
-fn read_piece(piece: &Piece, start: u64, out: &mut [u8]) -> io::Result<()> {
-    match (piece, (start % GRAIN as u64) as usize) {
-        (Piece::Bytes(_), _) | (_, 0) => piece.fill(start, out),
-        // The beginning of the grain is computed too.
-        (_, before) => {
-            let mut filled = vec![0; before + out.len()];
-            piece.fill(start - before as u64, &mut filled);
-            out.copy_from_slice(&filled[before..]);
-        }
-    }
-    piece.source().failure().map_or(Ok(()), Err)
 }

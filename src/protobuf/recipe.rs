@@ -9,9 +9,9 @@ use std::panic::RefUnwindSafe;
 
 use crate::base::stored::Stored;
 
-/// [`Recipe::fill`] is called for parts that start at multiples of this number of bytes. It is a multiple of the size of 8 elements of
-/// 1, 2, 3, 4, 6, 8 … 128 bits, so that a part starts at the beginning of an element in any packing.
-pub const GRAIN: usize = 384;
+/// A grain: recipes compute whole multiples of this number of bytes. It is a multiple of the size of 8 elements of 1, 2, 3, 4, 6, 8 …
+/// 128 bits, so that grains begin and end between elements in any packing.
+pub(crate) const GRAIN: usize = 384;
 
 /// A run of bytes of known length that is not in memory: a tensor that is computed from another one.
 ///
@@ -23,8 +23,49 @@ pub trait Recipe: fmt::Debug + Send + Sync + RefUnwindSafe {
     /// The bytes from which it is computed, in the same order.
     fn source(&self) -> &Stored;
 
-    /// Computes the bytes from `start`, a multiple of 384, into all of `out`.
-    fn fill(&self, start: usize, out: &mut [u8]);
+    /// Computes whole grains: the bytes from `start` into all of `out`. `start` is a multiple of [`GRAIN`], and `out` ends at another one
+    /// or at the end of the recipe. Only [`Recipe::fill`](trait.Recipe.html#method.fill) calls this, and keeps to it.
+    fn fill_grains(&self, start: usize, out: &mut [u8]);
+}
+
+impl dyn Recipe + '_ {
+    /// Computes any part: the bytes from `start` into all of `out`. Where the part begins or ends inside a grain, that grain is computed
+    /// beside it.
+    ///
+    /// # Panics
+    /// If the part ends beyond the recipe.
+    pub fn fill(&self, start: usize, out: &mut [u8]) {
+        let end = start + out.len();
+        assert!(end <= self.bytes(), "a recipe of {} bytes has no part {start}..{end}", self.bytes());
+        let first = start.next_multiple_of(GRAIN).min(end);
+        let last = if end == self.bytes() { end } else { (end - end % GRAIN).max(first) };
+        let (before, rest) = out.split_at_mut(first - start);
+        let (grains, after) = rest.split_at_mut(last - first);
+        self.fill_in_grain(start, before);
+        if !grains.is_empty() {
+            self.fill_grains(first, grains);
+        }
+        self.fill_in_grain(last, after);
+    }
+
+    /// Computes a part of one grain.
+    fn fill_in_grain(&self, start: usize, out: &mut [u8]) {
+        if out.is_empty() {
+            return;
+        }
+        let before = start % GRAIN;
+        let grain = &mut [0; GRAIN][..GRAIN.min(self.bytes() - (start - before))];
+        self.fill_grains(start - before, grain);
+        out.copy_from_slice(&grain[before..before + out.len()]);
+    }
+
+    /// All bytes at once.
+    #[must_use]
+    pub fn compute(&self) -> Vec<u8> {
+        let mut out = vec![0; self.bytes()];
+        self.fill(0, &mut out);
+        out
+    }
 }
 
 /// Bytes that stay as they are.
@@ -37,7 +78,7 @@ impl Recipe for Stored {
         self
     }
 
-    fn fill(&self, start: usize, out: &mut [u8]) {
+    fn fill_grains(&self, start: usize, out: &mut [u8]) {
         self.read(start as u64, out);
     }
 }

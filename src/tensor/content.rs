@@ -16,7 +16,7 @@ use crate::elements::cast::{BadLiteral, Cast, Summary};
 use crate::elements::dtype::DType;
 use crate::elements::packed;
 use crate::protobuf::schema::TensorProto;
-use crate::protobuf::{Piece, raw};
+use crate::protobuf::{Piece, Recipe, raw};
 
 /// The maximum number of pending casts. Longer chains are materialized at this length, so that their cost is linear in their length.
 const LONGEST_SERIES: usize = 16;
@@ -275,7 +275,7 @@ impl Content {
     fn numbers(&self) -> Bytes {
         match &self.data {
             Data::Numbers(source, casts) if self.is_stored(casts, SubByte::Packed) => source.to_bytes(),
-            Data::Numbers(source, casts) => self.recipe(source, casts, SubByte::Packed).compute().into(),
+            Data::Numbers(source, casts) => (&self.recipe(source, casts, SubByte::Packed) as &dyn Recipe).compute().into(),
             Data::Strings(_) => Bytes::new(),
         }
     }

@@ -101,13 +101,6 @@ impl CastRecipe {
         CastRecipe { source, steps, target }
     }
 
-    /// All bytes at once.
-    pub(super) fn compute(&self) -> Vec<u8> {
-        let mut out = vec![0; self.bytes()];
-        self.fill(0, &mut out);
-        out
-    }
-
     /// Counts, on all cores, the values that `next` would leave undefined, as long as `is_cancelled` is false.
     pub(super) fn survey(&self, next: &Cast, is_cancelled: impl Fn() -> bool + Sync) -> Summary {
         let all = self.source.elements;
@@ -168,10 +161,12 @@ impl Recipe for CastRecipe {
         &self.source.bytes
     }
 
-    fn fill(&self, start: usize, out: &mut [u8]) {
+    fn fill_grains(&self, start: usize, out: &mut [u8]) {
         let (bits, packed_bits) = (self.bits(), self.packed_bits());
         let begin = packed::elements(bits, start);
         let end = self.source.elements.min(packed::elements(bits, start + out.len()));
+        let covered = size(bits, begin)..size(bits, end);
+        assert!(covered == (start..start + out.len()), "{start}..{} is not a part of whole elements", start + out.len());
         // Chains are chunked to keep intermediate results in the cache; a single cast of packed elements has none.
         let has_steps = self.steps.len() != 1 || self.source.is_spread() || bits != packed_bits;
         let block = if has_steps { BLOCK } else { end - begin };

@@ -70,4 +70,5 @@ mod users;
 mod valid;
 mod verify;
 mod wire_tree;
+mod writers;
 mod words;

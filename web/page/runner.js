@@ -1,8 +1,8 @@
 // The module, and the worker that runs it.
 
 const module = compiled(document.getElementById("module"));
-// Bytes that are computed at a time: a multiple of 384.
-const CHUNK = 384 << 13;
+// Bytes that are computed at a time.
+const CHUNK = 3 << 20;
 // The worker of the last runs, which computes parts of the files that they wrote, and what waits for its answers.
 let worker = null;
 const waiting = new Set();

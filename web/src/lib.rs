@@ -84,7 +84,7 @@ impl Run {
         self.pieces(file).iter().map(Part::of).collect()
     }
 
-    /// Copies or computes the bytes of a piece from an offset, a multiple of 384.
+    /// Copies or computes the bytes of a piece from an offset.
     ///
     /// # Errors
     /// If a file cannot be read.

@@ -12,7 +12,7 @@ use super::memory;
 use crate::base::parallel;
 use crate::files::chunks::{Chunk, chunks};
 use crate::files::explained::explained;
-use crate::protobuf::{GRAIN, Layout, Piece};
+use crate::protobuf::{Layout, Piece};
 
 /// Pages are released again for so many bytes before a chunk: when the next pages are read, Linux 6.18 maps all pages of the block of the
 /// page cache that they are in, of up to 4 MiB.
@@ -76,18 +76,16 @@ struct Buffer(Vec<u8>);
 
 impl Buffer {
     fn new() -> Buffer {
-        Buffer(vec![0; GRAIN + direct::BLOCK + direct::LEAST])
+        Buffer(vec![0; direct::BLOCK + direct::LEAST])
     }
 
     /// Copies or computes a part of a piece.
     fn filled(&mut self, piece: &Piece, start: u64, bytes: usize) -> &[u8] {
-        // The beginning of a grain that begins before the part is computed too.
-        let before = (start % GRAIN as u64) as usize;
-        let address = self.0.as_ptr().addr() + before;
+        let address = self.0.as_ptr().addr();
         let padding = address.next_multiple_of(direct::BLOCK) - address;
-        let filled = &mut self.0[padding..padding + before + bytes];
-        piece.fill(start - before as u64, filled);
-        &filled[before..]
+        let filled = &mut self.0[padding..padding + bytes];
+        piece.fill(start, filled);
+        filled
     }
 }
 
@@ -98,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::base::stored::Stored;
-    use crate::protobuf::Recipe;
+    use crate::protobuf::{GRAIN, Recipe};
 
     /// Bytes that are computed from their offsets.
     #[derive(Debug)]
@@ -113,8 +111,9 @@ mod tests {
             &self.0
         }
 
-        fn fill(&self, start: usize, out: &mut [u8]) {
-            assert!(start.is_multiple_of(GRAIN), "{start} is in a grain");
+        fn fill_grains(&self, start: usize, out: &mut [u8]) {
+            let end = start + out.len();
+            assert!(start.is_multiple_of(GRAIN) && (end.is_multiple_of(GRAIN) || end == self.1), "{start}..{end} is in a grain");
             out.iter_mut().zip(start..).for_each(|(out, index)| *out = (index % 251) as u8);
         }
     }
