@@ -41,6 +41,7 @@ AREAS = {
         "chains",
         "random_models",
         "again",
+        "sizes",
         "refusals",
         "rewrites",
         "onnx_tests",
@@ -67,13 +68,15 @@ AREAS = {
     ],
 }
 CHECKS = {name: f"{area}.{name}" for area, names in AREAS.items() for name in names}
+# Run if they are named, or with --all: .ci/run has steps for them.
+OWN_STEPS = ["sizes"]
 
 
 def main():
     arguments = parse_arguments()
     failed = {}
-    for name in arguments.checks or CHECKS:
-        report, start = Report(everything=arguments.all), time.monotonic()
+    for name in arguments.checks or default_checks(arguments.all):
+        report, start = Report(everything=arguments.all, seed=arguments.seed), time.monotonic()
         try:
             importlib.import_module(CHECKS[name]).check(report)
         except Exception:
@@ -92,17 +95,24 @@ def main():
     sys.exit(1 if failed else 0)
 
 
+def default_checks(everything):
+    return [name for name in CHECKS if everything or name not in OWN_STEPS]
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="conformance/run", description="Compares recast with onnx and onnxruntime.")
     extent = parser.add_mutually_exclusive_group()
     extent.add_argument("--sample", action="store_true", help="a part of the slow checks, the default")
     extent.add_argument("--all", action="store_true", help="everything, files beyond 2 GiB too")
     parser.add_argument("--verbose", action="store_true", help="print every failure, not the first twenty of a check")
+    parser.add_argument("--seed", type=int, metavar="N", help="run one random case of the check `sizes`")
     parser.add_argument("checks", nargs="*", metavar="CHECK", help=f"which checks to run: {', '.join(CHECKS)}")
     arguments = parser.parse_args()
     unknown = set(arguments.checks) - set(CHECKS)
     if unknown:
         parser.error(f"no such check: {', '.join(sorted(unknown))}")
+    if arguments.seed is not None and arguments.checks != ["sizes"]:
+        parser.error("--seed is an option of the check sizes")
     return arguments
 
 

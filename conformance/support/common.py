@@ -22,8 +22,8 @@ TRIES, SLACK_OF_SAMPLE = 4, 2
 class Report:
     """Counts the cases of one check and keeps what failed."""
 
-    def __init__(self, everything):
-        self.everything = everything
+    def __init__(self, everything, seed=None):
+        self.everything, self.seed = everything, seed
         self.cases, self.failures, self.notes, self.details = 0, [], [], []
 
     def case(self, name, problem=None):
