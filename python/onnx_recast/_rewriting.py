@@ -118,7 +118,7 @@ def rewritten(operation: Operation, given: Mapping[str, Any], allowed: tuple[Out
             lambda output, verify: operation(opened.input, output, verify, watch),
             opened.input,
             output,
-            given.get("verify", False),
+            given["verify"],
             given.get("inputs"),
             allowed,
         )

@@ -12,6 +12,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
+use crate::errors;
 use crate::new_bytes::new_bytes;
 use crate::operations::Changed;
 use crate::watch::{Control, Watch};
@@ -111,11 +112,26 @@ pub fn rewrite<'py>(
     let Some((model, verification)) = model else { return Ok((report.to_string(), None)) };
     let bytes = to_bytes(py, watch, &input, &output, model)?;
     if let Some(verification) = verification {
-        let written = Bytes::from_owner(PyBackedBytes::from(bytes.clone()));
-        let check = move || verification.check(&input.open_result(written)?).map_err(Error::caused_by);
-        report["verified"] = json!(watch.run_owned(py, check)?);
+        let verified = verify_bytes(py, watch, &input, &bytes, verification)?;
+        report["verified"] = json!(verified.map_err(|error| errors::to_python(py, &error))?);
     }
     Ok((report.to_string(), Some(bytes)))
+}
+
+/// Verifies the bytes that were made of a model.
+pub fn verify_bytes(
+    py: Python<'_>,
+    watch: &Watch,
+    input: &Arc<Input>,
+    bytes: &Bound<'_, PyBytes>,
+    verification: Verification,
+) -> PyResult<Result<Verified, Error>> {
+    let written = Bytes::from_owner(PyBackedBytes::from(bytes.clone()));
+    let input = Arc::clone(input);
+    watch.run_owned(py, move || {
+        let written = input.open_result(written)?;
+        Ok(verification.check(&written).map_err(Error::caused_by))
+    })
 }
 
 /// Writes a model, and returns which files were written, and what was verified before.

@@ -237,14 +237,17 @@ pub fn fix<'py>(
     output: Output,
     options: Linting,
     unsafe_fixes: bool,
+    verify: bool,
     watch: Watch,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
     rewrite(py, &watch, input, output, move |model| {
         let rules = options.options(model.path())?;
         let allowed = if unsafe_fixes { Safety::Unsafe } else { Safety::Safe };
-        let fixed = model.fix(&rules, allowed, &Baseline::default())?;
+        let known = Baseline::default();
+        let verification = verify.then(|| Verification::of_fixes(model, &rules.selection, rules.noqa, allowed, &known));
+        let fixed = model.fix(&rules, allowed, &known)?;
         let left = model.lint(&rules)?;
-        Ok((json!({"fixed": fixed, "remaining": left}), None))
+        Ok((json!({"fixed": fixed, "remaining": left}), verification))
     })
 }
 

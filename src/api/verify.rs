@@ -49,22 +49,27 @@ impl Plan {
     /// Also if the original uses a name that nothing defines, and if the model could not be verified: the kind is then
     /// [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and [`Error::faults`] lists what was found.
     pub fn execute_verified(self, verification: &Verification) -> Result<(Saved, Verified), Error> {
-        let original = verification.original();
-        convert::expect_defined(original).map_err(|invalid| original.error(Error::of(&invalid)))?;
         let (target, mut outcome) = (self.target().name(), None);
         let check = |model: &Model| {
-            let verdict = verification.check(model);
-            let refused = verdict.as_ref().err().map(|faults| io::Error::other(faults.to_string()));
+            let verdict = verdict(verification, model, &target);
+            let refused = verdict.as_ref().err().map(|error| io::Error::other(error.to_string()));
             outcome = Some(verdict);
             refused.map_or(Ok(()), Err)
         };
         let written = self.execute_if(Some(Box::new(check)));
         match (outcome, written) {
-            (Some(Err(faults)), _) => Err(Error::caused_by(faults).in_file(target)),
+            (Some(Err(error)), _) => Err(error),
             (_, Err(error)) => Err(error),
             (verified, Ok(saved)) => Ok((saved, verified.and_then(Result::ok).unwrap_or_default())),
         }
     }
+}
+
+/// The extent of the verification of a written model.
+fn verdict(verification: &Verification, written: &Model, target: &str) -> Result<Verified, Error> {
+    let original = verification.original();
+    convert::expect_defined(&original).map_err(|invalid| original.error(Error::of(&invalid)))?;
+    verification.compare(&original, written).map_err(|faults| Error::caused_by(faults).in_file(target.to_owned()))
 }
 
 impl Error {

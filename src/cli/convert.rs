@@ -71,10 +71,6 @@ pub struct Convert {
     /// Expand only operators whose results are bit-identical
     #[arg(long, conflicts_with = "no_expand")]
     exact_only: bool,
-    /// Open each output again before it gets its name and verify it against the input; the input is converted again, and types and
-    /// everything that may not change are compared; nothing is replaced if anything differs
-    #[arg(long, conflicts_with = "dry_run")]
-    verify: bool,
     #[command(flatten)]
     reporting: Reporting,
 }
@@ -157,7 +153,7 @@ impl Convert {
     fn convert(&self, model: &mut Model) -> Result<Done<Conversion>, Error> {
         let prepared = self.preparation.apply(model)?;
         let options = self.options(model)?;
-        let verification = self.verify.then(|| Verification::of_conversion(model, &options));
+        let verification = self.reporting.verifies().then(|| Verification::of_conversion(model, &options));
         match model.convert(&options) {
             Ok(mut report) => {
                 let notes = std::mem::take(&mut report.notes);

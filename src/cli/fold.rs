@@ -50,10 +50,6 @@ pub struct Fold {
     max_growth: Option<u64>,
     #[command(flatten)]
     preparation: Preparation,
-    /// Open each output again before it gets its name and verify it against the input; every constant is computed again by another path,
-    /// and every output shown to be equal; nothing is replaced if anything differs
-    #[arg(long, conflicts_with = "dry_run")]
-    verify: bool,
     #[command(flatten)]
     reporting: Reporting,
 }
@@ -71,7 +67,7 @@ impl Fold {
         let options =
             FoldOptions { undefined: self.undefined == Undefined::Fold, contested: self.contested.0, max_growth: self.max_growth };
         let prepared = self.preparation.apply(model)?;
-        let verification = self.verify.then(|| Verification::of_passes(model, &self.passes.0, &options));
+        let verification = self.reporting.verifies().then(|| Verification::of_passes(model, &self.passes.0, &options));
         let report = model.run_passes(&self.passes.0, &options)?;
         Ok(Done { changes: Folding::new(prepared, report), notes: Vec::new(), verification })
     }

@@ -10,16 +10,16 @@ use serde::Serialize;
 use super::exit_code::ExitCode;
 use super::failures::caught;
 use super::files::{ExternalData, open_model};
-use super::options::{Format, Messages};
+use super::options::{Format, Messages, Verify};
 use super::output::{self, Output};
 use super::page::PageFile;
 use super::remedy::with_remedy;
 use super::{paths, progress, streams};
 use crate::base::printable::{Printed, Shown};
 use crate::diff::inspect;
-use crate::report::{self, About, ChangedModel, Lengths, Results, Sketch};
+use crate::report::{self, About, ChangedModel, Lengths, Results, Sketch, Verdict};
 use crate::storage::{OverInput, Released};
-use crate::verify::{Verification, Verified};
+use crate::verify::Verification;
 use crate::{Error, ErrorKind, Model, SavePlan, SaveProgress, Saved, Target, files};
 
 /// The models of a run, and where they are written.
@@ -40,11 +40,20 @@ pub struct Reporting {
     /// Report the changes without writing any models
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    verify: Verify,
     /// The output format of the report
     #[arg(long, default_value = "text")]
     format: Format,
     #[command(flatten)]
     page: PageFile,
+}
+
+impl Reporting {
+    /// Whether outputs are verified: in a dry run there are none.
+    pub fn verifies(&self) -> bool {
+        self.verify.is_on() && !self.dry_run
+    }
 }
 
 /// The changes that a command makes to a model.
@@ -92,8 +101,8 @@ struct Planned<C> {
 struct Written {
     /// Its files, and the data files that it no longer uses.
     saved: Saved,
-    /// The extent of its verification.
-    verified: Option<Verified>,
+    /// Whether it was verified; none in a dry run.
+    verdict: Option<Verdict>,
 }
 
 /// The options of a run.
@@ -143,11 +152,11 @@ impl Run<'_> {
                 Err(error) => (Vec::new(), Some(error)),
             };
             written = done.len();
-            for (report, Written { saved, verified }) in reports.iter_mut().zip(done) {
+            for (report, Written { saved, verdict }) in reports.iter_mut().zip(done) {
                 report.set_saved(saved);
-                report.verified = verified;
+                report.verified = verdict;
             }
-            errors.extend(error);
+            errors.extend(error.map(with_remedy));
         }
         reports.iter_mut().skip(written).for_each(|report| report.output = None);
         errors.extend(page.write(self.command, &sketches, C::results(&reports), &errors, self.messages).err());
@@ -237,7 +246,7 @@ fn write_all(mut plans: Vec<Plan>, dry_run: bool, messages: Messages) -> (Vec<Wr
     }
     if dry_run {
         let mut released = Released::default();
-        let preview = |(plan, _): (SavePlan, _)| Written { saved: plan.preview_after(&mut released), verified: None };
+        let preview = |(plan, _): (SavePlan, _)| Written { saved: plan.preview_after(&mut released), verdict: None };
         return (plans.into_iter().map(preview).collect(), None);
     }
     let files: Vec<SaveProgress> = plans.iter().flat_map(|(plan, _)| plan.progress()).collect();
@@ -246,10 +255,10 @@ fn write_all(mut plans: Vec<Plan>, dry_run: bool, messages: Messages) -> (Vec<Wr
         for (plan, verification) in plans {
             let output = PathBuf::from(plan.target().name());
             let done = caught(&output, || match verification {
-                None => plan.execute().map(|saved| Written { saved, verified: None }),
+                None => plan.execute().map(|saved| Written { saved, verdict: Some(Verdict::LeftOut) }),
                 Some(verification) => {
                     let done = plan.execute_verified(&verification);
-                    done.map(|(saved, verified)| Written { saved, verified: Some(verified) })
+                    done.map(|(saved, verified)| Written { saved, verdict: Some(Verdict::Verified(verified)) })
                 }
             });
             match done {

@@ -18,6 +18,24 @@ pub struct Messages {
     pub verbose: bool,
 }
 
+/// Whether outputs are verified before they replace anything.
+#[derive(Args, Clone, Copy)]
+pub struct Verify {
+    /// Write outputs without verifying them. By default each output is read again and compared with its input before it replaces anything
+    #[arg(long)]
+    no_verify: bool,
+    /// Accepted for scripts that name the default
+    #[arg(long, hide = true, conflicts_with = "no_verify")]
+    verify: bool,
+}
+
+impl Verify {
+    /// Whether outputs are verified.
+    pub fn is_on(self) -> bool {
+        !self.no_verify
+    }
+}
+
 /// The output format of a result.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {

@@ -96,10 +96,6 @@ pub struct Precision {
     opset: Option<Goal>,
     #[command(flatten)]
     preparation: Preparation,
-    /// Open each output again before it gets its name and verify it against the input: without the reported casts, with the types set back,
-    /// it is the input, and every constant that changed is the rounded one; nothing is replaced if anything differs
-    #[arg(long, conflicts_with = "dry_run")]
-    verify: bool,
     #[command(flatten)]
     reporting: Reporting,
 }
@@ -182,14 +178,14 @@ impl Precision {
     fn change(&self, model: &mut Model, options: &PrecisionOptions) -> Result<Done<Narrowing>, Error> {
         let prepared = self.preparation.apply(model)?;
         let opset = self.convert(model, options)?;
-        let original = self.verify.then(|| model.clone());
+        let original = self.reporting.verifies().then(|| model.clone());
         let mut report = model.change_precision(options)?;
         let verification = original.map(|original| Verification::of_precision(&original, &report));
         let notes = std::mem::take(&mut report.notes);
         Ok(Done { changes: Narrowing { opset, prepared, report }, notes, verification })
     }
 
-    /// Converts a model to the opset of `--opset`; with `--verify`, the conversion is verified too.
+    /// Converts a model to the opset of `--opset`; the conversion is verified, too.
     fn convert(&self, model: &mut Model, options: &PrecisionOptions) -> Result<Option<Opsets>, Error> {
         let (Some(goal), Some(from)) = (self.opset, model.opset(ScopeId::MAIN, "")) else { return Ok(None) };
         let to = match goal {
@@ -202,7 +198,7 @@ impl Precision {
         if to == from {
             return Ok(None);
         }
-        model.convert_for_precision(to, options, self.verify).map_err(|error| match error.kind() {
+        model.convert_for_precision(to, options, self.reporting.verifies()).map_err(|error| match error.kind() {
             ErrorKind::NotConvertible => error.with_remedy(&format!("use recast convert --opset {to} --dry-run to list them")),
             _ => error,
         })?;

@@ -1,5 +1,6 @@
 //! Options that help against errors of the library.
 
+use crate::verify::NotVerified;
 use crate::{BadLocation, Error, Unplaceable};
 use std::error::Error as StdError;
 
@@ -19,6 +20,9 @@ pub fn with_remedy(error: Error) -> Error {
 pub fn of_cause(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
     if cause.downcast_ref().is_some_and(BadLocation::is_outside) {
         return Some(ALLOW_FOLDER);
+    }
+    if cause.is::<NotVerified>() {
+        return Some("attach the output of `recast inspect --format json`; --no-verify writes the result unverified");
     }
     Some(match cause.downcast_ref()? {
         Unplaceable::Stream => "use --external-data inline, or -o FILE",

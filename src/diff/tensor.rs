@@ -8,11 +8,13 @@ use super::compare::Walk;
 use super::field::Fields;
 use super::{Difference, DifferenceKind};
 use crate::base::error::Invalid;
+use crate::base::parallel;
 use crate::elements::cast::{self, Cast, Rules};
 use crate::elements::dtype::DType;
 use crate::elements::packed;
 use crate::files::DataFolder;
 use crate::onnx_text;
+use crate::process::system::release;
 use crate::protobuf::outline::{Field, TENSOR_PROTO};
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Reference, Tensor, Values, is_external};
@@ -46,9 +48,10 @@ impl Walk<'_> {
                     self.faults.extend(errors.map(|(side, error)| (side, Invalid::caused_by(path, error))));
                     return;
                 };
-                match left_values == right_values {
-                    true => (None, true),
-                    false => (first_difference(&left, &left_values, &right_values), false),
+                if are_same(&left_values, &right_values) {
+                    (None, true)
+                } else {
+                    (first_difference(&left, &left_values, &right_values), false)
                 }
             }
         };
@@ -81,6 +84,24 @@ fn values(tensor: &Tensor, proto: &TensorProto, data: &DataFolder) -> Result<Val
         true => Reference::read(proto)?.bytes(tensor.raw_bytes(), data).map(|numbers| Values::Raw(numbers.to_bytes())),
         false => tensor.values(),
     }
+}
+
+/// Bytes that are compared at a time.
+const CHUNK: usize = 1 << 20;
+
+/// Whether values have the same bytes. Mapped ones are released again, so that the resident memory of a comparison stays small.
+fn are_same(left: &Values, right: &Values) -> bool {
+    let (Values::Raw(left), Values::Raw(right)) = (left, right) else { return left == right };
+    let is_same = |start: usize| {
+        let part = start..left.len().min(start + CHUNK);
+        let is_same = left[part.clone()] == right[part.clone()];
+        if left.len() > CHUNK {
+            release(&left[part.clone()]);
+            release(&right[part]);
+        }
+        is_same
+    };
+    left.len() == right.len() && parallel::all((0..left.len()).step_by(CHUNK).collect(), is_same)
 }
 
 /// The number of elements that differ and the first of them on both sides; `None` if only padding bits differ.

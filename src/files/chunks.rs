@@ -48,6 +48,9 @@ impl Layout {
                 Piece::Bytes(all) => out.write_all(&all.part(start..start + bytes as u64)).map_err(explained)?,
                 Piece::Made(_) => {
                     piece.fill(start, &mut buffer[..bytes]);
+                    if let Some(failure) = piece.failure() {
+                        return Err(failure);
+                    }
                     out.write_all(&buffer[..bytes])?;
                 }
             }

@@ -53,7 +53,7 @@ impl NewFile {
     }
 }
 
-/// A file that is complete and flushed, but does not have its name yet. It is removed if it does not get its name.
+/// A file that is complete, but does not have its name yet. It is removed if it does not get its name.
 #[derive(Debug)]
 pub(super) struct Written {
     file: Temporary,
@@ -63,11 +63,11 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Writes a file in the folder in which it gets its name.
+    /// Writes a file in the folder in which it gets its name, and starts to flush it.
     ///
     /// # Errors
-    /// Those of the operating system, with the path.
-    pub(super) fn new(file: NewFile) -> io::Result<Written> {
+    /// Any I/O error, with the path.
+    pub(super) fn new(file: NewFile, is_read_again: bool) -> io::Result<Written> {
         let NewFile { path, layout, folder, mode, like, is_new, names } = file;
         let write = || {
             let place = Place::of(&path, folder, names)?;
@@ -82,7 +82,7 @@ impl Written {
             let file = Temporary::new(&place.folder, if is_default { DEFAULT_MODE } else { PRIVATE_MODE })?;
             layout.enter(Phase::Writing);
             let written = match file.file().system() {
-                Some(file) => write_anywhere(&layout, file),
+                Some(file) => write_anywhere(&layout, file, is_read_again),
                 None if file.file().keep(&layout) => layout.count_written(layout.bytes()),
                 None => layout.write_to(&mut file.file()),
             };
@@ -102,10 +102,17 @@ impl Written {
                 file.file().set_mode(mode)?;
             }
             layout.enter(Phase::Flushing);
-            file.file().sync()?;
             Ok(Written { file, place, is_new })
         };
         write().map_err(|error| at(&path, error))
+    }
+
+    /// Waits until the file is on the disk.
+    ///
+    /// # Errors
+    /// Any I/O error, with the path.
+    pub(super) fn flush(&self) -> io::Result<()> {
+        self.file.file().sync().map_err(|error| at(&self.place.path(), error))
     }
 
     /// Its bytes, read again.

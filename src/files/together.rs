@@ -56,7 +56,9 @@ pub fn save_together<T>(
     check: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(Vec<Lock>, T)> {
     // A layout is dropped as soon as it is written: some systems do not replace mapped files.
-    let mut written = files.into_iter().map(Written::new).collect::<io::Result<Vec<Written>>>()?;
+    let is_read_again = inspect.is_some();
+    let write = |file| Written::new(file, is_read_again);
+    let mut written = files.into_iter().map(write).collect::<io::Result<Vec<Written>>>()?;
     let Some(last) = written.pop() else {
         return Ok((Vec::new(), check()?));
     };
@@ -64,13 +66,15 @@ pub fn save_together<T>(
         None => None,
         Some(Interim { second, model }) => {
             let model = NewFile::replacing(last.place.path(), model);
-            Some((Place::of(&second, None, u64::MAX)?, Written::new(model)?))
+            Some((Place::of(&second, None, u64::MAX)?, write(model)?))
         }
     };
     if let Some(inspect) = inspect {
         let read = |file: &Written| Ok((file.place.path(), file.bytes()?));
         inspect(written.iter().chain([&last]).map(read).collect::<io::Result<_>>()?)?;
     }
+    let interim_file = interim.iter().map(|(_, file)| file);
+    written.iter().chain(interim_file).chain([&last]).try_for_each(Written::flush)?;
     let locks = lock(written.iter().chain([&last]))?;
     let checked = check()?;
     let _held = system::hold();

@@ -7,11 +7,13 @@ use super::model::{Model, Source};
 use crate::protobuf::schema::ModelProto;
 
 /// The state of a model.
+#[derive(Clone, Debug)]
 pub(crate) struct Checkpoint {
     messages: Messages,
     source: Source,
 }
 
+#[derive(Clone, Debug)]
 enum Messages {
     /// Those of a model that has not changed since it was read are decoded again.
     Encoded(Bytes),

@@ -38,6 +38,7 @@ pub use cast_attributes::BadAttribute;
 pub(crate) use cast_attributes::{read_round_mode, read_saturate, read_type};
 pub use cast_node::{CastNode, TypeSource, UnclearCast};
 pub(crate) use change::set_element_type;
+pub(crate) use checkpoint::Checkpoint;
 pub use constant::{Constant, ConstantValue, NotConstant};
 pub use edit::{Edit, Refused};
 pub use index::{Origin, Pin, ValueId};

@@ -14,7 +14,7 @@ use crate::base::error::{Classified, ErrorKind};
 const VERSION: u64 = 1;
 
 /// Known findings, by file, rule and place. Paths are relative to the folder of the baseline file. The default is empty.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Baseline {
     folder: PathBuf,
     findings: Vec<Known>,

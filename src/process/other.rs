@@ -28,6 +28,9 @@ pub(crate) fn map(mut file: &File, _path: &Path) -> io::Result<Bytes> {
     Ok(bytes.into())
 }
 
+/// Does nothing: this system has no such request.
+pub(crate) fn release(_bytes: &[u8]) {}
+
 /// Whether a path is that of standard output. Such paths do not exist on this system.
 #[must_use]
 pub fn is_standard_output(_path: &Path) -> bool {

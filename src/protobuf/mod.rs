@@ -17,6 +17,7 @@ mod piece;
 mod pieces;
 mod progress;
 mod recipe;
+mod sealed;
 mod spans;
 
 /// protobuf's limit for the length of a message: 31 bits.
@@ -32,6 +33,7 @@ pub use progress::Progress;
 #[cfg(test)]
 pub(crate) use recipe::GRAIN;
 pub use recipe::Recipe;
+pub use sealed::Sealed;
 pub use spans::{Spans, values_of};
 
 /// prost's structs for `proto/onnx.proto`, without the fields of a tensor's values, which stay encoded, see [`Kept::rest`].

@@ -1,6 +1,7 @@
 //! Pieces of a file: existing bytes, and bytes that are computed while they are written.
 
 use std::cell::RefCell;
+use std::io;
 use std::sync::Arc;
 
 use bytes::BufMut;
@@ -36,6 +37,15 @@ impl Piece {
         match self {
             Piece::Bytes(bytes) => bytes,
             Piece::Made(recipe) => recipe.source(),
+        }
+    }
+
+    /// Why bytes that were read or computed are not to be used, if there is a reason.
+    #[must_use]
+    pub fn failure(&self) -> Option<io::Error> {
+        match self {
+            Piece::Bytes(bytes) => bytes.failure(),
+            Piece::Made(recipe) => recipe.failure(),
         }
     }
 

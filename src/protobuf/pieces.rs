@@ -50,7 +50,9 @@ impl ReadAt for Pieces {
             let length = (end - offset).min(out.len() as u64) as usize;
             let (part, rest) = std::mem::take(&mut out).split_at_mut(length);
             piece.fill(offset - (end - piece.bytes()), part);
-            piece.source().failure().map_or(Ok(()), Err)?;
+            if let Some(failure) = piece.failure() {
+                return Err(failure);
+            }
             (offset, out) = (offset + length as u64, rest);
         }
         Ok(())

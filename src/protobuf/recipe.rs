@@ -5,6 +5,7 @@
 //! no folded tensor is ever whole in memory.
 
 use std::fmt;
+use std::io;
 use std::panic::RefUnwindSafe;
 
 use crate::base::stored::Stored;
@@ -22,6 +23,11 @@ pub trait Recipe: fmt::Debug + Send + Sync + RefUnwindSafe {
 
     /// The bytes from which it is computed, in the same order.
     fn source(&self) -> &Stored;
+
+    /// Why the bytes that were computed are not to be used: its source could not be read.
+    fn failure(&self) -> Option<io::Error> {
+        self.source().failure()
+    }
 
     /// Computes whole grains: the bytes from `start` into all of `out`. `start` is a multiple of [`GRAIN`], and `out` ends at another one
     /// or at the end of the recipe. Only [`Recipe::fill`](trait.Recipe.html#method.fill) calls this, and keeps to it.

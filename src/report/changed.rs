@@ -1,6 +1,6 @@
 //! The common part of the reports of commands that change models.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::counts::write_counts;
 use super::words::{bytes, plural};
@@ -36,9 +36,28 @@ pub struct ChangedModel<C> {
     /// The files of the output; its notes begin with those about the changes.
     #[serde(flatten)]
     pub saved: Saved,
-    /// The extent of the verification of the output.
+    /// Whether the output was verified; none if it was not written.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verified: Option<Verified>,
+    pub verified: Option<Verdict>,
+}
+
+/// Whether an output was verified.
+#[derive(Clone, Copy, Debug)]
+pub enum Verdict {
+    /// To this extent.
+    Verified(Verified),
+    /// It was written unverified, as requested.
+    LeftOut,
+}
+
+/// The extent of the verification, or `false`.
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Verdict::Verified(verified) => verified.serialize(serializer),
+            Verdict::LeftOut => false.serialize(serializer),
+        }
+    }
 }
 
 /// The lengths of a model file.
@@ -90,8 +109,12 @@ impl<C> ChangedModel<C> {
 }
 
 /// The extent of the verification of the output.
-fn write_verified(text: &mut Shown, verified: Option<Verified>) {
-    let Some(Verified { nodes, constants, elements }) = verified else { return };
+fn write_verified(text: &mut Shown, verdict: Option<Verdict>) {
+    let Verified { nodes, constants, elements } = match verdict {
+        None => return,
+        Some(Verdict::LeftOut) => return text.push_line(format_args!("  not verified")),
+        Some(Verdict::Verified(verified)) => verified,
+    };
     let nodes = plural(nodes, "node");
     match constants {
         0 => text.push_line(format_args!("  verified {nodes}")),

@@ -16,7 +16,7 @@ mod prepared;
 mod targets;
 mod words;
 
-pub use changed::{ChangedModel, Lengths, old_files_lines};
+pub use changed::{ChangedModel, Lengths, Verdict, old_files_lines};
 pub use codes::{explanations_json, explanations_text, meanings_json, meanings_of, meanings_text};
 pub use convert::{Conversion, ConvertedModel, convert_text};
 pub use diff::{ComparedModels, diff_text};

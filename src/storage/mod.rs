@@ -15,6 +15,7 @@
 
 mod arrange;
 mod data_name;
+mod image;
 mod interim;
 mod name;
 mod names;

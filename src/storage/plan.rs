@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::arrange::arrange;
+use super::image::{self, Image};
 use super::name::{self, Chosen};
 use super::options::{Options, Placement};
 use super::place::{Copies, Place};
@@ -16,7 +17,7 @@ use super::{interim, neighbours, sort};
 use crate::base::parallel;
 use crate::base::progress::Control;
 use crate::files::folders::{self, FileId, id_of};
-use crate::files::{Before, DataFolder, Interim, NewFile, Target, check_replaceable, lost_owner};
+use crate::files::{Before, DataFolder, Interim, NewFile, Target, check_replaceable, is_stream, lost_owner};
 use crate::graph::{Edit, Model, TensorPlace};
 use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{LARGEST_MESSAGE, Layout, Piece, Progress};
@@ -43,6 +44,8 @@ pub struct Plan {
     /// The report, without the data files that are no longer used.
     pub(super) saved: Saved,
     pub(super) control: Control,
+    /// What a verification reads, if the file is not stored or is computed whenever it is read.
+    pub(super) image: Option<Image>,
 }
 
 /// The data files that are written, and those that must not change before.
@@ -105,6 +108,13 @@ impl Plan {
         // The index is freed before the layout is made.
         let model = model.apply(edits)?;
         let data_bytes = model.data_bytes();
+        let (model, image) = match target {
+            Target::File(path) if !is_stream(path) && !folders::is_in_memory(path) => (model, None),
+            _ => {
+                let (model, image) = image::sealed(model)?;
+                (model, Some(image))
+            }
+        };
         let proto = model.into_proto();
         let layout = Layout::of(&proto);
         parallel::drop_later(proto);
@@ -133,6 +143,7 @@ impl Plan {
             is_in_place: place.is_in_place,
             saved,
             control,
+            image,
         })
     }
 

@@ -1,11 +1,12 @@
 //! Writes the files of a plan.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::image::Image;
 use super::interim;
 use super::names::is_same;
 use super::neighbours::Neighbours;
@@ -13,13 +14,14 @@ use super::plan::Plan;
 use super::saved::Saved;
 use super::unused::Released;
 use crate::base::progress::{Counter, Phase, Unit};
+use crate::base::stored::Stored;
 use crate::files::folders::{self, Folder};
 use crate::files::{
-    Before, DataFolder, Inspect, NewFile, Target, at, is_stream, is_temporary, open_with_data, save, save_together,
+    Before, DataFolder, Inspect, NewFile, Target, at, folder_of, is_stream, is_temporary, open_with_data, save, save_together,
 };
 use crate::graph::Model;
+use crate::protobuf::Progress;
 use crate::protobuf::schema::ModelProto;
-use crate::protobuf::{Layout, Piece, Progress};
 
 /// Judges a model that is written and opened again, before its files get their names. An error leaves all files as they were.
 pub(crate) type WrittenCheck<'j> = Box<dyn FnOnce(&Model) -> io::Result<()> + 'j>;
@@ -92,21 +94,16 @@ impl Plan {
                     // Before the model is replaced, since reading other models can exceed the memory limit.
                     Ok(self.unused.decide(self.prunes, &Released::default()))
                 };
-                let inspect = accept.map(|accept| inspection(Arc::clone(&self.sources), accept));
+                let (sources, image) = (Arc::clone(&self.sources), self.image);
+                let inspect = accept.map(|accept| inspection(sources, image, accept));
                 // Other runs must not begin to use an old data file until it is removed.
                 (_locks, decided) = save_together(files, self.files.interim, inspect, check)?;
             }
             target => {
-                let mut model = self.model;
-                if let Some(accept) = accept {
-                    let mut bytes = Vec::new();
-                    model.write_to(&mut bytes)?;
-                    let bytes = Bytes::from(bytes);
-                    let path = self.folder.join("model.onnx");
-                    accept(&open_again(&path, bytes.clone(), self.sources.with_new_files(&path, []))?)?;
-                    model = Layout::of_pieces(vec![Piece::Bytes(bytes.into())]);
+                if let (Some(accept), Some(image)) = (accept, self.image) {
+                    accept(&image.open(&self.folder.join("model.onnx"), &self.sources, [])?)?;
                 }
-                save(model, &target)?;
+                save(self.model, &target)?;
                 self.sources.expect_unchanged()?;
                 decided = self.unused.decide(self.prunes, &Released::default());
             }
@@ -138,13 +135,24 @@ impl Steps {
     }
 }
 
-/// Opens the model among new files, for a check.
-fn inspection<'j>(sources: Arc<DataFolder>, accept: WrittenCheck<'j>) -> Inspect<'j> {
+/// Opens the model among new files, or its image, for a check.
+fn inspection<'j>(sources: Arc<DataFolder>, image: Option<Image>, accept: WrittenCheck<'j>) -> Inspect<'j> {
     Box::new(move |mut files| {
         let Some((path, bytes)) = files.pop() else { return Ok(()) };
+        if let Some(image) = image {
+            return accept(&image.open(&path, &sources, files)?);
+        }
         let data = sources.with_new_files(&path, files);
         accept(&open_again(&path, bytes.try_to_bytes()?, data)?)
     })
+}
+
+impl Image {
+    /// Opens the image of the model that gets this path, among the new files of the run.
+    fn open(self, path: &Path, sources: &DataFolder, files: impl IntoIterator<Item = (PathBuf, Stored)>) -> io::Result<Model> {
+        let computed = (folder_of(path).join(&self.location), self.data);
+        open_again(path, self.model, sources.with_new_files(path, files.into_iter().chain([computed])))
+    }
 }
 
 fn open_again(path: &Path, bytes: Bytes, data: DataFolder) -> io::Result<Model> {

@@ -223,12 +223,12 @@ impl Content {
     }
 
     /// The storage of the numbers.
-    pub(super) fn spread_of_storage(&self) -> SubByte {
+    pub(crate) fn spread_of_storage(&self) -> SubByte {
         self.spread
     }
 
     /// The element of the stored numbers that each element is, before the casts; `None` if each is the one at its own index.
-    pub(super) fn map(&self) -> Option<&ElementMap> {
+    pub(crate) fn map(&self) -> Option<&ElementMap> {
         self.map.as_deref()
     }
 

@@ -12,7 +12,7 @@ use super::typed::{self, RAW_DATA};
 use crate::elements::dtype::DType;
 use crate::files::DataFolder;
 use crate::protobuf::schema::TensorProto;
-use crate::protobuf::{Piece, Value};
+use crate::protobuf::{Layout, Piece, Pieces, Value};
 
 /// A `TensorProto` with a known type and consistent dimensions and stored length.
 #[derive(Clone, Copy, Debug)]
@@ -112,11 +112,15 @@ impl<'a> Tensor<'a> {
         self.expect_length(field, "entries", found, needed).map(|()| Values::Raw(raw))
     }
 
-    /// The tensor with its values, including external data.
+    /// The tensor with its values, including external data. Values that are computed when a file is written are computed when they are read.
     ///
     /// # Errors
     /// If their number does not match the shape, or the external data cannot be read.
     pub fn load(&self, folder: &DataFolder) -> Result<Content, BadTensor> {
+        if let Some(Value::Made(recipe)) = self.proto.undecoded(RAW_DATA) {
+            let computed = Pieces::stored(&Layout::of_pieces(vec![Piece::Made(Arc::clone(recipe))]));
+            return Ok(Content::new(self.dtype, &self.proto.dims, Data::Numbers(computed, Vec::new())));
+        }
         let data = match self.values()? {
             Values::Raw(raw) => Data::Numbers(raw.into(), Vec::new()),
             Values::Strings(strings) => Data::Strings(strings),

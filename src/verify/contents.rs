@@ -1,5 +1,6 @@
 //! The values of terms, computed again from the constants of the original.
 
+use super::compare::first_difference_of_contents as first_difference;
 use super::terms::{Side, Term, TermId, Terms};
 use crate::base::hash::HashMap;
 use crate::casts::folding;
@@ -9,7 +10,7 @@ use crate::graph::{NodeId, ValueId};
 use crate::ops::compute::{self, Call, Computed, Needs, Operator, TypeAndShape};
 use crate::ops::inference::{Inferred, infer};
 use crate::passes::Options;
-use crate::tensor::{Content, Tensor, first_difference};
+use crate::tensor::{Content, Tensor};
 
 /// The values of terms that are constant, or why a term has none.
 pub(super) struct Contents<'m> {

@@ -35,11 +35,11 @@ impl From<&Invalid> for Fault {
 impl fmt::Display for NotVerified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((Fault { path, what }, others)) = self.faults.split_first() else { return Ok(()) };
-        write!(f, "the result was not verified, and nothing was written: {path}: {what}")?;
-        match others.len() {
-            0 => Ok(()),
-            others => write!(f, " (and {others} more)"),
+        write!(f, "the result is wrong, which is a fault of onnx-recast, and was not written: {path}: {what}")?;
+        if !others.is_empty() {
+            write!(f, " (and {} more)", others.len())?;
         }
+        write!(f, "; please report it")
     }
 }
 

@@ -11,6 +11,7 @@
 //! to `tests/suite/verify/`.
 
 mod bystanders;
+mod compare;
 mod constants;
 mod contents;
 mod copies;
@@ -18,6 +19,7 @@ mod conversion;
 mod declared;
 mod erasure;
 mod fault;
+mod fixes;
 mod form;
 mod made;
 mod order;

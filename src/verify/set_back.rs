@@ -1,5 +1,6 @@
 //! Sets back what a change of precision may change in messages: attributes, tensors and declarations.
 
+use super::compare::first_difference_of_contents as first_difference;
 use super::erasure::Erasure;
 use super::fault::Fault;
 use crate::elements::cast::{Cast, Rules};
@@ -9,7 +10,7 @@ use crate::precision::bounded;
 use crate::protobuf::raw;
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto, TypeProto, ValueInfoProto};
-use crate::tensor::{Content, Data, Tensor, first_difference, without_values};
+use crate::tensor::{Content, Data, Tensor, without_values};
 
 /// The attributes that state types.
 const TYPE_ATTRIBUTES: [&str; 4] = ["dtype", "output_datatype", "output_dtype", "to"];

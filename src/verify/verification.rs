@@ -2,25 +2,30 @@
 
 use super::copies::with_copies;
 use super::fault::{Fault, NotVerified};
+use super::fixes::Fixes;
 use super::verified::Verified;
-use super::{conversion, erasure, rewrite};
+use super::{conversion, erasure, fixes, rewrite};
 use crate::convert;
-use crate::graph::Model;
+use crate::graph::{Checkpoint, Model};
+use crate::lint::{Baseline, Noqa, Safety, Selection};
 use crate::passes::{self, LOSSY, Pass};
 use crate::precision;
 
 /// The original of a verification, and the options of the run that wrote its result.
+///
+/// A model that has not changed since it was read is decoded again when the result is checked, so that until then only its bytes are kept.
 #[derive(Clone, Debug)]
 pub struct Verification {
-    original: Model,
+    original: Checkpoint,
     work: Work,
 }
 
 #[derive(Clone, Debug)]
 enum Work {
     Passes { options: passes::Options, is_lossy: bool },
-    Conversion(convert::Options),
-    Precision(precision::Report),
+    Conversion(Box<convert::Options>),
+    Precision(Box<precision::Report>),
+    Fixes(Box<Fixes>),
 }
 
 impl Verification {
@@ -28,24 +33,31 @@ impl Verification {
     #[must_use]
     pub fn of_passes(original: &Model, passes: &[Pass], options: &passes::Options) -> Verification {
         let is_lossy = passes.iter().any(|pass| LOSSY.iter().any(|lossy| lossy.name == pass.name));
-        Verification { original: original.clone(), work: Work::Passes { options: *options, is_lossy } }
+        Verification { original: original.checkpoint(), work: Work::Passes { options: *options, is_lossy } }
     }
 
     /// A verification of what a conversion makes of a model, which is given as it is before.
     #[must_use]
     pub fn of_conversion(original: &Model, options: &convert::Options) -> Verification {
-        Verification { original: original.clone(), work: Work::Conversion(options.clone()) }
+        Verification { original: original.checkpoint(), work: Work::Conversion(Box::new(options.clone())) }
     }
 
     /// A verification of what a change of precision makes of a model, which is given as it is before, with the report of the change.
     #[must_use]
     pub fn of_precision(original: &Model, report: &precision::Report) -> Verification {
-        Verification { original: original.clone(), work: Work::Precision(report.clone()) }
+        Verification { original: original.checkpoint(), work: Work::Precision(Box::new(report.clone())) }
+    }
+
+    /// A verification of what fixes make of a model, which is given as it is before, with the options by which it is fixed.
+    #[must_use]
+    pub fn of_fixes(original: &Model, selection: &Selection, noqa: Noqa, allowed: Safety, known: &Baseline) -> Verification {
+        let fixes = Fixes { selection: selection.clone(), noqa, allowed, known: known.clone() };
+        Verification { original: original.checkpoint(), work: Work::Fixes(Box::new(fixes)) }
     }
 
     /// The model before.
-    pub(crate) fn original(&self) -> &Model {
-        &self.original
+    pub(crate) fn original(&self) -> Model {
+        self.original.clone().restore()
     }
 
     /// Checks a model that was written and opened again.
@@ -53,17 +65,32 @@ impl Verification {
     /// # Errors
     /// With everything that could not be verified.
     pub fn check(&self, written: &Model) -> Result<Verified, NotVerified> {
+        self.compare(&self.original(), written)
+    }
+
+    /// Like [`Verification::check`], against the original that was decoded before.
+    pub(crate) fn compare(&self, original: &Model, written: &Model) -> Result<Verified, NotVerified> {
         let (verified, faults) = match &self.work {
-            Work::Passes { options, is_lossy } => rewrite::verify(&self.original, written, options, *is_lossy),
-            Work::Conversion(options) => conversion::verify(&self.original, written, options),
-            Work::Precision(report) if report.functions_added.is_empty() => erasure::verify(&self.original, written, report),
-            Work::Precision(report) => match with_copies(&self.original, &report.functions_added) {
+            _ if is_unchanged(original, written) => {
+                (Verified { nodes: written.topological_order().len(), ..Verified::default() }, Vec::new())
+            }
+            Work::Passes { options, is_lossy } => rewrite::verify(original, written, options, *is_lossy),
+            Work::Conversion(options) => conversion::verify(original, written, options),
+            Work::Precision(report) if report.functions_added.is_empty() => erasure::verify(original, written, report),
+            Work::Precision(report) => match with_copies(original, &report.functions_added) {
                 Ok(original) => erasure::verify(&original, written, report),
                 Err(faults) => (Verified::default(), faults),
             },
+            Work::Fixes(fixes) => fixes::verify(original, written, fixes),
         };
         let bad_tensors = written.bad_tensors().iter().map(Fault::from);
         let faults: Vec<Fault> = bad_tensors.chain(faults).collect();
         if faults.is_empty() { Ok(verified) } else { Err(NotVerified { faults }) }
     }
+}
+
+/// Whether the written file has the bytes of the original, and neither has data files.
+fn is_unchanged(original: &Model, written: &Model) -> bool {
+    let sources = (original.proto().source(), written.proto().source());
+    matches!(&sources, (Some(before), Some(after)) if before == after) && written.data_ranges().is_empty()
 }

@@ -1,5 +1,5 @@
 //! Runs a command on a model, and checks what holds for every case: the written model is valid, the same command writes the same bytes
-//! again, also with `--verify`, and changes nothing in its own result; the exact passes change nothing in an expansion; a command that fails
+//! again, and changes nothing in its own result; the exact passes change nothing in an expansion; a command that fails
 //! writes nothing.
 
 use std::collections::BTreeSet;
@@ -61,10 +61,17 @@ impl Place<'_> {
             faults.push(format!("{}, and a model is {}written", output.status, if written.is_some() { "" } else { "not " }));
         }
         if let Some(written) = written {
+            // The answers leave out the line that all of them have.
+            let lines = text.lines().filter(|line| line.trim_start().starts_with("verified ")).count();
+            if lines != 1 {
+                faults.push(format!("{lines} lines say that the model was verified"));
+            }
+            text =
+                text.lines().filter(|line| !line.trim_start().starts_with("verified ")).map(|line| format!("{line}\n")).collect();
             // The original again, and the result of the first run.
-            let again = self.recast(&[command, MODEL, RESULT, "--out-dir", "again", "--verify", "--format", "json"], options);
+            let again = self.recast(&[command, MODEL, RESULT, "--out-dir", "again", "--format", "json"], options);
             if !again.status.success() {
-                faults.push(format!("a second run with --verify: {}", printed(&again)));
+                faults.push(format!("a second run: {}", printed(&again)));
             }
             text.push_str(&codes(&again));
             text.push_str(&model_text(input, &written));

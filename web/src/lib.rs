@@ -92,7 +92,7 @@ impl Run {
         let Some(piece) = self.pieces(file).get(part) else { return Ok(Vec::new()) };
         let mut bytes = vec![0; length];
         piece.fill(offset as u64, &mut bytes);
-        piece.source().failure().map_or(Ok(bytes), |error| Err(error.to_string().into()))
+        piece.failure().map_or(Ok(bytes), |error| Err(error.to_string().into()))
     }
 
     fn pieces(&self, file: usize) -> &[Piece] {

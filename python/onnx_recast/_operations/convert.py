@@ -83,7 +83,7 @@ class ConvertResult(Value, Generic[Model]):
     notes: tuple[str, ...] = ()
     """Why another opset was taken than the highest that ``target`` loads, and which kernels are not known."""
     verified: Verified | None = None
-    """The extent of the verification; None without ``verify``."""
+    """The extent of the verification; None with ``verify=False``."""
 
     @property
     def from_version(self) -> int | None:
@@ -174,7 +174,7 @@ def convert_version(
     strict: bool = False,
     freeze_initializers: bool = False,
     drop_metadata: bool | Sequence[str] = False,
-    verify: Verify = False,
+    verify: Verify = True,
     inputs: Inputs = None,
     external_data: str = "keep",
     prune_data: bool = False,
@@ -216,9 +216,9 @@ def convert_version(
     strict : bool
         Treat warnings as blockers.
     verify : bool or "onnxruntime"
-        Open the result again and verify it against ``model``, as ``recast convert --verify`` does. ``"onnxruntime"``
+        Open the result again and verify it against ``model``, as ``recast convert`` does. ``"onnxruntime"``
         also runs both with onnxruntime and compares their outputs, as :func:`compare_runs` does: no output may be
-        ``"different"``. Nothing is replaced if anything differs.
+        ``"different"``. Nothing is replaced if anything differs. False writes it unverified.
     freeze_initializers, drop_metadata, inputs, external_data, prune_data, base_dir, progress
         See :func:`fold`.
 

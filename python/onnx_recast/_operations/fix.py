@@ -12,6 +12,7 @@ from onnx_recast._operations.lint import Diagnostic, Linting, native_linting
 from onnx_recast._options import flag
 from onnx_recast._rewriting import Saved, WriteOptions, rewritten
 from onnx_recast._values import Model, Value
+from onnx_recast._verify import Verified
 
 if TYPE_CHECKING:
     from onnx_recast._models import Encoded, Kind, Proto
@@ -31,12 +32,15 @@ class FixResult(Value, Generic[Model]):
     """Findings of the fixed model."""
     saved: Saved | None
     """The files that were written; None without ``output``."""
+    verified: Verified | None
+    """The extent of the verification; None with ``verify=False``."""
 
 
 class FixOptions(Linting, WriteOptions, total=False):
     """All options."""
 
     unsafe_fixes: bool
+    verify: bool
 
 
 @overload
@@ -55,6 +59,7 @@ def fix(
     ignore: Sequence[str] = (),
     config: StrPath | None = None,
     unsafe_fixes: bool = False,
+    verify: bool = True,
     external_data: str = "keep",
     prune_data: bool = False,
     base_dir: StrPath | None = None,
@@ -72,6 +77,8 @@ def fix(
         See :func:`lint`.
     unsafe_fixes : bool
         Also apply fixes that change the structure of the graph or guess the author's intent.
+    verify : bool
+        Open the result again and verify it against ``model``, as ``recast lint --fix`` does. False writes it unverified.
     external_data, prune_data, base_dir, progress
         See :func:`fold`.
 
@@ -84,6 +91,8 @@ def fix(
     ------
     InvalidModelError
         The model cannot be read.
+    VerificationError
+        The result is wrong, which is a fault of onnx_recast; nothing was written.
     RecastError
         The output cannot be written as the options demand.
     ValueError
@@ -100,5 +109,8 @@ def fix(
     given = locals()
     options = native_linting(given)
     is_unsafe = flag("unsafe_fixes", unsafe_fixes)
-    facts = rewritten(lambda input, output, _, watch: _recast.fix(input, output, options, is_unsafe, watch), given)
+    flag("verify", verify)
+    facts = rewritten(
+        lambda input, output, verify, watch: _recast.fix(input, output, options, is_unsafe, verify, watch), given
+    )
     return FixResult.from_dict(facts)

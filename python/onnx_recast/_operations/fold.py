@@ -123,7 +123,7 @@ class FoldResult(Value, Generic[Model]):
     changes: tuple[PassChange, ...] = ()
     """Nodes that were changed."""
     verified: Verified | None = None
-    """The extent of the verification; None without ``verify``."""
+    """The extent of the verification; None with ``verify=False``."""
 
     @property
     def removed(self) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ def fold(
     max_growth: int | None = None,
     freeze_initializers: bool = False,
     drop_metadata: bool | Sequence[str] = False,
-    verify: Verify = False,
+    verify: Verify = True,
     inputs: Inputs = None,
     external_data: str = "keep",
     prune_data: bool = False,
@@ -205,9 +205,10 @@ def fold(
     drop_metadata : bool or sequence of str
         Remove ``metadata_props`` at every level: all of them, or those with these keys (``pkg.torch.*`` is a prefix).
     verify : bool or "onnxruntime"
-        Open the result again and verify it against ``model``, as ``recast fold --verify`` does. ``"onnxruntime"`` also
+        Open the result again and verify it against ``model``, as ``recast fold`` does. ``"onnxruntime"`` also
         runs both with onnxruntime and compares their outputs, as :func:`compare_runs` does: every output must be
-        ``"equal"`` or ``"equal by value"``. Nothing is replaced if anything differs.
+        ``"equal"`` or ``"equal by value"``. Nothing is replaced if anything differs. False writes
+        it unverified.
     inputs : mapping of str to array_like, or sequence of such mappings, optional
         Inputs for ``verify="onnxruntime"``; random ones by default.
     external_data : str

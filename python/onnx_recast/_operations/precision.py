@@ -151,7 +151,7 @@ class PrecisionResult(Value, Generic[Model]):
     opset: Opsets | None = None
     """Opset of ai.onnx before and after, if the option ``opset`` changed it."""
     verified: Verified | None = None
-    """The extent of the verification; None without ``verify``."""
+    """The extent of the verification; None with ``verify=False``."""
     notes: tuple[str, ...] = ()
     """That the version or the kernels of ``target`` are not known."""
 
@@ -295,7 +295,7 @@ def convert_precision(
     opset: int | Literal["auto", "latest"] | None = None,
     freeze_initializers: bool = False,
     drop_metadata: bool | Sequence[str] = False,
-    verify: bool = False,
+    verify: bool = True,
     external_data: str = "keep",
     prune_data: bool = False,
     base_dir: StrPath | None = None,
@@ -349,9 +349,9 @@ def convert_precision(
     opset : int, "auto" or "latest", optional
         Convert to this opset of ai.onnx first; ``"auto"`` is the lowest later one that admits the most operators.
     verify : bool
-        Open the result again and verify it against ``model``, as ``recast precision --verify`` does: without the
+        Open the result again and verify it against ``model``, as ``recast precision`` does: without the
         reported casts, with the types set back, it is the model, and every constant that changed is the rounded one.
-        Nothing is replaced if anything differs. :func:`compare_runs` compares the outputs.
+        Nothing is replaced if anything differs. False writes it unverified. :func:`compare_runs` compares the outputs.
     freeze_initializers, drop_metadata, external_data, prune_data, base_dir, progress
         See :func:`fold`.
 

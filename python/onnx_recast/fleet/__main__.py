@@ -74,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--keep-failed", action="store_true", help="store a model that is refused without changes")
     add("--overwrite", action="store_true", help="replace outputs that were not made from the same model")
     add("--no-weights", action="store_true", help="lint without reading weights")
+    add("--no-verify", action="store_true", help="write outputs without verifying them against their models")
     add("--opset", type=_opset, metavar="N", help="convert to this opset; latest is the newest")
     add("--target", metavar="RUNTIME", help="convert to what a runtime loads, such as onnxruntime@1.17")
     add("--type", metavar="TYPE", help="type that precision gives to values: FLOAT16, BFLOAT16 or FLOAT")
@@ -123,6 +124,7 @@ def _run(arguments: Sequence[str]) -> int:
         keep_failed=options.keep_failed,
         overwrite=options.overwrite,
         weights=not options.no_weights,
+        verify=not options.no_verify,
     )
     progress = None if options.quiet else _Progress()
     try:

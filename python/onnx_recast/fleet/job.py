@@ -60,7 +60,7 @@ class Step:
 
 def _usage_error(step: NativeStep) -> str | None:
     """Return the error of the options of a step, if they are wrong for every model."""
-    report, _ = _recast.apply({"source": _EMPTY, "base_dir": None}, None, [step], None, None)
+    report, _ = _recast.apply({"source": _EMPTY, "base_dir": None}, None, [step], False, None, None)
     error = json.loads(report)["error"]
     return error["text"] if error is not None and error["kind"] == "usage" else None
 
@@ -130,6 +130,8 @@ class Job:
         Replace objects that were not made from the same model by this package. Others are replaced in any case.
     weights : bool
         Whether ``lint`` reads the weights. Without them, rules about values report nothing.
+    verify : bool
+        Whether outputs are verified against their models before they are stored.
     """
 
     steps: tuple[Step, ...]
@@ -138,6 +140,7 @@ class Job:
     keep_failed: bool = False
     overwrite: bool = False
     weights: bool = True
+    verify: bool = True
 
     def __init__(
         self,
@@ -148,6 +151,7 @@ class Job:
         keep_failed: bool = False,
         overwrite: bool = False,
         weights: bool = True,
+        verify: bool = True,
     ) -> None:
         values = {
             "steps": (steps,) if isinstance(steps, Step) else tuple(steps),
@@ -156,6 +160,7 @@ class Job:
             "keep_failed": keep_failed,
             "overwrite": overwrite,
             "weights": weights,
+            "verify": verify,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -206,7 +211,7 @@ class Job:
     def to_dict(self) -> dict[str, Any]:
         """Return the job as plain values."""
         steps = [[step.name, dict(step.options)] for step in self.steps]
-        names = ("source", "to", "keep_failed", "overwrite", "weights")
+        names = ("source", "to", "keep_failed", "overwrite", "weights", "verify")
         return {"steps": steps, **{name: getattr(self, name) for name in names}}
 
     @classmethod

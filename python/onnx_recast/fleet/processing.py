@@ -147,15 +147,15 @@ def _apply(
 
     steps = [step.native() for step in job.steps]
     if model.may_have_data():
-        report, content = _native(model, output, written, steps, fetch)
+        report, content = _native(model, output, written, steps, job.verify, fetch)
     else:
         fetch([])
-        report, content = _native(model, output, written, steps, None)
+        report, content = _native(model, output, written, steps, job.verify, None)
     results.take(row, job, report, named, model.unread)
     if output is None:
         return
     if row.outcome == "refused" and job.keep_failed:
-        report, content = _native(model, output, written, [], lambda _: output.data_name if row.data else None)
+        report, content = _native(model, output, written, [], False, lambda _: output.data_name if row.data else None)
         if report["error"] is not None:
             raise RecastError(named(report["error"]["text"]), kind=report["error"]["kind"])
     if report["error"] is None:
@@ -167,13 +167,14 @@ def _native(
     output: Output | None,
     written: Path,
     steps: list[NativeStep],
+    verify: bool,
     fetch: Callable[[list[str]], str | None] | None,
 ) -> tuple[Any, bytes | None]:
     """Apply steps, in memory if the model is there and has no data files. The output is then returned."""
     if fetch is None and model.content is not None:
         with contextlib.suppress(RecastError, ValueError):  # The error of a file names the file.
             given: _recast._Input = {"source": model.content, "base_dir": None}
-            text, content = _recast.apply(given, _placed(output, None), steps, None, None)
+            text, content = _recast.apply(given, _placed(output, None), steps, verify, None, None)
             report = json.loads(text)
             if report["error"] is None:
                 return report, content
@@ -184,7 +185,7 @@ def _native(
     if output is not None:
         make_folder_of(written)
     given = {"source": str(model.path), "base_dir": None}
-    text, _ = _recast.apply(given, _placed(output, written), steps, fetch, None)
+    text, _ = _recast.apply(given, _placed(output, written), steps, verify, fetch, None)
     return json.loads(text), None
 
 

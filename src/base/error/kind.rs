@@ -17,7 +17,7 @@ codes! {
         MemoryLimit = "memory-limit": "the messages of the model would exceed the memory limit",
         BadOutput = "bad-output": "the output cannot be written as the options require",
         BadConfiguration = "bad-configuration": "a `recast.toml` or a baseline is invalid",
-        NotVerified = "not-verified": "the written model could not be verified (`--verify`); nothing was replaced",
+        NotVerified = "not-verified": "the written model differs from what the input requires: a fault of recast; nothing was replaced",
         NotConvertible = "not-convertible": "nodes of the model cannot be converted to the requested opset (library; the command lists `blockers`)",
         CannotCast = "cannot-cast": "the values of a tensor cannot be cast",
         Cancelled = "cancelled": "the operation was cancelled",

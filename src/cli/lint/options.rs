@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::values::{parse_pattern, parse_per_file_ignore, parse_severity};
 use crate::Runtime;
 use crate::cli::files;
-use crate::cli::options::exit_codes;
+use crate::cli::options::{Verify, exit_codes};
 use crate::cli::page::PageFile;
 use crate::cli::prepare::Freeze;
 use crate::lint::{FilePattern, Selector, Severity};
@@ -104,6 +104,8 @@ pub struct Lint {
     /// Include fixes that change the structure of the graph or guess the author's intent
     #[arg(long)]
     pub(super) unsafe_fixes: bool,
+    #[command(flatten)]
+    pub(super) verify: Verify,
     #[command(flatten)]
     pub(super) prune: files::PruneData,
     #[command(flatten)]

@@ -9,6 +9,7 @@ use crate::cli::files;
 use crate::cli::output::SideFile;
 use crate::lint::{Baseline, Diagnostic, Noqa, Overlapping, Safety, Selection, Severity};
 use crate::report::{About, Sketch, model_diff};
+use crate::verify::Verification;
 use crate::{Error, LintOptions, SaveOptions, Saved, Target};
 
 /// A file to be linted, and its settings.
@@ -58,6 +59,8 @@ pub(super) fn lint_file(
     };
     let is_fixing = lint.fix || lint.diff;
     let allowed = if lint.unsafe_fixes { Safety::Unsafe } else { Safety::Safe };
+    let verification =
+        (lint.fix && lint.verify.is_on()).then(|| Verification::of_fixes(&model, &options.selection, options.noqa, allowed, known));
     let fixed = if is_fixing { model.fix(&options, allowed, known)? } else { Vec::new() };
     let is_changed = !fixed.is_empty() || frozen.as_ref().is_some_and(|names| !names.is_empty());
     let before = before.filter(|_| is_changed);
@@ -68,7 +71,10 @@ pub(super) fn lint_file(
         let plan = model.into_plan(&Target::File(path.clone()), &options)?;
         lint.page.check_written(plan.files())?;
         baseline.map_or(Ok(()), |baseline| baseline.check_others(plan.files()))?;
-        saved = plan.execute()?;
+        saved = match verification {
+            Some(verification) => plan.execute_verified(&verification)?.0,
+            None => plan.execute()?,
+        };
         // The remaining findings are reported with their places in the new file.
         model = files::open_model(path, &lint.folders)?;
     }

@@ -22,7 +22,9 @@ mod system;
 
 pub use file::{NewFile, OpenFile, Reading};
 pub use folder::{Folder, Lock};
-pub use paths::{create_folders, exists, id_of, is_file, is_folder, list, process_id, read, read_text, resolve, stat, stat_target};
+pub use paths::{
+    create_folders, exists, id_of, is_file, is_folder, is_in_memory, list, process_id, read, read_text, resolve, stat, stat_target,
+};
 pub use stat::{FileId, Kind, Stat};
 
 /// The permissions of a new file, as on Unix, before the user's umask is applied.

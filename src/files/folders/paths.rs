@@ -117,3 +117,8 @@ pub fn create_folders(path: &Path) -> io::Result<()> {
 pub fn process_id() -> u32 {
     if cfg!(any(unix, windows)) { std::process::id() } else { 0 }
 }
+
+/// Whether a path is that of a file in memory, which is computed whenever it is read.
+pub fn is_in_memory(path: &Path) -> bool {
+    memory::root_of(path).is_some()
+}

@@ -43,6 +43,11 @@ pub(super) fn suits(bytes: &[u8], place: u64) -> bool {
 pub(super) struct Direct(Option<File>);
 
 impl Direct {
+    /// No handle: all bytes go through the page cache.
+    pub(super) fn none() -> Direct {
+        Direct(None)
+    }
+
     /// The handle of an empty file that will have this length.
     ///
     /// # Errors

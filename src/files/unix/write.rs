@@ -12,15 +12,17 @@ use super::memory;
 use crate::base::parallel;
 use crate::files::chunks::{Chunk, chunks};
 use crate::files::explained::explained;
+use crate::process::system::release;
 use crate::protobuf::{Layout, Piece};
 
 /// Pages are released again for so many bytes before a chunk: when the next pages are read, Linux 6.18 maps all pages of the block of the
 /// page cache that they are in, of up to 4 MiB.
 const BEHIND: u64 = 8 << 20;
 
-/// Writes each chunk at its offset.
-pub(crate) fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
-    let direct = Direct::to(file, layout.bytes())?;
+/// Writes each chunk at its offset. A file that is read again is written through the page cache, from which it is then read while the disk is
+/// written.
+pub(crate) fn write_anywhere(layout: &Layout, file: &File, is_read_again: bool) -> io::Result<()> {
+    let direct = if is_read_again { Direct::none() } else { Direct::to(file, layout.bytes())? };
     let pieces = layout.pieces();
     let write = |buffer: &mut Buffer, Chunk { piece, start, bytes, place }: Chunk| {
         let end = start + bytes as u64;
@@ -39,7 +41,7 @@ pub(crate) fn write_anywhere(layout: &Layout, file: &File) -> io::Result<()> {
                 memory::start_flushing(file, place, rest.len());
             }
         }
-        memory::release(source_of(piece, start.saturating_sub(BEHIND)..end));
+        release(source_of(piece, start.saturating_sub(BEHIND)..end));
         layout.count_written(bytes as u64)
     };
     parallel::try_for_each(chunks(&pieces, length), Buffer::new, write)
@@ -154,7 +156,7 @@ mod tests {
             let mut expected = Vec::new();
             layout.write_to(&mut expected).unwrap();
             let mut file = tempfile::tempfile().unwrap();
-            write_anywhere(&layout, &file).unwrap();
+            write_anywhere(&layout, &file, false).unwrap();
             let mut found = Vec::new();
             file.read_to_end(&mut found).unwrap();
             assert!(found == expected, "file {number}");

@@ -58,6 +58,26 @@ pub(crate) fn is_mapped(bytes: &[u8]) -> bool {
     })
 }
 
+/// The largest page size of supported systems: only complete pages are released.
+#[cfg(target_os = "linux")]
+const PAGE: usize = 1 << 16;
+
+/// Releases the pages of mapped bytes that were read, so that the resident memory of a run stays small. The system reads them again if they
+/// are used again. Does nothing for bytes that are not mapped.
+#[cfg(target_os = "linux")]
+pub(crate) fn release(bytes: &[u8]) {
+    let start = (bytes.as_ptr() as usize).next_multiple_of(PAGE);
+    let end = (bytes.as_ptr() as usize + bytes.len()) / PAGE * PAGE;
+    if start < end && is_mapped(bytes) {
+        // SAFETY: The pages are part of `bytes` and belong to a read-only map of a file, so that no data can be lost.
+        unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+    }
+}
+
+/// Does nothing: this system has no such request.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn release(_bytes: &[u8]) {}
+
 /// The name of the mapped file at an address. For a signal handler: takes no lock and does not allocate.
 pub(super) fn name_at(address: usize) -> Option<Name> {
     entries().find_map(|entry| {

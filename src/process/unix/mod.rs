@@ -1,6 +1,6 @@
 //! The functions that depend on the system, for Unix: maps and signals.
 
-pub(crate) mod map;
+mod map;
 mod signals;
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 pub use signals::{exit, install_signal_handlers};
 
-pub(crate) use map::map;
+pub(crate) use map::{map, release};
 pub(crate) use signals::{RemovedOnSignal, end_with_message, hold, is_held};
 
 /// Chooses whether memory may consist of huge pages from now on. Returns whether the system has this choice.

@@ -1,0 +1,112 @@
+//! Every rule decides as the definition does.
+
+use super::codes::Elements;
+use super::first_difference;
+use crate::base::stored::Stored;
+use crate::elements::cast::{Cast, Rules, convert_element};
+use crate::elements::dtype::{Class, DType};
+use crate::elements::packed;
+
+/// Codes of a type: all of narrow ones; of others all magnitudes and signs, infinities and NaN, in an order that widens intervals from both
+/// ends.
+fn codes(dtype: DType, count: usize) -> Vec<u64> {
+    let special: &[u64] = match dtype {
+        DType::Float => &[0, 1 << 31, 0x7F80_0000, 0xFF80_0000, 0x7FC0_0000, 0xFFC0_0001, 0x7F80_0001, 1, 0x3F00_0000, 0x4F00_0000],
+        DType::Double => &[0, 1 << 63, 0x7FF0 << 48, 0xFFF0 << 48, 0x7FF8 << 48, (0x7FF0 << 48) | 1, 1, 0x3FE0 << 48, 0x41E0 << 48],
+        _ => &[0, 1, u64::MAX, 1 << 31, 1 << 63],
+    };
+    let mixed = |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (index as u64) << 3;
+    let near_one = |index: usize| match dtype {
+        DType::Float => u64::from((index as f32 / 64.0 - 300.0).to_bits()),
+        DType::Double => (index as f64 / 64.0 - 300.0).to_bits(),
+        _ => index as u64,
+    };
+    let codes = (0..count).map(|index| match index {
+        _ if index < special.len() => special[index],
+        _ if dtype.bits() <= 16 => index as u64,
+        _ if index % 2 == 0 => near_one(index),
+        _ => mixed(index),
+    });
+    codes.map(|code| code & packed::mask(dtype.bits())).collect()
+}
+
+fn stored(dtype: DType, codes: &[u64]) -> Stored {
+    let mut bytes = vec![0; packed::size(dtype.bits(), codes.len())];
+    for (index, &code) in codes.iter().enumerate() {
+        packed::put(dtype.bits(), &mut bytes, index, code);
+    }
+    bytes.into()
+}
+
+fn numeric() -> impl Iterator<Item = DType> {
+    DType::ALL.iter().copied().filter(|dtype| !matches!(dtype.class(), Class::String | Class::Complex))
+}
+
+/// What is decided wrongly about the results of casts of these codes.
+fn failure(casts: &[Cast], codes: &[u64]) -> Option<String> {
+    let (from, to) = (casts[0].from(), casts[casts.len() - 1].to());
+    let source = stored(from, codes);
+    let results: Vec<u64> =
+        codes.iter().map(|&code| casts.iter().fold(code, |element, cast| convert_element(cast, element).0)).collect();
+    let differing = |results: &[u64]| {
+        let found = stored(to, results);
+        first_difference(&Elements::packed(&source, from), casts, &Elements::packed(&found, to), codes.len())
+    };
+    if let Some(index) = differing(&results) {
+        return Some(format!("{casts:?}: element {index} is refused"));
+    }
+    for index in (0..codes.len()).step_by(codes.len() / 9 + 1).chain([codes.len() - 1]) {
+        let mut results = results.clone();
+        results[index] ^= 1;
+        if differing(&results) != Some(index) {
+            return Some(format!("{casts:?}: {:?} instead of element {index}, which is wrong", differing(&results)));
+        }
+    }
+    None
+}
+
+#[test]
+fn all_casts_are_compared_as_they_are_defined() {
+    let mut failed = Vec::new();
+    for from in numeric() {
+        // More than the codes of 16 bits, so that these are compared by a table, too.
+        let counts: &[usize] = if from.bits() > 8 && from.bits() <= 16 { &[300, 66_000] } else { &[300, 5000] };
+        for to in numeric() {
+            for (saturate, &count) in [true, false].into_iter().zip(counts) {
+                let rules = Rules::default().opset(28).saturate(saturate);
+                let Ok(cast) = Cast::new(from, to, rules) else { continue };
+                failed.extend(failure(&[cast], &codes(from, count)));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+}
+
+#[test]
+fn chains_of_casts_are_compared_as_they_are_defined() {
+    use DType::{Double, Float, Float8E4M3Fn, Float16, Int4, Int8};
+    let mut failed = Vec::new();
+    for chain in [[Float, Float16, Double], [Float16, Int8, Float], [Double, Float, Float8E4M3Fn], [Int4, Float, Int8]] {
+        let casts: Vec<Cast> =
+            chain.windows(2).map(|pair| Cast::new(pair[0], pair[1], Rules::default().opset(28)).unwrap()).collect();
+        failed.extend(failure(&casts, &codes(chain[0], 70_000)));
+    }
+    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+}
+
+#[test]
+fn positions_and_narrow_elements_in_bytes_of_their_own_are_read() {
+    let source: Stored = vec![0x10, 0x32, 0x54].into();
+    let reversed = |first: usize, places: &mut [usize]| {
+        for (index, place) in places.iter_mut().enumerate() {
+            *place = 5 - first - index;
+        }
+    };
+    let read = |elements: Elements, first, count| elements.read(first, count).to_vec();
+    let of = |stored_bits, positions| Elements { bytes: &source, bits: 4, stored_bits, positions };
+    assert_eq!(read(of(4, None), 1, 4), [1, 2, 3, 4]);
+    assert_eq!(read(of(4, Some(&reversed)), 1, 3), [4, 3, 2]);
+    assert_eq!(read(of(8, None), 0, 3), [0, 2, 4]);
+    let sixes = Elements { bytes: &source, bits: 6, stored_bits: 6, positions: None };
+    assert_eq!(read(sixes, 0, 4), [0x10, 0x08, 0x03, 0x15]);
+}
