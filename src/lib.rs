@@ -122,7 +122,7 @@ pub mod internals {
     }
 
     pub mod casts {
-        pub use crate::casts::folding;
+        pub use crate::casts::{folding, moves};
     }
 
     #[cfg(feature = "cli")]

@@ -33,7 +33,7 @@ fn plan(model: &Model) -> Plan {
 }
 
 /// Whether a node may do more than compute its results: a call, a node of an unknown operator, and one that states no results at all.
-pub(crate) fn may_have_effects(model: &Model, node: NodeId) -> bool {
+fn may_have_effects(model: &Model, node: NodeId) -> bool {
     let proto = model.node(node);
     let opset = model.opset(node.scope, proto.domain());
     let is_known = opset.is_some_and(|opset| schemas::schema(proto.domain(), proto.op_type(), opset).is_some());

@@ -36,7 +36,7 @@ fn plan(model: &Model) -> Plan {
 }
 
 /// Whether the only result of a node is its first input. `current` gives the value that is known to be equal to another one.
-pub(crate) fn returns_input<'i>(
+pub(super) fn returns_input<'i>(
     model: &Model,
     node: NodeId,
     current: impl Fn(ValueId) -> ValueId,
@@ -64,7 +64,7 @@ fn keeps_shape<'i>(model: &Model, node: NodeId, current: impl Fn(ValueId) -> Val
 }
 
 /// Whether a shape of `Reshape` is the one that its input has.
-pub(crate) fn is_shape_of(wanted: &[i64], dims: &[Option<i64>]) -> bool {
+fn is_shape_of(wanted: &[i64], dims: &[Option<i64>]) -> bool {
     let is_kept = |(&wanted, &dim): (&i64, &Option<i64>)| wanted == 0 || wanted > 0 && dim == Some(wanted);
     let others = wanted.iter().zip(dims.iter()).filter(|(wanted, _)| **wanted != -1);
     // With an axis of length 0, the remaining dimension is not determined.

@@ -31,7 +31,7 @@ fn plan(model: &Model) -> Plan {
 }
 
 /// Whether two casts are from a float to one of 16 bits and back.
-pub(crate) fn is_round_trip(from: DType, middle: DType, to: DType) -> bool {
+fn is_round_trip(from: DType, middle: DType, to: DType) -> bool {
     let are_floats = [from, middle, to].iter().all(|dtype| dtype.class() == Class::Float);
     are_floats && from == to && middle.bits() == 16 && middle.bits() < from.bits()
 }

@@ -41,4 +41,3 @@ pub(crate) use plan::{Planned, plan};
 pub use policy::sensitive_operators;
 pub use reason::Code;
 pub use report::{AddedCast, AddedFunction, KeptNode, LaterOpset, NarrowedTensor, Report};
-pub(crate) use weights::bounded;

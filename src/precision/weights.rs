@@ -158,7 +158,7 @@ pub(super) fn edit(model: &Model, weight: &Weight, to: DType) -> Result<Edit, Er
 }
 
 /// The numbers, with a bound for the magnitude of those that are finite and beyond the range of a type.
-pub(crate) fn bounded(numbers: &Stored, bound: f32, to: DType) -> Stored {
+fn bounded(numbers: &Stored, bound: f32, to: DType) -> Stored {
     let Some(limits) = Limits::of(to) else { return numbers.clone() };
     let mut bounded = numbers.to_bytes().to_vec();
     for element in bounded.as_chunks_mut::<4>().0 {

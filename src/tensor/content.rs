@@ -222,16 +222,6 @@ impl Content {
         &self.data
     }
 
-    /// The storage of the numbers.
-    pub(crate) fn spread_of_storage(&self) -> SubByte {
-        self.spread
-    }
-
-    /// The element of the stored numbers that each element is, before the casts; `None` if each is the one at its own index.
-    pub(crate) fn map(&self) -> Option<&ElementMap> {
-        self.map.as_deref()
-    }
-
     /// The numbers in their stored form; `None` for strings.
     #[must_use]
     pub(crate) fn piece(&self, target: SubByte) -> Option<Piece> {

@@ -49,7 +49,7 @@ pub(super) fn compare_nodes(pairs: &Pairs, path: &str, nodes: [&NodeProto; 2], i
 }
 
 /// A node whose device configurations name its inputs and outputs as those of its counterpart do, if the names of these changed.
-fn with_names_of(original: &NodeProto, written: &NodeProto) -> Option<NodeProto> {
+pub(super) fn with_names_of(original: &NodeProto, written: &NodeProto) -> Option<NodeProto> {
     let is_renamed = written.input != original.input || written.output != original.output;
     if written.device_configurations.is_empty() || !is_renamed {
         return None;

@@ -1,7 +1,8 @@
 //! The declared types of values inside a graph or a function.
 
 use super::fault::Fault;
-use super::terms::{Side, Terms};
+use super::term::Side;
+use super::terms::Terms;
 use crate::graph::{Body, ScopeId, tensor_type};
 use crate::protobuf::raw::type_proto;
 use crate::protobuf::schema::ValueInfoProto;

@@ -9,11 +9,12 @@
 //! 2. An attribute may state the new type instead of the old one; it may be new if it states one of the two.
 //! 3. A declaration may have the new type instead of the old one.
 
-use super::bystanders::compare;
+use super::bystanders::{compare, with_names_of};
 use super::fault::Fault;
+use super::laws;
+use super::sources::Sources;
 use super::verified::Verified;
 use crate::base::hash::{HashMap, HashSet};
-use crate::elements::cast::collapses;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ScopeKind, TypeSource, ValueId, graph_mut};
 use crate::ops::inference::{Inferred, infer};
@@ -22,9 +23,6 @@ use crate::precision::{AddedCast, Report};
 use crate::protobuf::outline::MODEL_PROTO;
 use crate::protobuf::raw;
 use crate::protobuf::schema::{GraphProto, ModelProto, NodeProto, ValueInfoProto};
-
-/// The longest chain of casts that is followed from an input.
-const LONGEST_CHAIN: usize = 16;
 
 pub(super) fn verify(original: &Model, written: &Model, report: &Report) -> (Verified, Vec<Fault>) {
     let mut erasure = match Erasure::new(original, written, report) {
@@ -56,6 +54,8 @@ pub(super) struct Erasure<'v> {
     nodes: HashMap<NodeId, NodeId>,
     /// By value of the written model: that of the original.
     values: HashMap<ValueId, ValueId>,
+    /// What values of the original were cast from.
+    sources: Sources,
     /// By node of the written model: the graphs in its attributes.
     bodies: HashMap<NodeId, Vec<ScopeId>>,
     /// The names of values that reported casts turn into outputs, and the names of these.
@@ -79,6 +79,7 @@ impl<'v> Erasure<'v> {
             bounds: report.tensors.iter().map(|tensor| (tensor.tensor.as_str(), tensor.bound)).collect(),
             nodes: HashMap::default(),
             values: HashMap::default(),
+            sources: Sources::default(),
             bodies: written.subgraphs(),
             renamed: report.casts_added.iter().map(|cast| (cast.input.as_str(), cast.output.as_str())).collect(),
             new_names: report
@@ -107,7 +108,19 @@ impl<'v> Erasure<'v> {
             };
             erasure.values.extend(counterpart.map(|counterpart| (value, counterpart)));
         }
+        // A cast to the old type has the value of what it casts, which the original has with the new type.
+        let is_followed =
+            |node: NodeId| erasure.is_removed(node) || erasure.original_cast_to(node).is_some_and(|to| erasure.is_old(to));
+        erasure.sources = Sources::of(original, is_followed);
         if erasure.faults.is_empty() { Ok(erasure) } else { Err(erasure.faults) }
+    }
+
+    /// The type that a cast of the original states.
+    fn original_cast_to(&self, node: NodeId) -> Option<DType> {
+        match self.original.cast_node(node).ok()?.to {
+            TypeSource::Attribute(to) => Some(to),
+            _ => None,
+        }
     }
 
     fn pair(&mut self, scope: ScopeId) {
@@ -149,7 +162,7 @@ impl<'v> Erasure<'v> {
 
     /// Whether a cast is between the types, or has the result of a cast to the old type and one to the new one.
     fn is_between(&self, from: DType, to: DType) -> bool {
-        let from_old = |old: DType| self.is_old(old) && (old == from || collapses(from, old, to));
+        let from_old = |old: DType| self.is_old(old) && (old == from || laws::are_one_cast(from, old, to));
         (to == self.report.to && DType::ALL.iter().copied().any(from_old)) || (from == self.report.to && self.is_old(to))
     }
 
@@ -251,6 +264,9 @@ impl<'v> Erasure<'v> {
     }
 
     fn node(&mut self, node: &mut NodeProto, before: &mut NodeProto, id: NodeId, counterpart: NodeId) {
+        if let Some(named) = with_names_of(before, node) {
+            node.device_configurations.clone_from(&named.device_configurations);
+        }
         for index in 0..node.input.len().min(before.input.len()) {
             if node.input[index] == before.input[index] {
                 continue;
@@ -295,30 +311,18 @@ impl<'v> Erasure<'v> {
 
     /// Whether a value of the written model is one of the original, apart from casts between the types.
     fn is_same(&self, found: ValueId, expected: ValueId) -> bool {
-        let expected: Vec<ValueId> = self.sources(self.original, expected, |node| {
-            // A cast to the old type has the value of what it casts, which the original has with the new type.
-            self.is_removed(node)
-                || self.original.cast_node(node).is_ok_and(|cast| matches!(cast.to, TypeSource::Attribute(to) if self.is_old(to)))
-        });
-        let found = self.sources(self.written, found, |node| {
-            let to = self.written.cast_node(node).map(|cast| cast.to);
-            self.added_cast(node).is_some() || to == Ok(TypeSource::Attribute(self.report.to))
-        });
-        found.iter().filter_map(|value| self.values.get(value)).any(|value| expected.contains(value))
-    }
-
-    /// A value, and what it was cast from, through casts between the types that fulfil a condition.
-    fn sources(&self, model: &Model, value: ValueId, follows: impl Fn(NodeId) -> bool) -> Vec<ValueId> {
-        let mut sources = vec![value];
-        while sources.len() < LONGEST_CHAIN
-            && let Some(node) = sources.last().and_then(|&last| model.producer(last))
-            && model.applies(node, "Cast")
-            && follows(node)
-            && let Ok(cast) = model.cast_node(node)
-        {
-            sources.push(cast.input);
+        let mut value = found;
+        loop {
+            if self.values.get(&value).is_some_and(|&same| self.sources.is_source(same, expected)) {
+                return true;
+            }
+            let Some(node) = self.written.producer(value).filter(|&node| self.written.applies(node, "Cast")) else { return false };
+            let Ok(cast) = self.written.cast_node(node) else { return false };
+            if self.added_cast(node).is_none() && cast.to != TypeSource::Attribute(self.report.to) {
+                return false;
+            }
+            value = cast.input;
         }
-        sources
     }
 }
 

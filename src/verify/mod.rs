@@ -17,16 +17,22 @@ mod contents;
 mod copies;
 mod conversion;
 mod declared;
+mod effects;
 mod erasure;
+mod evaluate;
 mod fault;
 mod fixes;
 mod form;
+mod laws;
 mod made;
+mod movement;
 mod order;
 mod pairs;
 mod rewrite;
 mod set_back;
+mod sources;
 mod storage;
+mod term;
 mod terms;
 mod verification;
 mod verified;
@@ -34,3 +40,12 @@ mod verified;
 pub use fault::{Fault, NotVerified};
 pub use verification::Verification;
 pub use verified::Verified;
+
+/// The facts that the passes have, too, for tests that compare both.
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod facts {
+    pub use super::evaluate::{Needs, Node, Value, first_difference, needs, results};
+    pub use super::laws::*;
+    pub use super::movement::moves;
+}

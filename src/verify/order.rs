@@ -2,8 +2,8 @@
 
 use super::fault::Fault;
 use super::made::Made;
+use super::movement::moves;
 use super::pairs::Pairs;
-use crate::casts::moves;
 use crate::graph::{Model, NodeId, ScopeId};
 
 /// Nodes that are in another order than their counterparts, and nodes that use a later value where no node of the original does.
@@ -12,8 +12,9 @@ pub(super) fn compare(pairs: &Pairs, made: &Made, scope: ScopeId, counterpart: S
     let mut last = None;
     for node in pairs.written.nodes(scope) {
         let Some(same) = pairs.node(node).filter(|&same| shares_result(pairs, node, same)) else { continue };
-        let moves_or_casts = pairs.written.is_cast(node) || moves(pairs.written, node).is_some();
-        if moves_or_casts && !made.renamed(node).is_empty() {
+        let written = pairs.written;
+        let may_move = written.is_cast(node) || written.applies(node, "Identity") || moves(written, node).is_some();
+        if may_move && !made.renamed(node).is_empty() {
             continue;
         }
         if last.is_some_and(|last| last > same) {

@@ -1,20 +1,22 @@
 //! Verification of what passes made of a model.
 
 use super::bystanders::{compare_models, compare_nodes, of_passes};
-use super::contents::{self, Contents};
+use super::contents::{self, Contents, Unequal};
+use super::effects::may_have_effects;
+use super::evaluate::Value;
 use super::fault::Fault;
+use super::laws;
 use super::made::Made;
+use super::movement::is_shape_of;
 use super::pairs::Pairs;
-use super::terms::{Effect, Side, Term, TermId, Terms};
+use super::term::{Effect, Side, Term, TermId};
+use super::terms::Terms;
 use super::verified::Verified;
 use super::{constants, declared, order, storage};
 use crate::base::hash::{HashMap, HashSet};
-use crate::elements::cast::collapses;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
-use crate::ops::inference::tensor_ints;
-use crate::passes::{Options, is_shape_of, may_have_effects};
-use crate::tensor::Content;
+use crate::passes::Options;
 
 pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lossy: bool) -> (Verified, Vec<Fault>) {
     let terms = Terms::new(Pairs::by_operators(original, written), is_lossy);
@@ -143,12 +145,7 @@ impl Equality<'_> {
         let pairs = &self.terms.pairs;
         let (original, written) = (pairs.original, pairs.written);
         let path = written.node_path(node);
-        // Casts, moves and constants are known by what they compute.
-        let is_known = |(_, value): (u32, ValueId)| {
-            let term = self.terms.of(Side::Written, value).map(|id| self.terms.term(id));
-            !matches!(term, None | Some(Term::Original(_) | Term::New(_)))
-        };
-        let is_known = written.outputs(node).next().is_some() && written.outputs(node).all(is_known);
+        let is_known = self.terms.is_known(node);
         let counterpart = pairs.node(node);
         let is_same = |counterpart: &NodeId| original.node(*counterpart).op_type == written.node(node).op_type;
         let Some(counterpart) = counterpart.filter(|counterpart| !is_known || is_same(counterpart)) else {
@@ -342,30 +339,31 @@ impl Equality<'_> {
         if !terms.model(side).node(node).attribute.is_empty() {
             return false;
         }
-        let Some(wanted) = self.contents.of(*shape).ok().and_then(|shape| tensor_ints(&shape.into_tensor(""))) else {
-            return false;
-        };
+        let Ok(wanted) = self.contents.of(*shape).and_then(|shape| shape.list()) else { return false };
         let its_input = terms.model(side).input(node, 0).map(|value| (side, value));
         terms.values(*input).iter().copied().chain(its_input).any(|(side, value)| {
-            let dims = self.contents.inferred(side).of(value).shape.as_ref();
+            let dims = terms.inferred(side).of(value).shape.as_ref();
             dims.is_some_and(|dims| is_shape_of(&wanted, dims))
         })
     }
 
     /// Computes the values of a term and of casts of it again, and compares them with a constant.
     fn compare(&mut self, original: &WithCasts, written: &WithCasts) -> Result<u64, String> {
+        let undefined = |why: String| format!("is a constant that cannot be computed from the original: {why}");
         let (expected, found) = (self.content(original), self.content(written));
-        if (expected.is_err() || found.is_err())
-            && let Some(before) = self.before_equal_casts(original, written)
-        {
-            return before;
+        let result = match (&expected, &found) {
+            (Ok(expected), Ok(found)) => contents::same(expected, found),
+            (_, Err(why)) => Err(Unequal::Undefined(why.clone())),
+            (Err(why), Ok(_)) => Err(Unequal::Undefined(undefined(why.clone()))),
+        };
+        match result {
+            Ok(elements) => Ok(elements),
+            Err(Unequal::Differ(what)) => Err(what),
+            Err(Unequal::Undefined(what)) => self.before_equal_casts(original, written).unwrap_or(Err(what)),
         }
-        let found = found?;
-        let expected = expected.map_err(|why| format!("is a constant that cannot be computed from the original: {why}"))?;
-        contents::same(&expected, &found)
     }
 
-    fn content(&mut self, WithCasts { term, casts }: &WithCasts) -> Result<Content, String> {
+    fn content(&mut self, WithCasts { term, casts }: &WithCasts) -> Result<Value, String> {
         let content = self.contents.of(*term);
         casts.iter().rev().fold(content, |content, &cast| self.contents.cast(cast, content?))
     }
@@ -381,11 +379,14 @@ impl Equality<'_> {
             return Some(self.compare(&left, &right));
         }
         let (narrow, wide, middle) = match effect.to {
-            to if collapses(from, middle, to) => (left, right, middle),
-            to if collapses(middle, from, to) => (right, left, from),
+            to if laws::are_one_cast(from, middle, to) => (left, right, middle),
+            to if laws::are_one_cast(middle, from, to) => (right, left, from),
             _ => return None,
         };
         let widened = self.content(&narrow).and_then(|content| contents::widened(&content, middle));
-        Some(widened.and_then(|widened| contents::same(&widened, &self.content(&wide)?)))
+        let result = widened.and_then(|widened| {
+            contents::same(&widened, &self.content(&wide)?).map_err(|(Unequal::Differ(what) | Unequal::Undefined(what))| what)
+        });
+        Some(result)
     }
 }

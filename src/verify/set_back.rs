@@ -1,16 +1,16 @@
 //! Sets back what a change of precision may change in messages: attributes, tensors and declarations.
 
-use super::compare::first_difference_of_contents as first_difference;
+use super::compare::{Allowed, Difference};
 use super::erasure::Erasure;
+use super::evaluate::{Value, first_difference};
 use super::fault::Fault;
-use crate::elements::cast::{Cast, Rules};
+use crate::elements::cast::{Cast, Rules, convert_element};
 use crate::elements::dtype::DType;
 use crate::graph::{NodeId, set_element_type};
-use crate::precision::bounded;
-use crate::protobuf::raw;
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto, TypeProto, ValueInfoProto};
-use crate::tensor::{Content, Data, Tensor, without_values};
+use crate::protobuf::{Piece, raw};
+use crate::tensor::{Tensor, raw_data, without_values};
 
 /// The attributes that state types.
 const TYPE_ATTRIBUTES: [&str; 4] = ["dtype", "output_datatype", "output_dtype", "to"];
@@ -70,8 +70,10 @@ impl Erasure<'_> {
             None => (vec![1], vec![0.0]),
         };
         let numbers: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        let expected = Content::new(DType::Float, &dims, Data::Numbers(numbers.into(), Vec::new())).into_tensor("");
-        let (mut tensor, mut expected) = (attribute.t.clone()?, expected);
+        let mut expected: TensorProto =
+            raw::TensorProto { dims, data_type: Some(DType::Float.number()), ..raw::TensorProto::default() }.into();
+        expected.rest_mut().push(raw_data(Piece::Bytes(bytes::Bytes::from(numbers).into())));
+        let mut tensor = attribute.t.clone()?;
         let name = stated.map_or("value", |stated| stated.name());
         self.tensor(&mut tensor, &mut expected, |_| format!("{path}.{name}"));
         if tensor == expected { stated.cloned() } else { Some(attribute.clone()) }
@@ -84,23 +86,20 @@ impl Erasure<'_> {
             return;
         }
         let path = path(before.name());
-        let loaded = (found.load(self.written.data()), expected.load(self.original.data()));
-        let (Ok(found), Ok(mut expected)) = loaded else {
+        let loaded = (Value::load(tensor, self.written.data()), Value::load(before, self.original.data()));
+        let (Ok(found), Ok(expected)) = loaded else {
             return self.faults.push(Fault::at(path, "cannot be read"));
         };
         let Some(&bound) = self.bounds.get(path.as_str()) else {
             return self.faults.push(Fault::at(path, "changed its type, and was not reported"));
         };
-        if let (Some(bound), Data::Numbers(numbers, _)) = (bound, expected.data()) {
-            let numbers = bounded(numbers, bound, self.report.to);
-            expected = Content::new(expected.dtype(), expected.dims(), Data::Numbers(numbers, Vec::new()));
-        }
-        let cast = Cast::new(expected.dtype(), self.report.to, Rules::default()).map(|cast| expected.cast(cast));
-        let Ok(Ok((expected, _))) = cast else { return self.faults.push(Fault::at(path, "cannot be cast")) };
         if found.dims() != expected.dims() {
             return self.faults.push(Fault::at(path, "has another shape"));
         }
-        if let Some(index) = first_difference(&expected, &found) {
+        let Ok(expected) = rounded(expected, self.report.to, bound) else {
+            return self.faults.push(Fault::at(path, "cannot be cast"));
+        };
+        if let Some(Difference::At(index) | Difference::Undefined(index, _)) = first_difference(&expected, &found) {
             return self.faults.push(Fault::at(path, format!("element {index} is not the original, rounded")));
         }
         self.verified.constants += 1;
@@ -133,6 +132,23 @@ impl Erasure<'_> {
             set_element_type(before, expected, expected);
         }
     }
+}
+
+/// A constant in another type. Finite FLOAT numbers that would become infinite get the magnitude `bound` before, if there is one.
+fn rounded(value: Value, to: DType, bound: Option<f32>) -> Result<Value, String> {
+    let cast = Cast::new(value.dtype(), to, Rules::default()).map_err(|error| error.to_string())?;
+    let Some(bound) = bound.filter(|_| value.dtype() == DType::Float) else {
+        return value.cast(cast, Allowed { undefined: true, contested: true });
+    };
+    let convert = move |number: f32| convert_element(&cast, number.to_bits().into()).0;
+    let infinity = convert(f32::INFINITY);
+    let number = move |number: u128| {
+        let number = f32::from_bits(number as u32);
+        let is_beyond = number.is_finite() && convert(number.abs()) == infinity;
+        let number = if is_beyond { bound.copysign(number) } else { number };
+        Ok(convert(number).into())
+    };
+    value.mapped(to, number)
 }
 
 /// The element type of a tensor, a sequence or an optional value.

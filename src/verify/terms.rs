@@ -2,83 +2,62 @@
 //!
 //! A value is a constant, a cast, data movement, or known by its name in the original only. The laws:
 //!
-//! 1. `Identity`, and a `Transpose` or `Reshape` that changes nothing, is its input.
-//! 2. A cast to the type of its input that copies is its input; a cast of a lossless cast is one cast ([`copies`], [`collapses`]).
+//! 1. `Identity`, and a `Transpose` or `Reshape` that changes nothing, is its input ([`is_own_input`]).
+//! 2. A cast to the type of its input is its input; a cast of a lossless cast is one cast ([`laws`]).
 //! 3. Casts and data movement commute.
 //! 4. Only if lossy passes were run: a cast to a float of 16 bits and back is its input.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::mem::discriminant;
 
+use super::laws;
+use super::movement::{is_own_input, moves};
 use super::pairs::Pairs;
-use crate::base::hash::HashMap;
-use crate::casts::{Casts, ResolvedCast, moves};
-use crate::elements::cast::{RoundMode, collapses, copies};
+use super::term::{Effect, Side, Term, TermId};
+use crate::base::hash::{HashMap, HashSet};
+use crate::elements::cast::RoundMode;
 use crate::elements::dtype::DType;
-use crate::graph::{Model, NodeId, ValueId};
-use crate::passes::{is_round_trip, returns_input};
+use crate::graph::{Model, NodeId, TypeSource, ValueId};
+use crate::ops::inference::{Inferred, infer};
 use prost::Message as _;
-
-/// A term, by its index.
-pub(super) type TermId = usize;
-
-/// One of the two models.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Side {
-    Original,
-    Written,
-}
-
-/// A value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Term {
-    /// A value of the original; in the written model, the value of the same name that is made in the same way.
-    Original(ValueId),
-    /// A value of the written model to which nothing in the original corresponds.
-    New(ValueId),
-    /// A constant.
-    Constant(Side, ValueId),
-    /// A cast.
-    Cast { of: TermId, effect: Effect },
-    /// An output of a node that moves elements of its first `data` inputs.
-    Move { operator: &'static str, attributes: Vec<Vec<u8>>, inputs: Vec<Option<TermId>>, data: usize, outputs: usize, output: u32 },
-}
-
-impl Term {
-    /// Whether this is a `Reshape` to the same shape as one with other inputs.
-    pub fn has_shape(&self, others: &[Option<TermId>]) -> bool {
-        matches!(self, Term::Move { operator: "Reshape", inputs, .. } if inputs.get(1) == others.get(1))
-    }
-}
-
-/// The determinants of the result of a cast, besides its input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Effect {
-    pub to: DType,
-    pub saturate: bool,
-    pub round_mode: RoundMode,
-}
 
 /// The terms of the values of both models.
 pub(super) struct Terms<'m> {
     pub pairs: Pairs<'m>,
     is_lossy: bool,
     terms: Vec<Term>,
-    /// By term: the element type, if it is known.
-    types: Vec<Option<DType>>,
+    /// By term: the element type, once it was asked for, if it is known.
+    types: Vec<Cell<Option<DType>>>,
+    /// By term: the first value of each side that has it.
+    first: Vec<[Option<ValueId>; 2]>,
     /// By term: a node that computes it.
     nodes: Vec<Option<(Side, NodeId)>>,
     ids: HashMap<Term, TermId>,
     /// By value, for each side.
     of: [Vec<Option<TermId>>; 2],
     values: OnceCell<HashMap<TermId, Vec<(Side, ValueId)>>>,
+    /// The types and shapes of each side, once they were asked for.
+    inferred: [OnceCell<Inferred>; 2],
+    /// The nodes of the written model that return their input.
+    own_inputs: HashSet<NodeId>,
 }
 
 impl<'m> Terms<'m> {
     pub fn new(pairs: Pairs<'m>, is_lossy: bool) -> Terms<'m> {
         let of = [pairs.original, pairs.written].map(|model| vec![None; model.value_bound()]);
-        let (terms, types, nodes, ids) = (Vec::new(), Vec::new(), Vec::new(), HashMap::default());
-        let mut terms = Terms { pairs, is_lossy, terms, types, nodes, ids, of, values: OnceCell::new() };
+        let mut terms = Terms {
+            pairs,
+            is_lossy,
+            terms: Vec::new(),
+            types: Vec::new(),
+            first: Vec::new(),
+            nodes: Vec::new(),
+            ids: HashMap::default(),
+            of,
+            values: OnceCell::new(),
+            inferred: [OnceCell::new(), OnceCell::new()],
+            own_inputs: HashSet::default(),
+        };
         terms.read(Side::Original);
         terms.read(Side::Written);
         terms
@@ -95,9 +74,50 @@ impl<'m> Terms<'m> {
         &self.terms[id]
     }
 
-    /// The element type of a term, if it is known.
+    /// The types and shapes inferred for a model.
+    pub fn inferred(&self, side: Side) -> &Inferred {
+        self.inferred[side as usize].get_or_init(|| infer(self.model(side)))
+    }
+
+    /// Whether a node of the written model is known by what it computes: a cast, data movement, or a constant.
+    pub fn is_known(&self, node: NodeId) -> bool {
+        let written = self.pairs.written;
+        let is_known = |(_, value): (u32, ValueId)| {
+            let term = self.of(Side::Written, value).map(|id| self.term(id));
+            !matches!(term, None | Some(Term::Original(_) | Term::New(_)))
+        };
+        let has_outputs = written.outputs(node).next().is_some();
+        has_outputs && (self.own_inputs.contains(&node) || written.outputs(node).all(is_known))
+    }
+
+    /// The element type of a term, if it is known. Data movement has that of its first input.
     pub fn dtype(&self, id: TermId) -> Option<DType> {
-        self.types[id]
+        if let Some(known) = self.types[id].get() {
+            return Some(known);
+        }
+        let mut source = id;
+        while let Term::Move { inputs, .. } = &self.terms[source]
+            && let Some(&Some(input)) = inputs.first()
+        {
+            source = input;
+        }
+        let dtype = match self.terms[source] {
+            Term::Cast { effect, .. } => Some(effect.to),
+            _ => self.type_of_values(source).or_else(|| self.type_of_values(id)),
+        };
+        self.types[id].set(dtype);
+        dtype
+    }
+
+    /// The type that is known of a value with a term.
+    fn type_of_values(&self, id: TermId) -> Option<DType> {
+        let [original, written] = self.first[id];
+        let original = original.and_then(|value| self.type_of(Side::Original, value));
+        original.or_else(|| written.and_then(|value| self.type_of(Side::Written, value)))
+    }
+
+    fn type_of(&self, side: Side, value: ValueId) -> Option<DType> {
+        self.model(side).element_type(value).or_else(|| self.inferred(side).of(value).dtype())
     }
 
     /// The determinants of the result of a term that is a cast, besides its input.
@@ -133,27 +153,30 @@ impl<'m> Terms<'m> {
 
     fn read(&mut self, side: Side) {
         let model = self.model(side);
-        let casts = Casts::of(model);
         for value in model.values().filter(|&value| model.producer(value).is_none()) {
             let term = self.leaf(side, value);
-            self.set(side, value, term, casts.dtype(value));
+            let id = self.id(term);
+            self.set(side, value, id);
         }
         for &node in model.topological_order() {
-            self.read_node(side, &casts, node);
+            self.read_node(side, node);
         }
     }
 
-    fn read_node(&mut self, side: Side, casts: &Casts<'m>, node: NodeId) {
+    fn read_node(&mut self, side: Side, node: NodeId) {
         let model = self.model(side);
-        let input = |terms: &Terms, index| model.input(node, index).and_then(|value| terms.of(side, value));
         let outputs: Vec<(u32, ValueId)> = model.outputs(node).collect();
-        let cast = outputs.first().and_then(|&(_, output)| casts.producing(output));
-        if let (Some(cast), Some(of)) = (cast, input(self, 0)) {
-            let id = self.cast(of, effect(cast), (side, node));
-            outputs.iter().for_each(|&(_, output)| self.of[side as usize][output.index()] = Some(id));
+        let input = model.input(node, 0).and_then(|value| self.of(side, value));
+        if let Some((of, effect)) = input.zip(self.effect_of(side, node)) {
+            let id = self.cast(of, effect, (side, node));
+            outputs.iter().for_each(|&(_, output)| self.set(side, output, id));
             return;
         }
-        if let (true, Some(of)) = (returns_input(model, node, |shape| shape, || casts.inferred()), input(self, 0)) {
+        let is_own_input = is_own_input(model, node, |value| self.inferred(side).of(value).shape.as_deref());
+        if let Some(of) = input.filter(|_| is_own_input) {
+            if side == Side::Written {
+                self.own_inputs.insert(node);
+            }
             outputs.iter().for_each(|&(_, output)| self.of[side as usize][output.index()] = Some(of));
             return;
         }
@@ -165,10 +188,28 @@ impl<'m> Terms<'m> {
                     self.id(term)
                 }
             };
-            self.types[id] = self.types[id].or_else(|| casts.dtype(output));
             self.nodes[id].get_or_insert((side, node));
-            self.of[side as usize][output.index()] = Some(id);
+            self.set(side, output, id);
         }
+    }
+
+    /// The effect of a node that is a valid cast to a known type; an attribute without effect has its default.
+    fn effect_of(&self, side: Side, node: NodeId) -> Option<Effect> {
+        let model = self.model(side);
+        if !model.is_cast(node) {
+            return None;
+        }
+        model.opset(node.scope, "")?;
+        let cast = model.cast_node(node).ok()?;
+        let to = match cast.to {
+            TypeSource::Attribute(to) => to,
+            TypeSource::Like(like) => self.type_of(side, like)?,
+        };
+        Some(Effect {
+            to,
+            saturate: cast.saturate.unwrap_or(true) || !laws::has_saturate(to),
+            round_mode: cast.round_mode.filter(|_| laws::has_round_mode(to)).unwrap_or(RoundMode::Up),
+        })
     }
 
     /// The term of a value that no node produces.
@@ -226,14 +267,12 @@ impl<'m> Terms<'m> {
         let mut effects = Vec::new();
         while let Some(casts) = inputs.iter().take(data).map(|input| self.as_cast((*input)?)).collect::<Option<Vec<_>>>()
             && let Some(&(_, effect)) = casts.first()
-            && is_uniform(&casts, |(of, effect)| (self.types[*of], *effect))
+            && is_uniform(&casts, |(of, effect)| (self.dtype(*of), *effect))
         {
             effects.push(effect);
             inputs.iter_mut().zip(casts).for_each(|(input, (of, _))| *input = Some(of));
         }
-        let dtype = inputs.first().copied().flatten().and_then(|input| self.types[input]);
         let id = self.id(Term::Move { operator, attributes, inputs, data, outputs: proto.output.len(), output });
-        self.types[id] = self.types[id].or(dtype);
         self.nodes[id].get_or_insert((side, node));
         Some(effects.into_iter().rev().fold(id, |id, effect| self.cast(id, effect, (side, node))))
     }
@@ -250,7 +289,6 @@ impl<'m> Terms<'m> {
         let (of, left) = self.reduced(of, [effect]);
         left.into_iter().fold(of, |of, effect| {
             let id = self.id(Term::Cast { of, effect });
-            self.types[id] = Some(effect.to);
             self.nodes[id].get_or_insert(node);
             id
         })
@@ -262,20 +300,21 @@ impl<'m> Terms<'m> {
         let mut left: Vec<Effect> = Vec::new();
         for effect in later {
             loop {
-                let before = left.last().map_or(self.types[base], |cast| Some(cast.to));
-                if before.is_some_and(|from| copies(from, effect.to, effect.saturate)) {
+                let before = left.last().map_or_else(|| self.dtype(base), |cast| Some(cast.to));
+                if before.is_some_and(|from| laws::is_own_input(from, effect.to, effect.saturate)) {
                     break;
                 }
                 let (first, from) = match left.as_slice() {
                     [.., before, last] => (Some(*last), Some(before.to)),
-                    [last] => (Some(*last), self.types[base]),
+                    [last] => (Some(*last), self.dtype(base)),
                     [] => match self.as_cast(base) {
-                        Some((of, last)) => (Some(last), self.types[of]),
+                        Some((of, last)) => (Some(last), self.dtype(of)),
                         None => (None, None),
                     },
                 };
                 let is_one_cast = |first: Effect, from: DType| {
-                    collapses(from, first.to, effect.to) || self.is_lossy && is_round_trip(from, first.to, effect.to)
+                    laws::are_one_cast(from, first.to, effect.to)
+                        || self.is_lossy && laws::is_lossy_round_trip(from, first.to, effect.to)
                 };
                 match (first, from) {
                     (Some(first), Some(from)) if is_one_cast(first, from) => {
@@ -312,9 +351,8 @@ impl<'m> Terms<'m> {
         std::iter::successors(Some(id), |&id| self.as_cast(id).map(|(of, _)| of)).last().unwrap_or(id)
     }
 
-    fn set(&mut self, side: Side, value: ValueId, term: Term, dtype: Option<DType>) {
-        let id = self.id(term);
-        self.types[id] = self.types[id].or(dtype);
+    fn set(&mut self, side: Side, value: ValueId, id: TermId) {
+        self.first[id][side as usize].get_or_insert(value);
         self.of[side as usize][value.index()] = Some(id);
     }
 
@@ -324,17 +362,12 @@ impl<'m> Terms<'m> {
         }
         let id = self.terms.len();
         self.terms.push(term.clone());
-        self.types.push(None);
+        self.types.push(Cell::new(None));
+        self.first.push([None; 2]);
         self.nodes.push(None);
         self.ids.insert(term, id);
         id
     }
-}
-
-/// The determinants of the result of a cast; an attribute without effect has its default.
-fn effect(cast: &ResolvedCast) -> Effect {
-    let (_, _, to, saturate, round_mode) = cast.effect();
-    Effect { to, saturate, round_mode }
 }
 
 fn is_uniform<T, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> bool {

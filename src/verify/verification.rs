@@ -5,11 +5,11 @@ use super::fault::{Fault, NotVerified};
 use super::fixes::Fixes;
 use super::verified::Verified;
 use super::{conversion, erasure, fixes, rewrite};
-use crate::convert;
+use crate::convert::Options as ConvertOptions;
 use crate::graph::{Checkpoint, Model};
 use crate::lint::{Baseline, Noqa, Safety, Selection};
-use crate::passes::{self, LOSSY, Pass};
-use crate::precision;
+use crate::passes::{LOSSY, Options, Pass};
+use crate::precision::Report as PrecisionReport;
 
 /// The original of a verification, and the options of the run that wrote its result.
 ///
@@ -22,29 +22,29 @@ pub struct Verification {
 
 #[derive(Clone, Debug)]
 enum Work {
-    Passes { options: passes::Options, is_lossy: bool },
-    Conversion(Box<convert::Options>),
-    Precision(Box<precision::Report>),
+    Passes { options: Options, is_lossy: bool },
+    Conversion(Box<ConvertOptions>),
+    Precision(Box<PrecisionReport>),
     Fixes(Box<Fixes>),
 }
 
 impl Verification {
     /// A verification of what passes make of a model, which is given as it is before.
     #[must_use]
-    pub fn of_passes(original: &Model, passes: &[Pass], options: &passes::Options) -> Verification {
+    pub fn of_passes(original: &Model, passes: &[Pass], options: &Options) -> Verification {
         let is_lossy = passes.iter().any(|pass| LOSSY.iter().any(|lossy| lossy.name == pass.name));
         Verification { original: original.checkpoint(), work: Work::Passes { options: *options, is_lossy } }
     }
 
     /// A verification of what a conversion makes of a model, which is given as it is before.
     #[must_use]
-    pub fn of_conversion(original: &Model, options: &convert::Options) -> Verification {
+    pub fn of_conversion(original: &Model, options: &ConvertOptions) -> Verification {
         Verification { original: original.checkpoint(), work: Work::Conversion(Box::new(options.clone())) }
     }
 
     /// A verification of what a change of precision makes of a model, which is given as it is before, with the report of the change.
     #[must_use]
-    pub fn of_precision(original: &Model, report: &precision::Report) -> Verification {
+    pub fn of_precision(original: &Model, report: &PrecisionReport) -> Verification {
         Verification { original: original.checkpoint(), work: Work::Precision(Box::new(report.clone())) }
     }
 

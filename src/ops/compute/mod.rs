@@ -16,5 +16,5 @@ mod table;
 
 pub use call::{Call, TypeAndShape};
 pub use operator::{Needs, Operator};
-pub use result::{Computed, NotComputed};
+pub use result::NotComputed;
 pub use table::operator;

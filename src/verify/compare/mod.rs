@@ -1,38 +1,68 @@
-//! Comparison of a constant with the casts of another one, element by element, without the kernels that computed it.
+//! Comparison of a constant with the casts of another one, without the kernels that computed it.
 //!
-//! The result of each element is that of [`convert_element`], the definition of the casts. Large tensors are compared by [`Rule`]s that
-//! follow from it: a table for sources of at most 16 bits, conversions of the machine between its own types, and intervals of sources that
-//! have the same result.
+//! The result of each element is that of [`convert_element`](crate::elements::cast::convert_element), the definition of the casts. Large
+//! tensors are compared by rules that follow from it: a table for sources of at most 16 bits, conversions of the machine between its own
+//! types, and intervals of sources that have the same result.
 
+mod allowed;
 mod codes;
-mod contents;
 mod intervals;
 mod native;
 mod normals;
 mod rule;
 
-use codes::Elements;
-pub(super) use contents::first_difference as first_difference_of_contents;
+pub use allowed::Allowed;
 
 use crate::base::parallel;
+use crate::base::stored::Stored;
 use crate::elements::cast::Cast;
+use crate::elements::dtype::DType;
+use codes::Elements;
 use rule::Rule;
+
+/// How a constant differs from another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// At the element with this index.
+    At(usize),
+    /// ONNX does not define the element with this index.
+    Undefined(usize, &'static str),
+}
+
+impl Difference {
+    /// The difference in a tensor of which this is one in the part from an element on.
+    fn from(self, first: usize) -> Difference {
+        match self {
+            Difference::At(index) => Difference::At(first + index),
+            Difference::Undefined(index, why) => Difference::Undefined(first + index, why),
+        }
+    }
+}
 
 /// Elements per unit of work.
 const PART: usize = 1 << 20;
 
-/// The first element of `found` that differs from `source` after `casts`. Both have `count` elements.
-fn first_difference(source: &Elements, casts: &[Cast], found: &Elements, count: usize) -> Option<usize> {
-    let rule = Rule::of(casts, source, count);
-    let differing = |part: usize| {
+/// The first element of `found` that is not that of `source`, of type `from`, after casts. Both are in the layout of `raw_data` and have
+/// `count` elements.
+pub(super) fn first_difference(
+    source: &Stored,
+    from: DType,
+    casts: &[(Cast, Allowed)],
+    found: &Stored,
+    count: usize,
+) -> Option<Difference> {
+    let rule = Rule::of(casts, from, count);
+    let source = Elements { bytes: source, bits: from.bits() };
+    let found = Elements { bytes: found, bits: casts.last().map_or(from, |(last, _)| last.to()).bits() };
+    let of_part = |part: usize| {
         let first = part * PART;
         let count = PART.min(count - first);
-        let index = rule.first_difference(&source.read(first, count), &found.read(first, count));
+        let difference = rule.first_difference(&source.read(first, count), &found.read(first, count));
         source.release(first, count);
         found.release(first, count);
-        index.map(|index| first + index)
+        difference.map(|difference| difference.from(first))
     };
-    parallel::map_and_join(count.div_ceil(PART), differing, Option::or)
+    parallel::map_and_join(count.div_ceil(PART), of_part, Option::or)
 }
 
 #[cfg(test)]

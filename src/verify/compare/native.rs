@@ -1,6 +1,7 @@
 //! Casts between types that the machine has: its own conversions truncate, round and saturate as `docs/cast.md` defines.
 //!
-//! Where they may differ (the payload of a NaN), the definition decides: a block is only shown to be right here, never to be wrong.
+//! Where they may differ (the payload of a NaN), and where a result is not defined, the definition decides: a block is only shown to be right
+//! here, never to be wrong.
 
 use crate::elements::cast::Cast;
 use crate::elements::dtype::DType;
@@ -11,6 +12,9 @@ pub(super) type AreResults = fn(&[u8], &[u8]) -> bool;
 /// A number of the machine.
 trait Number: Copy {
     const BYTES: usize;
+
+    /// Floats that are greater than the first number and less than the second one can be truncated to this type.
+    const LIMITS: (f64, f64);
 
     fn read(bytes: &[u8]) -> Self;
 
@@ -27,6 +31,7 @@ macro_rules! numbers {
         $(
             impl Number for $number {
                 const BYTES: usize = size_of::<$number>();
+                const LIMITS: (f64, f64) = ($number::MIN as f64 - 1.0, $number::MAX as f64 + 1.0);
 
                 #[inline(always)]
                 fn read(bytes: &[u8]) -> $number {
@@ -73,21 +78,21 @@ numbers! {
 /// The comparison of a cast, if the machine has both types.
 pub(super) fn of(cast: &Cast) -> Option<AreResults> {
     match cast.from() {
-        DType::Uint8 => from::<u8>(cast.to()),
-        DType::Int8 => from::<i8>(cast.to()),
-        DType::Uint16 => from::<u16>(cast.to()),
-        DType::Int16 => from::<i16>(cast.to()),
-        DType::Uint32 => from::<u32>(cast.to()),
-        DType::Int32 => from::<i32>(cast.to()),
-        DType::Uint64 => from::<u64>(cast.to()),
-        DType::Int64 => from::<i64>(cast.to()),
-        DType::Float => from::<f32>(cast.to()),
-        DType::Double => from::<f64>(cast.to()),
+        DType::Uint8 => from::<u8>(cast.to(), false),
+        DType::Int8 => from::<i8>(cast.to(), false),
+        DType::Uint16 => from::<u16>(cast.to(), false),
+        DType::Int16 => from::<i16>(cast.to(), false),
+        DType::Uint32 => from::<u32>(cast.to(), false),
+        DType::Int32 => from::<i32>(cast.to(), false),
+        DType::Uint64 => from::<u64>(cast.to(), false),
+        DType::Int64 => from::<i64>(cast.to(), false),
+        DType::Float => from::<f32>(cast.to(), true),
+        DType::Double => from::<f64>(cast.to(), true),
         _ => None,
     }
 }
 
-fn from<From>(to: DType) -> Option<AreResults>
+fn from<From>(to: DType, is_float: bool) -> Option<AreResults>
 where
     From: Number
         + ConvertTo<u8>
@@ -102,13 +107,21 @@ where
         + ConvertTo<f64>,
 {
     Some(match to {
+        DType::Uint8 if is_float => are_truncated::<From, u8>,
         DType::Uint8 => are_results::<From, u8>,
+        DType::Int8 if is_float => are_truncated::<From, i8>,
         DType::Int8 => are_results::<From, i8>,
+        DType::Uint16 if is_float => are_truncated::<From, u16>,
         DType::Uint16 => are_results::<From, u16>,
+        DType::Int16 if is_float => are_truncated::<From, i16>,
         DType::Int16 => are_results::<From, i16>,
+        DType::Uint32 if is_float => are_truncated::<From, u32>,
         DType::Uint32 => are_results::<From, u32>,
+        DType::Int32 if is_float => are_truncated::<From, i32>,
         DType::Int32 => are_results::<From, i32>,
+        DType::Uint64 if is_float => are_truncated::<From, u64>,
         DType::Uint64 => are_results::<From, u64>,
+        DType::Int64 if is_float => are_truncated::<From, i64>,
         DType::Int64 => are_results::<From, i64>,
         DType::Float => are_results::<From, f32>,
         DType::Double => are_results::<From, f64>,
@@ -125,6 +138,16 @@ fn are_results<From: Number + ConvertTo<To>, To: Number>(source: &[u8], found: &
         differing | (result.bits() ^ To::read(found).bits())
     });
     differing == 0
+}
+
+/// The results of floats, all of which can be truncated to the type.
+fn are_truncated<From: Number + ConvertTo<To> + ConvertTo<f64>, To: Number>(source: &[u8], found: &[u8]) -> bool {
+    let (least, most) = To::LIMITS;
+    let is_inside = source.chunks_exact(From::BYTES).fold(true, |all, source| {
+        let number: f64 = From::read(source).convert();
+        all & (number > least) & (number < most)
+    });
+    is_inside && are_results::<From, To>(source, found)
 }
 
 /// A number is true if it is not zero; the sign of a zero does not matter.

@@ -1,17 +1,21 @@
 //! How the results of casts are recognised.
 
-use super::codes::{Elements, code};
+use super::codes::code;
 use super::intervals::Intervals;
 use super::native::{self, AreResults};
-use super::normals;
+use super::{Allowed, Difference, normals};
 use crate::elements::cast::{Cast, convert_element};
+use crate::elements::dtype::DType;
 
 /// Elements that are compared together before one of them is looked at.
-pub(super) const BLOCK: usize = 64;
+const BLOCK: usize = 64;
+
+/// The result of an element, or why it does not count.
+type Outcome = Result<u64, &'static str>;
 
 /// How the results of casts are recognised.
 pub(super) struct Rule<'c> {
-    casts: &'c [Cast],
+    casts: &'c [(Cast, Allowed)],
     /// The bytes of an element of the source, and of a result.
     widths: (usize, usize),
     kind: Kind,
@@ -21,8 +25,8 @@ enum Kind {
     /// Without casts, the elements are the same.
     Same,
     /// The result of each code of the source.
-    Table(Vec<u64>),
-    /// Blocks are compared by conversions of the machine or by arithmetic, and the elements of others by the definition or by intervals.
+    Table(Vec<Outcome>),
+    /// Blocks are compared by conversions of the machine or by arithmetic, and the elements of others by intervals or the definition.
     Blocks { are_results: AreResults, by_intervals: bool },
     /// The intervals of sources that have the same result.
     Intervals,
@@ -31,27 +35,20 @@ enum Kind {
 }
 
 impl<'c> Rule<'c> {
-    pub fn of(casts: &'c [Cast], source: &Elements, count: usize) -> Rule<'c> {
-        let to_bits = casts.last().map_or(source.bits, |last| last.to().bits());
-        Rule { casts, widths: (source.width(), to_bits.div_ceil(8)), kind: kind(casts, source.bits, count) }
+    pub fn of(casts: &'c [(Cast, Allowed)], from: DType, count: usize) -> Rule<'c> {
+        let to = casts.last().map_or(from, |(last, _)| last.to());
+        Rule { casts, widths: (from.bits().div_ceil(8), to.bits().div_ceil(8)), kind: kind(casts, from, count) }
     }
 
-    /// The index of the first result that differs from what is found.
-    pub fn first_difference(&self, source: &[u8], found: &[u8]) -> Option<usize> {
+    /// The first result that differs from what is found.
+    pub fn first_difference(&self, source: &[u8], found: &[u8]) -> Option<Difference> {
         let (from, to) = self.widths;
-        let pairs = source.chunks_exact(from).zip(found.chunks_exact(to)).enumerate();
         match &self.kind {
             Kind::Same if source == found => None,
-            Kind::Same => first(pairs, |source, found| source == found),
-            Kind::Table(results) => match to {
-                1 => first(pairs, |source, found| results[code(source) as usize] as u8 == found[0]),
-                _ => first(pairs, |source, found| results[code(source) as usize] == code(found)),
-            },
-            Kind::Definition => first(pairs, |source, found| self.result(code(source)) == code(found)),
-            Kind::Intervals => {
-                let mut intervals = Intervals::new(self.casts[0]);
-                first(pairs, |source, found| intervals.has_result(code(source), code(found)))
-            }
+            Kind::Same => source.chunks(from).zip(found.chunks(to)).position(|(source, found)| source != found).map(Difference::At),
+            Kind::Table(results) => self.first(source, found, |source| results[source as usize]),
+            Kind::Definition => self.first(source, found, |source| result(self.casts, source)),
+            Kind::Intervals => self.first_by(&mut Intervals::of(self.casts), source, found),
             Kind::Blocks { are_results, by_intervals } => {
                 let mut intervals = None;
                 let blocks = source.chunks(BLOCK * from).zip(found.chunks(BLOCK * to)).enumerate();
@@ -59,15 +56,13 @@ impl<'c> Rule<'c> {
                     if are_results(source, found) {
                         continue;
                     }
-                    let pairs = source.chunks_exact(from).zip(found.chunks_exact(to)).enumerate();
-                    let index = if *by_intervals {
-                        let intervals = intervals.get_or_insert_with(|| Intervals::new(self.casts[0]));
-                        first(pairs, |source, found| intervals.has_result(code(source), code(found)))
+                    let difference = if *by_intervals {
+                        self.first_by(intervals.get_or_insert_with(|| Intervals::of(self.casts)), source, found)
                     } else {
-                        first(pairs, |source, found| self.result(code(source)) == code(found))
+                        self.first(source, found, |source| result(self.casts, source))
                     };
-                    if let Some(index) = index {
-                        return Some(block * BLOCK + index);
+                    if let Some(difference) = difference {
+                        return Some(difference.from(block * BLOCK));
                     }
                 }
                 None
@@ -75,33 +70,54 @@ impl<'c> Rule<'c> {
         }
     }
 
-    /// The result of an element.
-    fn result(&self, source: u64) -> u64 {
-        self.casts.iter().fold(source, |element, cast| convert_element(cast, element).0)
+    fn first(&self, source: &[u8], found: &[u8], result: impl Fn(u64) -> Outcome) -> Option<Difference> {
+        let (from, to) = self.widths;
+        for (index, (source, found)) in source.chunks_exact(from).zip(found.chunks_exact(to)).enumerate() {
+            match result(code(source)) {
+                Ok(result) if result == code(found) => {}
+                Ok(_) => return Some(Difference::At(index)),
+                Err(why) => return Some(Difference::Undefined(index, why)),
+            }
+        }
+        None
+    }
+
+    fn first_by(&self, intervals: &mut Intervals, source: &[u8], found: &[u8]) -> Option<Difference> {
+        let (from, to) = self.widths;
+        for (index, (source, found)) in source.chunks_exact(from).zip(found.chunks_exact(to)).enumerate() {
+            match intervals.has_result(code(source), code(found)) {
+                Ok(true) => {}
+                Ok(false) => return Some(Difference::At(index)),
+                Err(why) => return Some(Difference::Undefined(index, why)),
+            }
+        }
+        None
     }
 }
 
-fn kind(casts: &[Cast], from_bits: usize, count: usize) -> Kind {
+/// The result of an element by the definition.
+pub(super) fn result(casts: &[(Cast, Allowed)], source: u64) -> Outcome {
+    let mut element = source;
+    for (cast, allowed) in casts {
+        let (result, verdict) = convert_element(cast, element);
+        allowed.check(verdict)?;
+        element = result;
+    }
+    Ok(element)
+}
+
+fn kind(casts: &[(Cast, Allowed)], from: DType, count: usize) -> Kind {
     if casts.is_empty() {
         return Kind::Same;
     }
-    let result = |source: u64| casts.iter().fold(source, |element, cast| convert_element(cast, element).0);
-    if from_bits <= 16 && count >= 1 << from_bits {
-        return Kind::Table((0..1 << from_bits).map(result).collect());
+    if from.bits() <= 16 && count >= 1 << from.bits() {
+        return Kind::Table((0..1 << from.bits()).map(|source| result(casts, source)).collect());
     }
-    let [cast] = casts else { return Kind::Definition };
+    let [(cast, _)] = casts else { return Kind::Definition };
     let by_intervals = Intervals::suit(cast);
     match normals::of(cast).or_else(|| native::of(cast)) {
         Some(are_results) => Kind::Blocks { are_results, by_intervals },
         None if by_intervals => Kind::Intervals,
         None => Kind::Definition,
     }
-}
-
-/// The index of the first pair that is not of a source and its result.
-fn first<'p>(
-    mut pairs: impl Iterator<Item = (usize, (&'p [u8], &'p [u8]))>,
-    mut is_result: impl FnMut(&[u8], &[u8]) -> bool,
-) -> Option<usize> {
-    pairs.find(|(_, (source, found))| !is_result(source, found)).map(|(index, _)| index)
 }

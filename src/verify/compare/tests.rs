@@ -1,7 +1,7 @@
 //! Every rule decides as the definition does.
 
 use super::codes::Elements;
-use super::first_difference;
+use super::{Allowed, Difference, first_difference};
 use crate::base::stored::Stored;
 use crate::elements::cast::{Cast, Rules, convert_element};
 use crate::elements::dtype::{Class, DType};
@@ -44,21 +44,20 @@ fn numeric() -> impl Iterator<Item = DType> {
 
 /// What is decided wrongly about the results of casts of these codes.
 fn failure(casts: &[Cast], codes: &[u64]) -> Option<String> {
+    let allowed = Allowed { undefined: true, contested: true };
+    let allowing: Vec<(Cast, Allowed)> = casts.iter().map(|&cast| (cast, allowed)).collect();
     let (from, to) = (casts[0].from(), casts[casts.len() - 1].to());
     let source = stored(from, codes);
     let results: Vec<u64> =
         codes.iter().map(|&code| casts.iter().fold(code, |element, cast| convert_element(cast, element).0)).collect();
-    let differing = |results: &[u64]| {
-        let found = stored(to, results);
-        first_difference(&Elements::packed(&source, from), casts, &Elements::packed(&found, to), codes.len())
-    };
-    if let Some(index) = differing(&results) {
-        return Some(format!("{casts:?}: element {index} is refused"));
+    let differing = |results: &[u64]| first_difference(&source, from, &allowing, &stored(to, results), codes.len());
+    if let Some(difference) = differing(&results) {
+        return Some(format!("{casts:?}: {difference:?}"));
     }
     for index in (0..codes.len()).step_by(codes.len() / 9 + 1).chain([codes.len() - 1]) {
         let mut results = results.clone();
         results[index] ^= 1;
-        if differing(&results) != Some(index) {
+        if differing(&results) != Some(Difference::At(index)) {
             return Some(format!("{casts:?}: {:?} instead of element {index}, which is wrong", differing(&results)));
         }
     }
@@ -95,18 +94,44 @@ fn chains_of_casts_are_compared_as_they_are_defined() {
 }
 
 #[test]
-fn positions_and_narrow_elements_in_bytes_of_their_own_are_read() {
-    let source: Stored = vec![0x10, 0x32, 0x54].into();
-    let reversed = |first: usize, places: &mut [usize]| {
-        for (index, place) in places.iter_mut().enumerate() {
-            *place = 5 - first - index;
+fn results_that_are_not_defined_are_found() {
+    let nan = u64::from(f32::NAN.to_bits());
+    let large = u64::from(300_f32.to_bits());
+    let half = u64::from(0.5_f32.to_bits());
+    let infinity = u64::from(f32::INFINITY.to_bits());
+    let mut failed = Vec::new();
+    for (to, source, opset) in [
+        (DType::Int8, large, 25),
+        (DType::Int8, nan, 25),
+        (DType::Int64, infinity, 25),
+        (DType::Int4, half, 25),
+        (DType::Float8E4M3Fnuz, infinity, 19),
+        (DType::Float4E2M1, nan, 25),
+        (DType::Float6E2M3, large, 28),
+    ] {
+        let cast = Cast::new(DType::Float, to, Rules::default().opset(opset)).unwrap();
+        let mut codes = codes(DType::Float, 0);
+        codes.resize(500, 0);
+        codes[321] = source;
+        let results: Vec<u64> = codes.iter().map(|&code| convert_element(&cast, code).0).collect();
+        let found = |is_allowed: bool| {
+            let allowed = Allowed { undefined: is_allowed, contested: is_allowed };
+            first_difference(&stored(DType::Float, &codes), DType::Float, &[(cast, allowed)], &stored(to, &results), 500)
+        };
+        if !matches!(found(false), Some(Difference::Undefined(321, _))) || found(true).is_some() {
+            failed.push(format!("{to} at opset {opset}: {:?}, {:?}", found(false), found(true)));
         }
-    };
-    let read = |elements: Elements, first, count| elements.read(first, count).to_vec();
-    let of = |stored_bits, positions| Elements { bytes: &source, bits: 4, stored_bits, positions };
-    assert_eq!(read(of(4, None), 1, 4), [1, 2, 3, 4]);
-    assert_eq!(read(of(4, Some(&reversed)), 1, 3), [4, 3, 2]);
-    assert_eq!(read(of(8, None), 0, 3), [0, 2, 4]);
-    let sixes = Elements { bytes: &source, bits: 6, stored_bits: 6, positions: None };
-    assert_eq!(read(sixes, 0, 4), [0x10, 0x08, 0x03, 0x15]);
+    }
+    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+}
+
+#[test]
+fn narrow_elements_are_read_at_any_place() {
+    let source: Stored = vec![0x10, 0x32, 0x54].into();
+    let read = |bits, first, count| Elements { bytes: &source, bits }.read(first, count).to_vec();
+    assert_eq!(read(4, 1, 4), [1, 2, 3, 4]);
+    assert_eq!(read(6, 0, 4), [0x10, 0x08, 0x03, 0x15]);
+    assert_eq!(read(6, 2, 1), [0x03]);
+    assert_eq!(read(2, 5, 2), [0, 3]);
+    assert_eq!(read(8, 1, 2), [0x32, 0x54]);
 }

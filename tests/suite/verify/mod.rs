@@ -1,8 +1,12 @@
 //! Verification of written models: faults that are planted into right results are found, and the results themselves pass.
 
+mod evaluate;
 mod fault_table;
 mod faults;
+mod imports;
+mod laws;
 mod models;
+mod random;
 mod right;
 
 use std::fs;

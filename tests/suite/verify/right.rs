@@ -1,10 +1,13 @@
 //! Right results that verification must accept.
 
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::passes::{self, DEFAULT, EXACT, Options};
+use onnx_recast::internals::onnx_text;
+use onnx_recast::internals::passes::{self, DEFAULT, EXACT, Options, Pass};
 use onnx_recast::internals::protobuf::raw;
 use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::precision::{Io, Policy};
 use onnx_recast::verify::Verification;
+use onnx_recast::{DType, PrecisionOptions};
 
 use super::node;
 use crate::support::{expect_no_failures, model};
@@ -93,6 +96,69 @@ const RIGHT: &[Row] = &[
         4,
     ),
     (
+        "the shape of places that a NonZero finds",
+        r#"g (float[2] x) => (float[2] y) <int64[3] c = {1, 0, 2}> { n = NonZero (c) s = Shape (n) f = Cast <to = 1> (s) y = Add (x, f) }"#,
+        1,
+    ),
+    (
+        "the size of places that a NonZero finds, behind data movement",
+        r#"g (float x) => (float y) <int64[3] c = {1, 0, 2}> { n = NonZero (c) t = Transpose (n) s = Size (t) f = Cast <to = 1> (s) y = Add (x, f) }"#,
+        1,
+    ),
+    (
+        "a matrix of the shape of places that a NonZero finds",
+        r#"g (float16[1, 2] x) => (float16[1, 2] y) <int64[3] c = {1, 0, 2}> { n = NonZero (c) e = EyeLike (n) f = Cast <to = 10> (e) y = Add (x, f) }"#,
+        1,
+    ),
+    (
+        "the shape of entries at places that a NonZero finds",
+        r#"g (float[3] x) => (float[3] y) <int64[3] c = {1, 0, 2}, float16[3] d = {1, 2, 3}> { n = NonZero (c) e = Gather (d, n) u = Unsqueeze (e, one) s = Shape (u) f = Cast <to = 1> (s) one = Constant <value_ints = [0]> () y = Add (x, f) }"#,
+        1,
+    ),
+    (
+        "the shape of what Compress keeps of a constant",
+        r#"g (float[1] x) => (float[1] y) <float[3] d = {1, 2, 3}, bool[3] m = {1, 0, 1}> { k = Compress <axis = 0> (d, m) s = Shape (k) f = Cast <to = 1> (s) y = Add (x, f) }"#,
+        4,
+    ),
+    (
+        "a Split with a part that nothing uses",
+        r#"g (int8[4] x) => (uint8[2] y) { a = Cast <to = 7> (x) b, c = Split <axis = 0, num_outputs = 2> (a) y = Cast <to = 2> (c) }"#,
+        2,
+    ),
+    (
+        "casts that move in a function",
+        r#"g (float[2] x) => (uint8[2] y) { y = local.F (x) }
+        <domain: "local", opset_import: ["": 21]> F (p) => (v) { s = Constant <value_ints = [-1]> () a = Cast <to = 11> (p) b = Reshape (a, s) v = Cast <to = 2> (b) }"#,
+        2,
+    ),
+    (
+        "casts that move in a function that is called with several types",
+        r#"g (float[2] x, float16[2] h) => (uint8[2] y, uint8[2] z) { y = local.F (x) z = local.F (h) }
+        <domain: "local", opset_import: ["": 21]> F (p) => (v) { s = Constant <value_ints = [-1]> () a = Cast <to = 11> (p) b = Reshape (a, s) v = Cast <to = 2> (b) }"#,
+        4,
+    ),
+    (
+        "casts that move around the call of a function",
+        r#"g (float16[2] x) => (float16[2] y) { a = Cast <to = 1> (x) b = local.F (a) y = Cast <to = 10> (b) }
+        <domain: "local", opset_import: ["": 21]> F (p) => (v) { s = Constant <value_ints = [-1]> () v = Reshape (p, s) }"#,
+        5,
+    ),
+    (
+        "a chain of Identities that returns an output, with nodes between them",
+        r#"g (float[2] x) => (int64 y, float[2] z) { a = Relu (x) b = Identity (a) c = Neg (x) s = Size (c) y = Identity (s) d = Abs (c) z = Identity (b) }"#,
+        1,
+    ),
+    (
+        "an output that a chain of Identities returns",
+        r#"g (float[2] x) => (float[2] y, float[2] z) { a = Relu (x) b = Identity (a) y = Identity (b) c = Identity (b) z = Neg (c) }"#,
+        2,
+    ),
+    (
+        "several outputs that Identities of one value return",
+        r#"g (float[2] x) => (float[2] y, float[2] z, float[2] w) { a = Relu (x) y = Identity (a) z = Identity (a) b = Cast <to = 1> (a) w = Identity (b) }"#,
+        3,
+    ),
+    (
         "a configuration of devices that names a value with another name",
         r#"g (float16[2] x) => (float16[2] y) <float16[2] w = {1, 2}> { i = Identity (w) y = Add (x, i) }"#,
         1,
@@ -102,11 +168,15 @@ const RIGHT: &[Row] = &[
 fn original(text: &str) -> Model {
     let mut proto: ModelProto = model(&format!(r#"<ir_version: 11, opset_import: ["": 21, "local": 1]> {text}"#));
     if text.contains("i = Identity") {
-        let spec = raw::ShardingSpecProto { tensor_name: Some("i".into()), device: vec![0, 1], ..Default::default() };
-        let devices = raw::NodeDeviceConfigurationProto { sharding_spec: vec![spec.into()], ..Default::default() };
-        node(&mut proto, "y").device_configurations.push(devices.into());
+        with_devices(&mut proto, "y", "i");
     }
     Model::new(proto).unwrap()
+}
+
+/// The tiers, and each pass alone.
+fn lists() -> Vec<(&'static str, Vec<Pass>)> {
+    let tiers = [("default", DEFAULT.to_vec()), ("exact", EXACT.to_vec())];
+    tiers.into_iter().chain(passes::all().map(|(_, pass)| (pass.name, vec![*pass]))).collect()
 }
 
 #[test]
@@ -114,14 +184,14 @@ fn right_results_are_accepted() {
     let mut failures = Vec::new();
     for (name, text, nodes) in RIGHT {
         let original = original(text);
-        for passes in [DEFAULT, EXACT] {
-            let result = passes::run(original.clone(), passes, &Options::default()).unwrap().0;
-            if let Err(faults) = Verification::of_passes(&original, passes, &Options::default()).check(&result) {
-                failures.push(format!("{name}: {:?}", faults.faults));
+        for (list, passes) in lists() {
+            let result = passes::run(original.clone(), &passes, &Options::default()).unwrap().0;
+            if let Err(faults) = Verification::of_passes(&original, &passes, &Options::default()).check(&result) {
+                failures.push(format!("{name}, {list}: {:?}", faults.faults));
             }
             let found = result.topological_order().len();
-            if passes.len() == EXACT.len() && found != *nodes {
-                failures.push(format!("{name}: {found} nodes are left"));
+            if list == "exact" && found != *nodes {
+                failures.push(format!("{name}: {found} nodes are left\n{}", onnx_text::print(result.proto())));
             }
         }
     }
@@ -135,4 +205,72 @@ fn a_configuration_that_names_no_operand_any_more_is_found() {
     node(&mut result, "y").device_configurations[0].sharding_spec[0].tensor_name = Some("i".into());
     let verification = Verification::of_passes(&original, EXACT, &Options::default());
     verification.check(&Model::new(result).unwrap()).unwrap_err();
+}
+
+/// A configuration of devices that names a value.
+fn with_devices(model: &mut ModelProto, result: &str, value: &str) {
+    let spec = raw::ShardingSpecProto { tensor_name: Some(value.into()), device: vec![0, 1], ..Default::default() };
+    let devices = raw::NodeDeviceConfigurationProto { sharding_spec: vec![spec.into()], ..Default::default() };
+    node(model, result).device_configurations.push(devices.into());
+}
+
+#[test]
+fn right_changes_of_precision_are_accepted() {
+    let casts = |count: usize| {
+        let cast = |index: usize| format!("v{} = Cast <to = {}> (v{index})\n", index + 1, if index % 2 == 0 { 10 } else { 1 });
+        let casts: String = (0..count).map(cast).collect();
+        format!("g (float[2] x) => (float[2] y) {{ v0 = Relu (x) {casts} y = Neg (v{count}) }}")
+    };
+    let cases = [
+        ("a chain of 18 casts", casts(18), None),
+        ("a chain of 40 casts", casts(40), None),
+        (
+            "devices of an input that is cast",
+            "g (float[2] x) => (float[2] y) { a = Relu (x) y = Neg (a) }".to_owned(),
+            Some(("a", "x")),
+        ),
+        (
+            "devices of an output that is cast",
+            "g (float[2] x) => (float[2] y) { a = Relu (x) y = Neg (a) }".to_owned(),
+            Some(("y", "y")),
+        ),
+        (
+            "devices of another value",
+            "g (float[2] x) => (float[2] y) { a = Relu (x) y = Neg (a) }".to_owned(),
+            Some(("y", "other")),
+        ),
+    ];
+    let mut failures = Vec::new();
+    for (name, text, devices) in cases {
+        let mut proto: ModelProto = model(&format!(r#"<ir_version: 11, opset_import: ["": 21]> {text}"#));
+        if let Some((result, value)) = devices {
+            with_devices(&mut proto, result, value);
+        }
+        let original = Model::new(proto).unwrap();
+        for io in [Io::Keep, Io::Convert] {
+            for to in [DType::Float16, DType::Bfloat16] {
+                let mut result = original.clone();
+                let report = result.change_precision(&PrecisionOptions::to(to).policy(Policy::All).io(io)).unwrap();
+                if let Err(faults) = Verification::of_precision(&original, &report).check(&result) {
+                    failures.push(format!("{name}, {to}, {io:?}: {:?}\n{}", faults.faults, onnx_text::print(result.proto())));
+                }
+                let Some((_, value)) = devices else { continue };
+                // A configuration that names another operand is found.
+                let mut wrong = result.clone().into_proto();
+                let mut found = 0;
+                for node in &mut wrong.graph.as_mut().unwrap().node {
+                    if let Some(devices) = node.device_configurations.first_mut() {
+                        devices.sharding_spec[0].tensor_name = Some("none".into());
+                        found += 1;
+                    }
+                }
+                let verdict = Verification::of_precision(&original, &report).check(&Model::new(wrong).unwrap());
+                if found != 1 || verdict.is_ok() {
+                    failures
+                        .push(format!("{name}, {to}, {io:?}: a configuration that names none instead of '{value}' was not found"));
+                }
+            }
+        }
+    }
+    expect_no_failures(failures);
 }

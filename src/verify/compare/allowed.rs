@@ -1,0 +1,36 @@
+//! Which results of casts count.
+
+use crate::elements::cast::{Summary, Verdict};
+
+/// Which results of casts count, beside those that ONNX defines.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Allowed {
+    /// Undefined ones.
+    pub undefined: bool,
+    /// Contested ones.
+    pub contested: bool,
+}
+
+impl Allowed {
+    /// # Errors
+    /// With the reason why the result does not count.
+    pub(in crate::verify) fn check(self, verdict: Verdict) -> Result<(), &'static str> {
+        match verdict {
+            Verdict::Undefined(why) if !self.undefined => Err(why),
+            Verdict::Contested(why) if !self.contested => Err(why),
+            _ => Ok(()),
+        }
+    }
+
+    /// # Errors
+    /// With the reason why one of the results does not count.
+    pub(in crate::verify) fn check_all(self, summary: &Summary) -> Result<(), &'static str> {
+        if summary.undefined.count > 0 {
+            self.check(Verdict::Undefined(summary.undefined.why))?;
+        }
+        if summary.contested.count > 0 {
+            self.check(Verdict::Contested(summary.contested.why))?;
+        }
+        Ok(())
+    }
+}

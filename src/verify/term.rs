@@ -1,0 +1,45 @@
+//! A value as a term: what it is computed from.
+
+use crate::elements::cast::RoundMode;
+use crate::elements::dtype::DType;
+use crate::graph::ValueId;
+
+/// A term, by its index.
+pub(super) type TermId = usize;
+
+/// One of the two models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Side {
+    Original,
+    Written,
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Term {
+    /// A value of the original; in the written model, the value of the same name that is made in the same way.
+    Original(ValueId),
+    /// A value of the written model to which nothing in the original corresponds.
+    New(ValueId),
+    /// A constant.
+    Constant(Side, ValueId),
+    /// A cast.
+    Cast { of: TermId, effect: Effect },
+    /// An output of a node that moves elements of its first `data` inputs.
+    Move { operator: &'static str, attributes: Vec<Vec<u8>>, inputs: Vec<Option<TermId>>, data: usize, outputs: usize, output: u32 },
+}
+
+impl Term {
+    /// Whether this is a `Reshape` to the same shape as one with other inputs.
+    pub fn has_shape(&self, others: &[Option<TermId>]) -> bool {
+        matches!(self, Term::Move { operator: "Reshape", inputs, .. } if inputs.get(1) == others.get(1))
+    }
+}
+
+/// The determinants of the result of a cast, besides its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Effect {
+    pub to: DType,
+    pub saturate: bool,
+    pub round_mode: RoundMode,
+}

@@ -1,0 +1,167 @@
+//! The verification shares with the code that it verifies what is listed here, and in docs/verification.md, alone.
+
+use crate::import_cycles::{sources, tokens};
+use crate::support::expect_no_failures;
+
+/// What `src/verify/` imports from other modules. A path stands for everything below it.
+const ALLOWED: &[&str] = &[
+    "base::error",
+    "base::hash",
+    "base::parallel",
+    "base::stored",
+    // The definition of the casts; strings have no second one.
+    "elements::cast::Cast",
+    "elements::cast::Contested",
+    "elements::cast::RoundMode",
+    "elements::cast::Rules",
+    "elements::cast::Summary",
+    "elements::cast::Verdict",
+    "elements::cast::convert_element",
+    "elements::cast::format_strings",
+    "elements::cast::parse_strings",
+    "elements::dtype::Class",
+    "elements::dtype::DType",
+    "elements::packed",
+    // Comparison of messages.
+    "diff::Difference",
+    "diff::DifferenceKind",
+    "diff::compare",
+    "files::DataFolder",
+    // Reading of the graph.
+    "graph::Attribute",
+    "graph::Body",
+    "graph::Model",
+    "graph::NodeId",
+    "graph::Origin",
+    "graph::Pin",
+    "graph::ScopeId",
+    "graph::ScopeKind",
+    "graph::TypeSource",
+    "graph::ValueId",
+    "graph::graph_mut",
+    "graph::holds_graph",
+    "graph::is_onnx_domain",
+    "graph::set_element_type",
+    "graph::tensor_type",
+    "ops::inference::Inferred",
+    "ops::inference::Known",
+    "ops::inference::infer",
+    "ops::schemas",
+    "ops::validity::node_fault",
+    "protobuf::Field",
+    "protobuf::Kept",
+    "protobuf::Known",
+    "protobuf::Piece",
+    "protobuf::ir_version",
+    "protobuf::outline",
+    "protobuf::raw",
+    "protobuf::schema",
+    "tensor::Tensor",
+    "tensor::Values",
+    "tensor::element_count",
+    "tensor::raw_data",
+    "tensor::without_values",
+    // The options and reports of the runs that are verified.
+    "passes::LOSSY",
+    "passes::Options",
+    "passes::Pass",
+    "precision::AddedCast",
+    "precision::AddedFunction",
+    "precision::Report",
+    "convert::Options",
+];
+
+/// What single files import beside that.
+const ALLOWED_IN: &[(&str, &[&str])] = &[
+    // A conversion is made again.
+    ("src/verify/conversion.rs", &["convert"]),
+    // The copies of functions that a change of precision reports are added to the original.
+    ("src/verify/copies.rs", &["graph::Edit"]),
+    // Comparison of large casts.
+    ("src/verify/evaluate/large.rs", &["tensor::self", "tensor::Content", "tensor::Data"]),
+];
+
+/// The paths below `crate` that a file imports, or uses in its code. Unit tests do not count.
+fn paths(text: &str) -> Vec<String> {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+    let tokens = tokens(text);
+    let mut paths = Vec::new();
+    for (at, _) in tokens.iter().enumerate().filter(|(_, token)| *token == "crate") {
+        tree(&tokens[at + 1..], String::new(), &mut paths);
+    }
+    paths
+}
+
+/// Adds the paths of what follows a name: `::a::{b, c::d}`. Returns the number of tokens.
+fn tree(tokens: &[String], mut path: String, paths: &mut Vec<String>) -> usize {
+    let mut at = 0;
+    while tokens.get(at).is_some_and(|token| token == "::") {
+        at += 1;
+        match tokens[at].as_str() {
+            "{" => {
+                at += 1;
+                while tokens[at] != "}" {
+                    if tokens[at] == "," {
+                        at += 1;
+                        continue;
+                    }
+                    let inner = format!("{path}::{}", tokens[at]);
+                    at += 1;
+                    at += tree(&tokens[at..], inner, paths);
+                    // A name after `as`.
+                    while !matches!(tokens[at].as_str(), "," | "}") {
+                        at += 1;
+                    }
+                }
+                return at + 1;
+            }
+            name => {
+                path = format!("{path}::{name}");
+                at += 1;
+            }
+        }
+    }
+    paths.push(path.trim_start_matches("::").to_owned());
+    at
+}
+
+#[test]
+fn the_verification_imports_nothing_else() {
+    let is_below = |path: &str, allowed: &str| path == allowed || path.starts_with(&format!("{allowed}::"));
+    let (mut failures, mut used) = (Vec::new(), std::collections::BTreeSet::new());
+    let files: Vec<_> = sources().into_iter().filter(|(file, _)| file.starts_with("src/verify")).collect();
+    assert!(files.len() > 20);
+    for (file, text) in files {
+        let name = file.display().to_string();
+        let more = ALLOWED_IN.iter().filter(|(of, _)| *of == name).flat_map(|(_, paths)| *paths);
+        let allowed: Vec<&str> = ALLOWED.iter().chain(more).copied().collect();
+        for path in paths(&text).into_iter().filter(|path| !path.is_empty() && !path.starts_with("verify")) {
+            match allowed.iter().find(|allowed| is_below(&path, allowed)) {
+                Some(allowed) => drop(used.insert(*allowed)),
+                None => failures.push(format!("{name} uses {path}")),
+            }
+        }
+    }
+    let all = ALLOWED.iter().chain(ALLOWED_IN.iter().flat_map(|(_, paths)| *paths));
+    failures.extend(all.filter(|path| !used.contains(**path)).map(|path| format!("nothing uses {path}")));
+    expect_no_failures(failures);
+}
+
+#[test]
+fn imports_are_found_in_every_form() {
+    let forms: [(&str, &[&str]); 5] = [
+        ("use crate::a::B;", &["a::B"]),
+        ("use crate::a::{B, c::{D, E as F}};\nuse crate::g;", &["a::B", "a::c::D", "a::c::E", "g"]),
+        ("fn f() { crate::a::b::c(1) }", &["a::b::c"]),
+        ("pub(crate) use crate::{a::B, c};", &["a::B", "c"]),
+        ("// use crate::a;\nuse super::b;", &[]),
+    ];
+    let mut failures = Vec::new();
+    for (text, expected) in forms {
+        let found: Vec<String> = paths(text).into_iter().filter(|path| !path.is_empty()).collect();
+        if found != expected {
+            failures.push(format!("{text}: {found:?}, not {expected:?}"));
+        }
+    }
+    expect_no_failures(failures);
+}
