@@ -42,6 +42,17 @@ impl Model {
     }
 }
 
+impl Verification {
+    /// Checks that the original defines every name that it uses: nothing can be said about the values of others.
+    ///
+    /// # Errors
+    /// With the first name that it does not define.
+    pub(crate) fn expect_defined(&self) -> Result<(), Error> {
+        let original = self.original();
+        convert::expect_defined(original).map_err(|invalid| original.error(Error::of(&invalid)))
+    }
+}
+
 impl Plan {
     /// Like [`Plan::execute`]; before the files get their names, they are opened again and verified.
     ///
@@ -49,8 +60,7 @@ impl Plan {
     /// Also if the original uses a name that nothing defines, and if the model could not be verified: the kind is then
     /// [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and [`Error::faults`] lists what was found.
     pub fn execute_verified(self, verification: &Verification) -> Result<(Saved, Verified), Error> {
-        let original = verification.original();
-        convert::expect_defined(original).map_err(|invalid| original.error(Error::of(&invalid)))?;
+        verification.expect_defined()?;
         let (target, mut outcome) = (self.target().name(), None);
         let check = |model: &Model| {
             let verdict = verification.check(model);
