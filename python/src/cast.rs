@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use bytes::Bytes;
-use onnx_recast::{Array, CastOptions, DType, Error, ErrorKind, Packing, Rules};
+use onnx_recast::{Array, CastOptions, DType, Error, ErrorKind, Packing};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,9 +27,9 @@ pub struct Casting {
 impl Casting {
     fn options(&self) -> PyResult<CastOptions> {
         let round_mode = choice("round_mode", &self.round_mode)?;
-        let rules = Rules::default().saturate(self.saturate).round_mode(round_mode).opset(self.opset);
         let contested = self.contested.as_deref().map(|name| choice("contested", name)).transpose()?;
-        Ok(CastOptions::default().rules(rules).undefined(self.undefined).contested(contested))
+        let options = CastOptions::default().saturate(self.saturate).round_mode(round_mode).opset(self.opset);
+        Ok(options.undefined(self.undefined).contested(contested))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::base::error::{Classified, Error, ErrorKind};
 use crate::base::options::options;
 use crate::base::parallel;
 use crate::base::progress::{Cancel, Control, Progress, Unit};
-use crate::elements::cast::{BadLiteral, Cast, Contested, Rules, Tally, Unsupported};
+use crate::elements::cast::{BadLiteral, Cast, Contested, RoundMode, Rules, Tally, Unsupported};
 use crate::elements::dtype::DType;
 use crate::protobuf::Piece;
 use crate::protobuf::schema::TensorProto;
@@ -40,14 +40,33 @@ pub struct Array {
 
 options! {
     /// How to cast an array.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct CastOptions {
-        /// `saturate`, `round_mode`, and the opset.
-        pub rules: Rules,
+        /// Whether float8 targets saturate on overflow.
+        pub saturate: bool,
+        /// The rounding to `FLOAT8E8M0`.
+        pub round_mode: RoundMode,
+        /// The version of the default operator set.
+        pub opset: u32,
         /// Cast elements whose result ONNX leaves undefined, to the value that this project defines; otherwise they are an error.
         pub undefined: bool,
         /// The value of elements on which ONNX's text and its node tests disagree; `None`: they are an error.
         pub contested: Option<Contested>,
+    }
+}
+
+impl Default for CastOptions {
+    fn default() -> CastOptions {
+        let Rules { saturate, round_mode, opset, .. } = Rules::default();
+        CastOptions { saturate, round_mode, opset, undefined: false, contested: None }
+    }
+}
+
+impl CastOptions {
+    /// The rules of the cast. Contested elements for which nothing is chosen have the value of the text until they are refused.
+    fn rules(&self) -> Rules {
+        let CastOptions { saturate, round_mode, opset, contested, .. } = *self;
+        Rules { saturate, round_mode, opset, contested: contested.unwrap_or(Contested::Text) }
     }
 }
 
@@ -174,8 +193,7 @@ impl Array {
     /// If the opset does not support the types, a string is not a number, or ONNX does not define a result: see [`CannotCast`], which
     /// is the [cause](Error::cause).
     pub fn cast(&self, to: DType, options: &CastOptions) -> Result<Array, Error> {
-        let rules = Rules { contested: options.contested.unwrap_or(Contested::Text), ..options.rules };
-        let cast = Cast::new(self.dtype(), to, rules).map_err(|error| Error::caused_by(CannotCast::from(error)))?;
+        let cast = Cast::new(self.dtype(), to, options.rules()).map_err(|error| Error::caused_by(CannotCast::from(error)))?;
         let (content, summary) = self.content.cast(cast).map_err(|error| Error::caused_by(CannotCast::from(error)))?;
         if let Err(cancelled) = self.control.check() {
             parallel::drop_later(content);

@@ -43,19 +43,50 @@ impl Model {
     }
 
     /// Converts the model to an opset in which its precision is then changed. With a `target`, the IR version is one that the runtime loads.
-    /// With `verify`, the result is verified against the model before.
+    /// With `verify`, the result is verified against the model before. For the command and the Python module.
     ///
     /// # Errors
     /// If the model cannot be converted to the opset, or the verification finds a fault.
+    #[doc(hidden)]
     pub fn convert_for_precision(&mut self, opset: i64, options: &Options, verify: bool) -> Result<(), Error> {
         let newest_ir_version = options.target.and_then(|runtime| runtime.ir_version);
         let ir_version = newest_ir_version.map_or(IrVersion::Auto, IrVersion::AtMost);
         let conversion = convert::Options::to(opset).ir_version(ir_version);
         let verification = verify.then(|| Verification::of_conversion(self, &conversion));
-        self.convert(&conversion)?;
-        match verification.map(|verification| verification.check(self)) {
-            Some(Err(faults)) => Err(Error::caused_by(faults)),
-            _ => Ok(()),
+        self.convert_verified(&conversion, verification.as_ref())
+    }
+
+    /// Converts the model, unless the result is not what a verification expects.
+    fn convert_verified(&mut self, conversion: &convert::Options, verification: Option<&Verification>) -> Result<(), Error> {
+        let before = self.checkpoint();
+        self.convert(conversion)?;
+        let Some(verification) = verification else { return Ok(()) };
+        verification.check(self).map(drop).map_err(|faults| {
+            *self = before.restore();
+            self.error(Error::caused_by(faults))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::error::ErrorKind;
+
+    #[test]
+    fn a_conversion_that_is_not_verified_leaves_the_model_as_it_was() {
+        let text = |node: &str| format!(r#"<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) {{ {node} }}"#);
+        let other = Model::from_text(&text("y = Neg (x)")).unwrap();
+        let conversion = convert::Options::to(21);
+        let verification = Verification::of_conversion(&other, &conversion);
+        // As it was read, and after a change.
+        for opset in [17, 18] {
+            let mut model = Model::from_text(&text("y = Abs (x)")).unwrap();
+            model.convert(&convert::Options::to(opset)).unwrap();
+            let before = model.to_bytes().unwrap();
+            let error = model.convert_verified(&conversion, Some(&verification)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::NotVerified);
+            assert_eq!(model.to_bytes().unwrap(), before, "opset {opset}");
         }
     }
 }

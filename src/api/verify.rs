@@ -12,6 +12,14 @@ use crate::verify::{Fault, NotVerified, Verification, Verified};
 
 /// # Verified saving
 impl Model {
+    /// Checks that the model defines every name that it uses: nothing can be verified about the values of others.
+    ///
+    /// # Errors
+    /// With the first name that it does not define.
+    pub(crate) fn expect_defined(&self) -> Result<(), Error> {
+        convert::expect_defined(self).map_err(|invalid| self.error(Error::of(&invalid)))
+    }
+
     /// Like [`Model::save_with`]; the files are opened again and verified before they get their names.
     ///
     /// ```
@@ -68,7 +76,7 @@ impl Plan {
 /// The extent of the verification of a written model.
 fn verdict(verification: &Verification, written: &Model, target: &str) -> Result<Verified, Error> {
     let original = verification.original();
-    convert::expect_defined(&original).map_err(|invalid| original.error(Error::of(&invalid)))?;
+    original.expect_defined()?;
     verification.compare(&original, written).map_err(|faults| Error::caused_by(faults).in_file(target.to_owned()))
 }
 

@@ -1,4 +1,4 @@
-//! The base of all layers: errors and their places, cancellation and progress, names of choices, text that is safe to print.
+//! The base of all layers: errors and their places, cancellation and progress, names of choices, patterns, text that is safe to print.
 
 pub mod choice;
 pub mod codes;
@@ -6,6 +6,7 @@ pub mod error;
 pub mod hash;
 pub mod options;
 pub mod parallel;
+pub mod patterns;
 pub mod printable;
 pub mod progress;
 pub mod stored;

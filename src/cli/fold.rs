@@ -67,6 +67,9 @@ impl Fold {
         let options =
             FoldOptions { undefined: self.undefined == Undefined::Fold, contested: self.contested.0, max_growth: self.max_growth };
         let prepared = self.preparation.apply(model)?;
+        if self.reporting.would_verify() {
+            model.expect_defined()?;
+        }
         let verification = self.reporting.verifies().then(|| Verification::of_passes(model, &self.passes.0, &options));
         let report = model.run_passes(&self.passes.0, &options)?;
         Ok(Done { changes: Folding::new(prepared, report), notes: Vec::new(), verification })

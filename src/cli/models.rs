@@ -17,7 +17,7 @@ use super::remedy::with_remedy;
 use super::{paths, progress, streams};
 use crate::base::printable::{Printed, Shown};
 use crate::diff::inspect;
-use crate::report::{self, About, ChangedModel, Lengths, Results, Sketch, Verdict};
+use crate::report::{self, About, ChangedModel, Lengths, Results, Sketch, Verdict, plural};
 use crate::storage::{OverInput, Released};
 use crate::verify::Verification;
 use crate::{Error, ErrorKind, Model, SavePlan, SaveProgress, Saved, Target, files};
@@ -53,6 +53,11 @@ impl Reporting {
     /// Whether outputs are verified: in a dry run there are none.
     pub fn verifies(&self) -> bool {
         self.verify.is_on() && !self.dry_run
+    }
+
+    /// Whether outputs are verified, or would be without the dry run.
+    pub fn would_verify(&self) -> bool {
+        self.verify.is_on()
     }
 }
 
@@ -147,8 +152,13 @@ impl Run<'_> {
         let is_refused = reports.iter().any(|report| report.changes.is_refused());
         let mut written = 0;
         if errors.is_empty() && !is_refused {
-            let (done, error) = match page.check_written(plans.iter().flat_map(|(plan, _)| plan.files())) {
-                Ok(()) => write_all(plans, *dry_run, self.messages),
+            let checked = page.check_written(plans.iter().flat_map(|(plan, _)| plan.files()));
+            let reserved = checked.and_then(|()| match dry_run {
+                true => Ok(None),
+                false => page.reserve(self.command, &sketches, C::results(&reports)),
+            });
+            let (done, error) = match reserved {
+                Ok(_reserved) => write_all(plans, *dry_run, self.messages),
                 Err(error) => (Vec::new(), Some(error)),
             };
             written = done.len();
@@ -159,7 +169,15 @@ impl Run<'_> {
             errors.extend(error.map(with_remedy));
         }
         reports.iter_mut().skip(written).for_each(|report| report.output = None);
-        errors.extend(page.write(self.command, &sketches, C::results(&reports), &errors, self.messages).err());
+        if let Err(error) = page.write(self.command, &sketches, C::results(&reports), &errors, self.messages) {
+            errors.push(match written {
+                0 => error,
+                _ if *dry_run => error,
+                written => {
+                    error.with_remedy(&format!("{} {} written", plural(written, "model"), if written == 1 { "is" } else { "are" }))
+                }
+            });
+        }
         let code = self.print(&reports, &errors)?;
         Ok(if errors.is_empty() && is_refused { ExitCode::from(1) } else { code })
     }

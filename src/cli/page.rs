@@ -1,5 +1,6 @@
 //! The HTML page about a run.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -10,7 +11,7 @@ use super::output::SideFile;
 use super::streams::{message, say};
 use crate::api::not_written;
 use crate::base::printable::Document;
-use crate::files::save;
+use crate::files::{Reserved, reserve, save};
 use crate::protobuf::{Layout, Piece};
 use crate::report::{Before, Page, Results, Sketch, is_page, page_html};
 use crate::{Error, Model, Target};
@@ -69,6 +70,18 @@ impl PageFile {
         self.file.as_ref().map_or(Ok(()), |page| side_file(page).check_data(path, model))
     }
 
+    /// Writes the page, as far as it is known, to a file without a name before models are replaced: a page that cannot be written must not
+    /// be noticed when the models that it describes are gone. The space is kept until the result is dropped.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn reserve(&self, command: &'static str, sketches: &[Sketch], results: Results) -> Result<Option<Reserved>, Error> {
+        let Some(file) = &self.file else { return Ok(None) };
+        let page = Page { command, sketches: sketches.iter().collect(), results };
+        let reserved = layout_of(&page_html(&page, &[])).and_then(|layout| reserve(layout, file));
+        reserved.map(Some).map_err(|error| not_written(&file.display().to_string(), error))
+    }
+
     /// Writes the page, if one is wanted, unless an error of the run says that it must not be.
     ///
     /// # Errors
@@ -100,13 +113,16 @@ fn side_file(page: &Path) -> SideFile<'_> {
 /// # Errors
 /// Those of the operating system.
 pub fn write_page(page: &Document, file: &Path, messages: Messages) -> Result<(), Error> {
-    let mut bytes = Vec::new();
-    let made = page.write(&mut bytes);
-    let layout = Layout::of_pieces(vec![Piece::Bytes(bytes.into())]);
-    let written = made.and_then(|()| save(layout, &Target::File(file.to_owned())));
+    let written = layout_of(page).and_then(|layout| save(layout, &Target::File(file.to_owned())));
     written.map_err(|error| not_written(&file.display().to_string(), error))?;
     if !messages.quiet {
         say(message(format_args!("report written to {}", file.display())));
     }
     Ok(())
+}
+
+fn layout_of(page: &Document) -> io::Result<Layout> {
+    let mut bytes = Vec::new();
+    page.write(&mut bytes)?;
+    Ok(Layout::of_pieces(vec![Piece::Bytes(bytes.into())]))
 }

@@ -8,8 +8,9 @@ use ignore::{DirEntry, WalkBuilder};
 
 use super::files;
 use crate::api::explain_open;
+use crate::base::patterns;
 use crate::files::folders::{self, Kind};
-use crate::{Error, ErrorKind, lint};
+use crate::{Error, ErrorKind};
 
 /// Reads a list of paths, one per line; `-` reads the list from standard input.
 pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -88,10 +89,10 @@ fn expand_pattern(pattern: &str, ignored: Ignored, all: &mut Vec<Result<Found, E
     let is_of_folders = below.last().is_some_and(|last| last.as_os_str() == "**");
     let names: Vec<_> =
         below[..below.len() - usize::from(is_of_folders)].iter().map(|name| name.as_os_str().to_string_lossy()).collect();
-    let glob = match lint::glob(&names.join("/")) {
-        Ok(glob) => glob.compile_matcher(),
-        Err(error) => {
-            let message = format!("is not a valid pattern: {}", error.kind());
+    let glob = match patterns::of_paths(&names.join("/")) {
+        Ok(glob) => glob,
+        Err(bad) => {
+            let message = format!("is not a valid pattern: {}", bad.why);
             return all.push(Err(Error::new(ErrorKind::Usage, message).in_file(pattern)));
         }
     };

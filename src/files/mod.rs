@@ -29,6 +29,6 @@ pub use new_file::NewFile;
 pub use open::{Input, open, open_with_data, read_all};
 pub use paths::{at, folder_of, identity, is_called_folder, is_stream};
 pub use replaceable::{check_replaceable, lost_owner};
-pub use save::{Target, save};
+pub use save::{Reserved, Target, reserve, save};
 pub use temporary::{is_temporary, tidy};
 pub use together::{Inspect, Interim, save_together};

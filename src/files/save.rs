@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use super::new_file::NewFile;
+use super::new_file::{NewFile, Written};
 use super::paths::{at, is_stream};
 use super::together::save_together;
 use crate::protobuf::Layout;
@@ -44,6 +44,25 @@ pub fn save(layout: Layout, target: &Target) -> io::Result<()> {
             write().map_err(|error| at(Path::new("-"), error))
         }
     }
+}
+
+/// The space of a file that is written later. It is free again when this is dropped.
+#[derive(Debug)]
+pub struct Reserved {
+    _file: Option<Written>,
+}
+
+/// Writes a file, but does not give it its name, to find out whether that is possible. Nothing is written to a device or pipe.
+///
+/// # Errors
+/// Those of the operating system, with the path.
+pub fn reserve(layout: Layout, path: &Path) -> io::Result<Reserved> {
+    if is_stream(path) {
+        return Ok(Reserved { _file: None });
+    }
+    let file = Written::new(NewFile::replacing(path.to_owned(), layout), false)?;
+    file.flush()?;
+    Ok(Reserved { _file: Some(file) })
 }
 
 impl Target {

@@ -310,7 +310,10 @@ impl<'m> Builder<'m> {
                 annotated.extend(names.filter_map(|name| self.index.lookup(scope, name)));
             }
         }
-        self.pin_all(annotated, Pin::Annotated);
+        for value in annotated {
+            // A value that training updates is not a constant.
+            self.index.values[value.index()].pin.get_or_insert(Pin::Annotated);
+        }
     }
 
     /// An enclosing scope may define a name after an inner scope has defined it.
@@ -322,16 +325,8 @@ impl<'m> Builder<'m> {
                 shadowed.extend(names.filter_map(|name| self.index.lookup(outer, name)));
             }
         }
-        self.pin_all(shadowed, Pin::Shadowed);
-    }
-
-    /// A value that training updates is not a constant.
-    fn pin_all(&mut self, values: Vec<ValueId>, pin: Pin) {
-        for value in values {
-            let value = &mut self.index.values[value.index()];
-            if value.pin != Some(Pin::Trained) {
-                value.pin = Some(pin);
-            }
+        for value in shadowed {
+            self.index.values[value.index()].is_shadowed = true;
         }
     }
 

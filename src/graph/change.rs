@@ -208,7 +208,7 @@ impl Changes {
         }
     }
 
-    /// Names that are no longer defined: removed initializers, and outputs that no new node produces.
+    /// Names that are no longer defined: removed initializers, and outputs that are renamed or that no new node produces.
     fn gone(&self, nodes: &[NodeProto]) -> HashSet<String> {
         let mut gone = self.removed.clone();
         for (position, new) in &self.nodes {
@@ -216,11 +216,17 @@ impl Changes {
             let new = new.outputs();
             gone.extend(nodes[*position as usize].output.iter().filter(|name| !new.contains(&name.as_bytes())).cloned());
         }
+        gone.extend(
+            self.outputs.iter().filter_map(|(position, output, _)| nodes[*position as usize].output.get(*output as usize)).cloned(),
+        );
         if gone.is_empty() {
             return gone;
         }
         let added = self.added.iter().map(|tensor| tensor.name().as_bytes());
-        let defined: HashSet<&[u8]> = added.chain(self.nodes.iter().flat_map(|(_, new)| new.outputs())).collect();
+        let renamed = self.outputs.iter().map(|(_, _, name)| name.as_bytes());
+        let inserted = self.inserted.values().flatten().flat_map(|node| &node.output).map(String::as_bytes);
+        let replacing = self.nodes.iter().flat_map(|(_, new)| new.outputs());
+        let defined: HashSet<&[u8]> = added.chain(renamed).chain(inserted).chain(replacing).collect();
         gone.retain(|name| !defined.contains(name.as_bytes()));
         gone
     }

@@ -3,9 +3,12 @@
 //! The index is rebuilt after a batch, which validates the model again, unless the batch changes only versions, tensors, and nodes whose
 //! inputs and outputs stay the same. Debug builds compare that index with a new one.
 
+use std::cell::OnceCell;
+
 use super::Model;
 use super::edit::{Edit, Refused};
-use super::scope::NodeId;
+use super::index::{Pin, ValueId};
+use super::scope::{NodeId, ScopeId};
 use super::tensors::TensorPlace;
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
@@ -29,6 +32,7 @@ impl Model {
                     let (old, new) = (self.outputs(*node).map(|(_, value)| value), with.outputs());
                     removed_values.extend(old.filter(|&value| !new.contains(&self.name(value).as_bytes())));
                 }
+                Edit::RenameOutput { node, output, .. } => removed_values.extend(self.output(*node, *output)),
                 Edit::RemoveInitializer(value) => removed_values.push(*value),
                 _ => {}
             }
@@ -37,6 +41,8 @@ impl Model {
             return Ok(());
         }
         let mut removed_nodes = HashSet::default();
+        // Those that no other node replaces.
+        let mut dropped = HashSet::default();
         let mut rewired = HashSet::default();
         let mut renamed: HashSet<(NodeId, u32)> = HashSet::default();
         let mut defined = HashSet::default();
@@ -44,6 +50,9 @@ impl Model {
             match edit {
                 Edit::ReplaceNode { node, with } => {
                     removed_nodes.insert(*node);
+                    if with.is_empty() {
+                        dropped.insert(*node);
+                    }
                     defined.extend(with.outputs().into_iter().map(|name| (node.scope, name)));
                 }
                 Edit::AddInitializer { scope, tensor } => {
@@ -61,7 +70,10 @@ impl Model {
                     defined.extend(nodes.iter().flat_map(|node| &node.output).map(|name| (*scope, name.as_bytes())));
                 }
                 Edit::ReplaceTensor { .. } | Edit::CastTensor { .. } | Edit::Declare { .. } | Edit::Retype { .. } => {}
-                Edit::DeclareNew { .. } | Edit::RenameOutput { .. } | Edit::SetAttribute { .. } => {}
+                Edit::RenameOutput { node, name, .. } => {
+                    defined.insert((node.scope, name.as_bytes()));
+                }
+                Edit::DeclareNew { .. } | Edit::SetAttribute { .. } => {}
                 Edit::SetOpset { .. }
                 | Edit::SetIrVersion(_)
                 | Edit::FreezeInitializers
@@ -69,23 +81,33 @@ impl Model {
                 | Edit::DropMetadata(_) => {}
             }
         }
-        for value in removed_values {
-            if defined.contains(&(self.scope_of(value), self.name(value).as_bytes())) {
-                continue;
-            }
+        removed_values.retain(|&value| !defined.contains(&(self.scope_of(value), self.name(value).as_bytes())));
+        // Scopes of removed nodes go with them.
+        let is_dropped = |scope: ScopeId| self.owners(scope).any(|owner| dropped.contains(&owner));
+        let still_shadowed = OnceCell::new();
+        let is_pinned = |value: ValueId| match self.pin(value) {
+            Some(Pin::Shadowed) => still_shadowed.get_or_init(|| self.shadowed_after(&removed_values, is_dropped)).contains(&value),
+            pin => pin.is_some(),
+        };
+        for &value in &removed_values {
             let is_removed = |&(node, _): &(NodeId, u32)| self.with_owners(node).any(|node| removed_nodes.contains(&node));
             let in_use = self.uses(value).find(|user| !rewired.contains(&value) && !renamed.contains(user) && !is_removed(user));
             let reason = match in_use {
                 Some((node, _)) => format!("is still used by {}", self.node_path(node)),
-                None if !self.output_of(value).is_empty() => "is an output of its graph".to_owned(),
-                None if self.pin(value).is_some() => {
-                    "is named by an annotation, a training binding or in an inner scope".to_owned()
-                }
+                None if self.output_of(value).iter().any(|&scope| !is_dropped(scope)) => "is an output of its graph".to_owned(),
+                None if is_pinned(value) => "is named by an annotation, a training binding or in an inner scope".to_owned(),
                 None => continue,
             };
             return Err(self.refuse(value, &reason));
         }
         Ok(())
+    }
+
+    /// The values whose names inner scopes define again after some values and scopes are removed.
+    fn shadowed_after(&self, removed: &[ValueId], is_dropped: impl Fn(ScopeId) -> bool) -> HashSet<ValueId> {
+        let removed: HashSet<ValueId> = removed.iter().copied().collect();
+        let stays = |&value: &ValueId| !removed.contains(&value) && !is_dropped(self.scope_of(value));
+        self.values().filter(stays).filter_map(|value| self.shadowed_by(value)).collect()
     }
 
     /// A replacement tensor must keep the properties that the graph depends on.

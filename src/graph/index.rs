@@ -88,7 +88,10 @@ pub(super) struct ValueData {
     name: (u32, u32),
     pub origin: Origin,
     pub declared: Option<Declared>,
+    /// Why it must be kept, except that its name is shadowed.
     pub pin: Option<Pin>,
+    /// Whether an inner scope defines its name again.
+    pub is_shadowed: bool,
 }
 
 impl ValueData {
@@ -194,7 +197,7 @@ impl Index {
         let value = ValueId(u32::try_from(self.values.len()).ok()?);
         let vertex = self.graph.add_node(Vertex::Value(value));
         self.text.push_str(name);
-        self.values.push(ValueData { vertex, scope, name: place, origin, declared: None, pin: None });
+        self.values.push(ValueData { vertex, scope, name: place, origin, declared: None, pin: None, is_shadowed: false });
         Some(value)
     }
 

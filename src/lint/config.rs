@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
-use globset::{Glob, GlobBuilder, GlobMatcher};
+use globset::GlobSet;
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::{Layer, Selector, Severity, UnknownRule};
 use crate::base::choice::nearest;
 use crate::base::error::{Classified, ErrorKind};
+use crate::base::patterns::{self, BadPattern};
 use crate::files::folders;
 use crate::ops::runtimes::{Runtime, UnknownRuntime};
 
@@ -36,7 +37,7 @@ pub struct Config {
 #[derive(Clone, Debug)]
 pub struct FilePattern {
     folder: PathBuf,
-    pattern: GlobMatcher,
+    pattern: GlobSet,
     /// Whether the pattern matches paths instead of names.
     of_paths: bool,
 }
@@ -177,10 +178,10 @@ impl FilePattern {
     ///
     /// # Errors
     /// If the pattern is not valid.
-    pub fn new(folder: &Path, pattern: &str) -> Result<FilePattern, globset::Error> {
+    pub fn new(folder: &Path, pattern: &str) -> Result<FilePattern, BadPattern> {
         let of_paths = pattern.trim_end_matches('/').contains('/');
         let plain: PathBuf = Path::new(pattern).components().filter(|part| *part != Component::CurDir).collect();
-        Ok(FilePattern { folder: absolute(folder), pattern: glob(&plain.to_string_lossy())?.compile_matcher(), of_paths })
+        Ok(FilePattern { folder: absolute(folder), pattern: patterns::of_paths(&plain.to_string_lossy())?, of_paths })
     }
 
     /// Whether the pattern matches a file, or a folder that contains it.
@@ -194,14 +195,6 @@ impl FilePattern {
             false => paths.any(|path| path.file_name().is_some_and(|name| self.pattern.is_match(name))),
         }
     }
-}
-
-/// A pattern of paths: `*` and `?` match no `/`, `**` matches any folders.
-///
-/// # Errors
-/// If the pattern is not valid.
-pub fn glob(pattern: &str) -> Result<Glob, globset::Error> {
-    GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build()
 }
 
 /// The absolute path, without `.` and `..`; links are not resolved.

@@ -15,8 +15,9 @@ mod rules;
 mod selection;
 mod subject;
 
+pub use crate::base::patterns::BadPattern;
 pub use baseline::{BadBaseline, Baseline};
-pub use config::{BadConfig, Config, FilePattern, glob};
+pub use config::{BadConfig, Config, FilePattern};
 pub use constant::{element, number, tally};
 pub(crate) use diagnostic::fingerprint;
 pub use diagnostic::{Diagnostic, Region};

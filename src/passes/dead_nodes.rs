@@ -14,7 +14,8 @@ after:  `                        y = Relu(x)`
 1. A node is used if one of its results is an output of the model or a function, has a quantization annotation or a training binding,
    or is used by such a node or in its subgraphs.
 2. Operators that are not known may have effects: their nodes are kept.
-3. A node is kept if a subgraph defines the name of one of its results again: runtimes differ in the value that they use there.
+3. A node is kept if a subgraph that is kept defines the name of one of its results again: runtimes differ in the value that they use
+   there.
 "#;
 
 pub(super) const DEAD_NODES: Pass = Pass::new("dead-nodes", DOCS, |model, _| Ok(plan(model)));
@@ -41,18 +42,21 @@ fn may_have_effects(model: &Model, node: NodeId) -> bool {
 }
 
 /// The nodes that the outputs of the model and of its functions depend on, those that may have effects, and those whose results are
-/// shadowed.
+/// shadowed by what stays.
 fn used_nodes(model: &Model) -> HashSet<NodeId> {
     let subgraphs = model.subgraphs();
     let mut used = HashSet::default();
     let mut values: Vec<ValueId> = Vec::new();
+    // By scope: the values that its inputs and initializers shadow, which stay as long as it does.
     let mut shadowed: HashMap<ScopeId, Vec<ValueId>> = HashMap::default();
     for value in model.values() {
-        match model.pin(value) {
-            Some(Pin::Annotated | Pin::Trained) => values.push(value),
-            // A subgraph that is removed takes both definitions with it.
-            Some(Pin::Shadowed) => shadowed.entry(model.scope_of(value)).or_default().push(value),
-            None => {}
+        if matches!(model.pin(value), Some(Pin::Annotated | Pin::Trained)) {
+            values.push(value);
+        }
+        if model.producer(value).is_none()
+            && let Some(outer) = model.shadowed_by(value)
+        {
+            shadowed.entry(model.scope_of(value)).or_default().push(outer);
         }
     }
     let kept_in = |scope: ScopeId| outputs(model, scope).chain(shadowed.get(&scope).into_iter().flatten().copied());
@@ -69,6 +73,7 @@ fn used_nodes(model: &Model) -> HashSet<NodeId> {
             continue;
         }
         values.extend(model.inputs(node).map(|(_, value)| value));
+        values.extend(model.outputs(node).filter_map(|(_, value)| model.shadowed_by(value)));
         values.extend(subgraphs.get(&node).into_iter().flatten().flat_map(|&scope| kept_in(scope)));
         // A node with effects in a subgraph keeps the node that contains it.
         if let ScopeKind::Subgraph { owner, .. } = model.scope_kind(node.scope) {

@@ -6,7 +6,7 @@ use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast};
 use crate::elements::cast::copies;
-use crate::graph::{Edit, Model, NodeId, ValueId, holds_graph};
+use crate::graph::{Edit, Model, NodeId, Origin, ValueId};
 
 const DOCS: &str = r#"Gives the name of an output to the node that computes it, in place of a node that only returns its input.
 
@@ -16,6 +16,7 @@ after:  `y = Relu(x)                   z = Neg(y)`
 1. The node is one that `identity` or `redundant-casts` would remove if its result were not an output: an `Identity`, a cast to the type
    that its input has.
 2. Its input is computed in the same graph, and is not an output itself.
+3. Of several such nodes in a row, all are removed.
 "#;
 
 pub(super) const DIRECT_OUTPUTS: Pass = Pass::new("direct-outputs", DOCS, |model, _| Ok(plan(model)));
@@ -23,38 +24,48 @@ pub(super) const DIRECT_OUTPUTS: Pass = Pass::new("direct-outputs", DOCS, |model
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
     let mut plan = Plan::default();
-    // Nodes that are changed or removed now, and values that get other names; what meets them changes in the next round.
-    let (mut changed, mut renamed): (HashSet<NodeId>, HashSet<ValueId>) = (HashSet::default(), HashSet::default());
+    // Values that get the name of an output.
+    let mut renamed: HashSet<ValueId> = HashSet::default();
     for &node in model.topological_order() {
         let Some(output) = model.output(node, 0).filter(|&output| model.output_of(output) == [node.scope]) else { continue };
-        let is_copy =
-            |cast: &ResolvedCast| !cast.is_generic() && cast.from.is_some_and(|from| copies(from, cast.to, cast.rules().saturate));
-        let is_copy = casts.producing(output).is_some_and(is_copy);
-        if !is_copy && !returns_input(model, node, |shape| shape, || casts.inferred()) {
+        if model.pin(output).is_some() || model.shadows(output) {
             continue;
         }
-        let Some(input) = model.input(node, 0).filter(|&input| model.is_removable(input) && model.can_stand_in(output, input))
-        else {
-            continue;
+        let can_be_renamed = |input: ValueId, renamed: &HashSet<ValueId>| {
+            model.is_removable(input)
+                && model.can_stand_in(output, input)
+                && model.constant(input).is_err()
+                && !renamed.contains(&input)
         };
-        let Some(producer) = model.producer(input).filter(|producer| producer.scope == node.scope) else { continue };
-        let is_free = model.pin(output).is_none() && !model.shadows(output) && model.constant(input).is_err();
-        let meets = [producer, node].iter().any(|node| changed.contains(node))
-            || model.uses(input).any(|(user, _)| model.with_owners(user).any(|node| changed.contains(&node)))
-            || model.inputs(producer).any(|(_, value)| renamed.contains(&value))
-            || !renamed.is_empty() && holds_graph(model.node(producer));
-        if !is_free || meets {
+        // From the last node of a chain to the first: each returns what the one before it computes.
+        let (mut producer, mut of_output, mut returning) = (node, 0, Vec::new());
+        while let Some(input) = returned(model, &casts, producer).filter(|&input| can_be_renamed(input, &renamed))
+            && let Origin::Node { node: before, output: of_input } = model.origin(input)
+            && before.scope == node.scope
+        {
+            renamed.insert(input);
+            returning.push(producer);
+            plan.edits.push(Edit::Rewire { from: input, to: output });
+            (producer, of_output) = (before, of_input);
+        }
+        if returning.is_empty() {
             continue;
         }
-        changed.extend([producer, node]);
-        renamed.insert(input);
-        let mut direct = model.node(producer).clone();
-        for name in direct.output.iter_mut().filter(|name| **name == *model.name(input)) {
-            model.name(output).clone_into(name);
+        let name = model.name(output).to_owned();
+        plan.report_change(model, producer, format!("computes '{name}' directly"));
+        plan.edits.push(Edit::RenameOutput { node: producer, output: of_output, name });
+        for node in returning {
+            plan.remove_node(model, node, Removal::NamedByProducer(model.node_path(producer)));
         }
-        plan.edits.extend([Edit::replace_node(producer, direct), Edit::Rewire { from: input, to: output }]);
-        plan.report_change(model, producer, format!("computes '{}' directly", model.name(output)));
-        plan.remove_node(model, node, Removal::NamedByProducer(model.node_path(producer)));
     }
     plan
+}
+
+/// The input of a node that only returns it.
+fn returned(model: &Model, casts: &Casts, node: NodeId) -> Option<ValueId> {
+    let is_copy =
+        |cast: &ResolvedCast| !cast.is_generic() && cast.from.is_some_and(|from| copies(from, cast.to, cast.rules().saturate));
+    let returns = model.output(node, 0).and_then(|output| casts.producing(output)).is_some_and(is_copy)
+        || returns_input(model, node, |shape| shape, || casts.inferred());
+    if returns { model.input(node, 0) } else { None }
 }

@@ -152,7 +152,6 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             self.foreign.get(&top).copied(),
             self.uncastable.get(&top).copied(),
             (model.pin(value) == Some(Pin::Trained)).then_some(Code::Training),
-            matches!(model.origin(value), Origin::Missing).then_some(Code::Unknown),
             self.selection.keeps_value(model.name(value)).then_some(Code::Option),
             self.integers.contains(&value).then_some(Code::Integers),
             matches!(value_type, ValueType::SparseTensor(_)).then_some(Code::Unknown),

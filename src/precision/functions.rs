@@ -5,9 +5,8 @@ use super::options::{Options, Selection};
 use super::report::AddedFunction;
 use super::types::value_type;
 use crate::base::error::Error;
-use crate::base::hash::HashSet;
 use crate::elements::dtype::DType;
-use crate::graph::{Body, Edit, Model, NodeId, Origin, ScopeId, ScopeKind};
+use crate::graph::{Body, Edit, Model, NodeId, ScopeId, ScopeKind};
 use crate::ops::inference::{Inferred, infer};
 use crate::ops::schemas;
 
@@ -36,14 +35,8 @@ pub(super) fn copied(
         let is_known = |scope: &ScopeId| {
             known.iter().chain(useless).any(|known| known.is_copy(current, *scope) || known.is_original(current, *scope))
         };
-        let mut shared: Vec<ScopeId> =
+        let shared: Vec<ScopeId> =
             current.scopes().filter(|&scope| current.callers(scope).len() > 1 && !is_known(&scope)).collect();
-        // A copy of a function that uses a name that nothing defines would use it once more.
-        if !shared.is_empty() {
-            let missing = current.values().filter(|&value| matches!(current.origin(value), Origin::Missing));
-            let incomplete: HashSet<ScopeId> = missing.map(|value| current.root(current.scope_of(value))).collect();
-            shared.retain(|scope| !incomplete.contains(scope));
-        }
         if shared.is_empty() {
             return Ok(copied);
         }

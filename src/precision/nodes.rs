@@ -6,7 +6,7 @@ use super::rules;
 use super::types::{Kind, Types, Variable, Wish};
 use super::uses::User;
 use crate::elements::dtype::DType;
-use crate::graph::{ConstantValue, NodeId, Origin, ScopeId, TypeSource, ValueId};
+use crate::graph::{ConstantValue, NodeId, ScopeId, TypeSource, ValueId};
 use crate::ops::schemas::microsoft::{self, Signature};
 use crate::ops::schemas::{self, Formal, Schema, ValueType};
 
@@ -24,10 +24,8 @@ impl Builder<'_, '_, '_> {
             self.types.stating.push(id);
         }
         let has_more_inputs = |schema: &Schema| model.inputs(id).any(|(index, _)| schema.input(index as usize).is_none());
-        let is_missing = |(_, value)| matches!(model.origin(value), Origin::Missing);
         match (schema, domain, node.op_type()) {
             (Some(schema), _, _) if has_more_inputs(schema) => self.unknown(id),
-            _ if model.inputs(id).any(is_missing) => self.unknown(id),
             (Some(schema), "", "If" | "Loop" | "Scan" | "SequenceMap") => self.control_flow(id, schema),
             (Some(schema), "", "Cast") => self.cast(id, schema),
             // The bodies of other operators, such as FlexAttention, have types of their own.
@@ -197,7 +195,14 @@ impl Builder<'_, '_, '_> {
         let (TypeSource::Attribute(to), Some(output)) = (cast.to, cast.output) else { return self.operator(id, schema) };
         let of_input = self.types.value_type(cast.input);
         let new = self.types.change.to;
-        let kept = self.kept(id).or(is_generic.then_some(Code::Fixed));
+        let mut kept = self.kept(id).or(is_generic.then_some(Code::Fixed));
+        // A cast from or to a value that an option names is one that an earlier run may have added: its other end keeps its type, too.
+        if [cast.input, output].iter().any(|&end| self.selection.keeps_value(model.name(end))) {
+            kept = Some(Code::Option);
+            if self.types.kinds[cast.input.index()].is_some() {
+                self.types.old_because(cast.input.index() as Variable, Code::Option);
+            }
+        }
         let (is_old_input, is_old_output) =
             (self.types.kinds[cast.input.index()].is_some(), self.types.kinds[output.index()].is_some());
         match (is_old_input, is_old_output) {

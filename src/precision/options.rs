@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 
 use crate::base::choice::choice;
 use crate::base::error::{Error, ErrorKind};
 use crate::base::options::options;
+use crate::base::patterns;
 use crate::elements::dtype::DType;
 use crate::ops::runtimes::Runtime;
 
@@ -144,6 +145,7 @@ impl<'o> Selection<'o> {
     /// # Errors
     /// If a pattern is invalid.
     pub fn new(options: &'o Options) -> Result<Selection<'o>, Error> {
+        let compiled = |list: &[String]| patterns::of_names(list).map_err(|bad| Error::new(ErrorKind::Usage, bad.to_string()));
         Ok(Selection {
             options,
             keep_nodes: compiled(&options.keep_nodes)?,
@@ -175,13 +177,4 @@ impl<'o> Selection<'o> {
 /// Whether patterns match the name or the path of a node.
 fn is_in(patterns: &GlobSet, name: &str, path: impl Fn() -> String) -> bool {
     !patterns.is_empty() && (patterns.is_match(name) || patterns.is_match(path()))
-}
-
-fn compiled(patterns: &[String]) -> Result<GlobSet, Error> {
-    let mut set = GlobSetBuilder::new();
-    let bad = |error: globset::Error| Error::new(ErrorKind::Usage, format!("invalid pattern: {error}"));
-    for pattern in patterns {
-        set.add(Glob::new(pattern).map_err(bad)?);
-    }
-    set.build().map_err(bad)
 }

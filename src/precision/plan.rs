@@ -7,6 +7,7 @@ use super::options::{Options, Selection};
 use super::report::{AddedFunction, Report};
 use super::{cut, equations, functions, limits, weights};
 use crate::base::error::{Error, ErrorKind};
+use crate::convert::expect_defined;
 use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, ScopeId};
 use crate::ops::kernels::unknown_kernels;
@@ -75,6 +76,7 @@ fn plan_values(
 
 fn check(model: &Model, options: &Options) -> Result<(), Error> {
     let usage = |message: String| Err(Error::new(ErrorKind::Usage, message));
+    expect_defined(model).map_err(|invalid| Error::of(&invalid))?;
     let is_type_of_values = |dtype: DType| matches!(dtype, DType::Float | DType::Float16 | DType::Bfloat16);
     if !is_type_of_values(options.dtype) {
         return usage(format!("{} is not supported as the type of values; use FLOAT16, BFLOAT16 or FLOAT", options.dtype));

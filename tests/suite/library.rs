@@ -273,6 +273,15 @@ fn an_array_that_cannot_be_cast_says_which_element() {
     let allowed = CastOptions::default().undefined(true);
     assert_eq!(array.cast(DType::Int32, &allowed).unwrap().to_bytes(Packing::Packed).unwrap().len(), 12);
 
+    let fraction = Array::from_bytes(DType::Float, &[1], floats(&[2.6]), Packing::Packed).unwrap();
+    let error = fraction.cast(DType::Int4, &CastOptions::default()).unwrap_err();
+    assert!(matches!(error.cause(), Some(CannotCast::Contested(_))), "{error}");
+    let chosen = [Contested::Text, Contested::Runtime].map(|contested| {
+        let options = CastOptions::default().contested(Some(contested));
+        fraction.cast(DType::Int4, &options).unwrap().to_bytes(Packing::Byte).unwrap()
+    });
+    assert_eq!(chosen, [[3], [2]]);
+
     let spread = array.cast(DType::Int4, &allowed).unwrap();
     assert_eq!((spread.byte_length(Packing::Packed), spread.byte_length(Packing::Byte)), (Some(2), Some(3)));
     let wrong = Array::from_bytes(DType::Float, &[4], floats(&[1.0]), Packing::Packed).unwrap_err();

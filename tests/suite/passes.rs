@@ -2,8 +2,9 @@
 
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::passes::{self, Options, Pass};
+use onnx_recast::proto::raw;
 
-use crate::support::{expect_no_failures, model};
+use crate::support::{difference, expect_no_failures, model};
 
 /// Runtimes differ in the definition that the branch uses. Each pass alone, and all exact ones together.
 #[test]
@@ -72,6 +73,68 @@ fn both_definitions_of_a_name_are_kept() {
         }
     }
     expect_no_failures(failures);
+}
+
+/// Each pass alone, whose second run finds nothing that the first did not.
+#[test]
+fn a_pass_changes_nothing_in_its_result() {
+    const DEPTH: usize = 12;
+    let branch = |value: &str, used: &str| {
+        format!(
+            "If (c) <then_branch = t () => (float[2] p) {{ {value} = Tanh (x) p = Neg ({value}) }}, else_branch = e () => (float[2] q) {{ q = Neg ({used}) }}>"
+        )
+    };
+    let chain = |first: &str, node: &dyn Fn(usize) -> String| -> String {
+        std::iter::once(first.to_owned()).chain((1..DEPTH).map(|index| node(index))).collect()
+    };
+    let models = [
+        ("a name that an unused subgraph defines again", format!("v = Abs (x) z = {} y = Relu (x)", branch("v", "x"))),
+        ("a name that an unused node of a subgraph defines again", "v = Abs (x) y = If (c) <then_branch = t () => (float[2] p) { v = Tanh (x) p = Neg (x) }, else_branch = e () => (float[2] q) { q = Neg (x) }>".to_owned()),
+        (
+            "a row of names that unused subgraphs define again",
+            chain("v0 = Abs (x) ", &|index| {
+                let before = format!("v{}", index - 1);
+                format!("z{index} = {} v{index} = Neg (z{index}) ", branch(&before, "x"))
+            }) + "y = Relu (x)",
+        ),
+        ("an unused branch that returns an outer value", "a = Abs (x) z = If (c) <then_branch = t () => (float[2] a) { }, else_branch = e () => (float[2] q) { q = Neg (x) }> y = Relu (x)".to_owned()),
+        ("a used branch that returns an outer value", "a = Abs (x) y = If (c) <then_branch = t () => (float[2] a) { }, else_branch = e () => (float[2] q) { q = Neg (x) }>".to_owned()),
+        ("a chain of Identity before an output", chain("v0 = Abs (x) ", &|index| format!("v{index} = Identity (v{}) ", index - 1)) + &format!("y = Identity (v{})", DEPTH - 1)),
+        ("a chain of Identity of an input", chain("v0 = Identity (x) ", &|index| format!("v{index} = Identity (v{}) ", index - 1)) + &format!("y = Identity (v{})", DEPTH - 1)),
+        ("a chain with other users", "a = Abs (x) b = Identity (a) d = Neg (b) e = Identity (b) f = Add (e, d) y = Identity (e)".to_owned()),
+        ("casts before an output", "a = Cast <to = 1> (x) b = Cast <to = 1> (a) y = Cast <to = 1> (b)".to_owned()),
+    ];
+    let mut failures = Vec::new();
+    for name in passes::all().map(|(_, pass)| pass.name).chain(["default", "exact"]) {
+        let selected: Vec<Pass> = passes::selected([name]).unwrap();
+        for (what, nodes) in &models {
+            let source =
+                format!(r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x, bool c) => (float[2] y) {{ {nodes} }}"#);
+            let run = |model: Model| passes::run(model, &selected, &Options::default()).map(|(model, _)| model);
+            match run(Model::new(model(&source)).unwrap()).and_then(|first| Ok((first.clone(), run(first)?))) {
+                Ok((first, second)) => failures.extend(difference(&format!("{name}: {what}"), first.proto(), second.proto())),
+                Err(error) => failures.push(format!("{name}: {what}: {error}")),
+            }
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn an_annotated_value_stays_whose_name_an_unused_subgraph_defines_again() {
+    let mut proto = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x, bool c) => (float[2] y) {
+            v = Abs (x)
+            z = If (c) <then_branch = t () => (float[2] p) { v = Tanh (x) p = Neg (v) }, else_branch = e () => (float[2] q) { q = Neg (x) }>
+            y = Relu (x)
+        }"#,
+    );
+    let annotation = raw::TensorAnnotation { tensor_name: Some("v".to_owned()), ..Default::default() };
+    proto.graph.as_mut().unwrap().quantization_annotation.push(annotation.into());
+    let selected = passes::selected(["dead-nodes"]).unwrap();
+    let (model, _) = passes::run(Model::new(proto).unwrap(), &selected, &Options::default()).unwrap();
+    let left: Vec<&str> = model.proto().graph.as_ref().unwrap().node.iter().map(|node| node.op_type()).collect();
+    assert_eq!(left, ["Abs", "Relu"]);
 }
 
 #[test]

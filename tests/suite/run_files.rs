@@ -183,3 +183,64 @@ fn unused_data_files_are_named_however_the_model_was_written() {
     }
     expect_no_failures(failures);
 }
+
+/// A report that cannot be written: the models stay, or the error says that they are written.
+#[test]
+fn a_report_that_cannot_be_written_is_noticed_before_models_are_replaced() {
+    // A file of more than 20 or 40 KiB, as the shell counts, is refused as by a full disk. The models are smaller, the page is not.
+    let small = "trap '' XFSZ; ulimit -f 40; exec \"$@\"";
+    let runs = [
+        ("fold m.onnx --passes exact --in-place", "1 model is written"),
+        ("fold m.onnx n.onnx --passes exact --in-place", "2 models are written"),
+        ("convert m.onnx --opset 22 --in-place", "1 model is written"),
+        ("precision m.onnx --to FLOAT16 --in-place", "1 model is written"),
+        ("lint m.onnx --fix", "the fixes are written"),
+    ];
+    let mut failures = Vec::new();
+    for (run, is_said) in runs {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "m.onnx", 1.0, None);
+        write(folder.path(), "n.onnx", 2.0, None);
+        let before = files(folder.path());
+        let mut command = Command::new("sh");
+        command.args(["-c", small, "sh", env!("CARGO_BIN_EXE_recast")]).args(run.split(' ')).args(["--report", "r.html"]);
+        let output = command.current_dir(folder.path()).output().unwrap();
+        let said = message(&output);
+        if output.status.code() != Some(2) || !said.contains("r.html: File too large") || said.contains("written") {
+            failures.push(format!("{run}, no room for the report: {said}"));
+        }
+        if files(folder.path()) != before {
+            failures.push(format!("{run}, no room for the report: the files are changed"));
+        }
+        if cfg!(target_os = "linux") {
+            symlink("/dev/full", folder.path().join("full.html")).unwrap();
+            let output = recast(folder.path(), &format!("{run} --report full.html"), None);
+            let said = message(&output);
+            if output.status.code() != Some(2) || !said.contains("No space left") || !said.contains(is_said) {
+                failures.push(format!("{run}, a full device: {said}"));
+            }
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn a_name_that_nothing_defines_ends_a_run_before_any_model_is_written() {
+    let mut failures = Vec::new();
+    for run in ["fold --passes exact --verify", "convert --opset 22", "precision --to FLOAT16"] {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "m.onnx", 1.0, None);
+        let text = r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) { [sum] y = Add (x, nothing) }"#;
+        fs::write(folder.path().join("n.onnx"), model(text).encode_to_vec()).unwrap();
+        let before = files(folder.path());
+        let output = recast(folder.path(), &format!("{run} m.onnx n.onnx --in-place"), None);
+        let said = message(&output);
+        if said != "Some(2) recast: n.onnx: graph/sum: input 'nothing' is not defined\n" {
+            failures.push(format!("{run}: {said}"));
+        }
+        if files(folder.path()) != before {
+            failures.push(format!("{run}: a model is written"));
+        }
+    }
+    expect_no_failures(failures);
+}

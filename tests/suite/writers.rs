@@ -80,11 +80,11 @@ fn results(casts: &[Cast], source: &[u8], elements: usize, packing: Packing) -> 
 /// A tensor of a cast, as a piece of a file, and its bytes.
 fn computed((from, targets, packing): (DType, &[DType], Packing), elements: usize, in_ranges: bool) -> (Piece, Vec<u8>) {
     let numbers = source(from, elements);
-    let options = CastOptions::default().rules(Rules::default().opset(28));
+    let (rules, options) = (Rules::default().opset(28), CastOptions::default().opset(28));
     let mut casts = Vec::new();
     let mut array = Array::from_bytes(from, &[elements as i64], numbers.clone(), Packing::Packed).unwrap();
     for &to in targets {
-        casts.push(Cast::new(array.dtype(), to, options.rules).unwrap());
+        casts.push(Cast::new(array.dtype(), to, rules).unwrap());
         array = array.cast(to, &options).unwrap();
     }
     let expected = results(&casts, &numbers, elements, packing);

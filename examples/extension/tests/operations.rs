@@ -8,7 +8,7 @@ use onnx_recast::passes::EXACT;
 use onnx_recast::verify::Verification;
 use onnx_recast::{
     Array, Cancel, CastOptions, ConvertOptions, DType, ErrorKind, FoldOptions, MemoryFiles, Model, Packing, Phase, Placement,
-    Progress, ReadAt, RoundMode, Rules, SaveOptions, Stored, proto,
+    Progress, ReadAt, RoundMode, SaveOptions, Stored, proto,
 };
 
 fn model() -> Model {
@@ -25,10 +25,10 @@ fn options_are_built_extended_and_assigned() {
     assert!(lower.strict && lower.opset == 13 && strict.opset == 17);
     model().convert(&lower).unwrap();
 
-    let rules = Rules::default().saturate(false).round_mode(RoundMode::Down).opset(25);
+    let options = CastOptions::default().saturate(false).round_mode(RoundMode::Down).opset(25);
     let bytes = [1.5_f32, 1e9].iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
     let array = Array::from_bytes(DType::Float, &[2], bytes, Packing::Packed).unwrap();
-    let cast = array.cast(DType::Float8E4M3Fn, &CastOptions::default().rules(rules)).unwrap();
+    let cast = array.cast(DType::Float8E4M3Fn, &options).unwrap();
     assert_eq!(cast.to_bytes(Packing::Packed).unwrap(), [0x3C, 0x7F]);
 }
 

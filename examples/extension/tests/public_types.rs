@@ -131,6 +131,7 @@ types! {
     onnx_recast::inspect::ValueFacts,
     onnx_recast::lint::BadBaseline,
     onnx_recast::lint::BadConfig,
+    onnx_recast::lint::BadPattern,
     onnx_recast::lint::Baseline,
     onnx_recast::lint::Chain,
     onnx_recast::lint::Config,

@@ -12,7 +12,7 @@ use crate::base::options::options;
 use crate::base::progress::Unit;
 use crate::elements::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::elements::dtype::DType;
-use crate::graph::{CastNode, Model, NodeId, Pin, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
+use crate::graph::{CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
 use crate::ops::inference::{Inferred, infer};
 use crate::ops::schemas::{self, LATEST_OPSET, ValueType};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
@@ -257,7 +257,7 @@ impl Decisions<'_> {
 
     /// Whether runtimes may take a value for another one of the same name.
     pub(super) fn is_ambiguous(&self, value: ValueId) -> bool {
-        self.model.shadows(value) || self.model.pin(value) == Some(Pin::Shadowed)
+        self.model.shadows(value) || self.model.is_shadowed(value)
     }
 
     /// Checks the growth of the model against the limit of the options.

@@ -31,8 +31,11 @@ impl Lint {
             run.errors.push(failures::of(error));
         }
         let results = Results { lint: Some(&run), ..Results::default() };
-        if !sketches.is_empty() || run.errors.is_empty() {
-            run.errors.extend(self.page.write("lint", &sketches, results, &run.errors, messages).err());
+        if (!sketches.is_empty() || run.errors.is_empty())
+            && let Err(error) = self.page.write("lint", &sketches, results, &run.errors, messages)
+        {
+            let has_fixed = self.fix && !self.diff && !run.fixed.is_empty();
+            run.errors.push(if has_fixed { error.with_remedy("the fixes are written") } else { error });
         }
         self.print(&run, diff, messages)?;
         Ok(self.exit_code(&run))
@@ -46,8 +49,10 @@ impl Lint {
         self.page.check(inputs.clone().chain(self.baseline.as_deref()))?;
         let baseline = self.new_baseline();
         baseline.map_or(Ok(()), |baseline| baseline.check(inputs))?;
+        let mut reserved = None;
         if self.fix {
             output::tidy(tasks.iter().map(|task| task.path.as_path()))?;
+            reserved = self.page.reserve("lint", &[], Results { lint: Some(run), ..Results::default() })?;
         }
         let linted: Vec<_> = progress::of_models(messages, "checking", tasks.len(), |done| {
             parallel::map(&tasks, |task| {
@@ -56,6 +61,7 @@ impl Lint {
                 linted
             })
         });
+        drop(reserved);
         for (task, one) in tasks.iter().zip(linted) {
             match one {
                 Ok(Linted { path, findings, fixed, frozen, diff: change, sketch, saved }) => {

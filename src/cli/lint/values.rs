@@ -11,7 +11,7 @@ pub(super) fn parse_per_file_ignore(text: &str) -> Result<(FilePattern, Vec<Sele
 }
 
 pub(super) fn parse_pattern(text: &str) -> Result<FilePattern, String> {
-    FilePattern::new(Path::new(""), text).map_err(|error| error.to_string())
+    FilePattern::new(Path::new(""), text).map_err(|bad| format!("invalid pattern: {}", bad.why))
 }
 
 /// `CODE=SEVERITY`.

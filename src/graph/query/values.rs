@@ -71,7 +71,13 @@ impl Model {
     /// Why a value must be kept even if no node consumes it.
     #[must_use]
     pub fn pin(&self, value: ValueId) -> Option<Pin> {
-        self.index.value(value).pin
+        let value = self.index.value(value);
+        value.pin.or(value.is_shadowed.then_some(Pin::Shadowed))
+    }
+
+    /// Whether an inner scope defines the name of a value again.
+    pub(crate) fn is_shadowed(&self, value: ValueId) -> bool {
+        self.index.value(value).is_shadowed
     }
 
     /// The initializer of a value, overridable or not.
@@ -87,7 +93,12 @@ impl Model {
     /// that they use.
     #[must_use]
     pub fn shadows(&self, value: ValueId) -> bool {
-        self.enclosing(self.scope_of(value)).is_some_and(|outer| self.lookup(outer, self.name(value)).is_some())
+        self.shadowed_by(value).is_some()
+    }
+
+    /// The value of an enclosing scope whose name a value has, too.
+    pub(crate) fn shadowed_by(&self, value: ValueId) -> Option<ValueId> {
+        self.enclosing(self.scope_of(value)).and_then(|outer| self.lookup(outer, self.name(value)))
     }
 
     /// The declared type of a value: from an input, an output, `value_info`, or its initializer.

@@ -200,7 +200,12 @@ fn each_model_fails_the_run_by_the_severity_of_its_own_configuration() {
 
 #[test]
 fn an_invalid_configuration_skips_its_own_models_only() {
+    let nested = format!("{}a{}", "{a,".repeat(150), "}".repeat(150));
+    let (excluded, ignored) =
+        (format!("[lint]\nexclude = [\"{nested}\"]\n"), format!("[lint.per-file-ignores]\n\"{nested}\" = [\"RC1\"]\n"));
     let cases = [
+        (&*excluded, "line 2, column 12: invalid pattern '{a,{a,"),
+        (&*ignored, "line 2, column 1: invalid pattern '{a,{a,"),
         ("[lint]\nselekt = [\"RC1\"]\n", "line 2, column 1: unknown name `selekt`; did you mean `select`?"),
         ("[lint]\nselect = [\n  \"RC999\"]\n", "line 3, column 3: unknown rule or prefix 'RC999'; examples: RC101"),
         ("[lint]\nignore = [\"RC101x\"]\n", "line 2, column 11: unknown rule or prefix 'RC101x'; did you mean RC101?"),
@@ -212,8 +217,8 @@ fn an_invalid_configuration_skips_its_own_models_only() {
         ("[lint.severity]\nRC101 = \"warn\"\n", "line 2, column 9: unknown name `warn`; did you mean `warning`?"),
         ("[lint.severity]\n\nRC999 = \"info\"\n", "line 3, column 1: unknown rule or prefix 'RC999'"),
         ("[lnit]\n", "line 1, column 2: unknown name `lnit`; did you mean `lint`?"),
-        ("[lint.per-file-ignores]\n\"a[\" = [\"RC1\"]\n", "line 2, column 1: error parsing glob"),
-        ("[lint]\nexclude = [\"a\",\n\"b[\"]\n", "line 3, column 1: error parsing glob"),
+        ("[lint.per-file-ignores]\n\"a[\" = [\"RC1\"]\n", "line 2, column 1: invalid pattern 'a[': unclosed character class"),
+        ("[lint]\nexclude = [\"a\",\n\"b[\"]\n", "line 3, column 1: invalid pattern 'b[': unclosed character class"),
         ("[lint]\ntarget = \"onnxruntime@1\"\n", "line 2, column 10: target: "),
         ("[lint]\nfail-on = 3\n", "line 2, column 11: "),
     ];

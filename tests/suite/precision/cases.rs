@@ -89,11 +89,6 @@ fn a_function_that_some_calls_use_as_it_is_has_a_copy_for_the_others() {
         &all().keep_nodes(vec!["kept".to_owned()]),
         &[Case { name: "a call that an option keeps", before: &before, after: &after }],
     );
-    // A function with a name that nothing defines is not copied.
-    let lacking = r#"<domain: "f", opset_import: ["": 21]> Inner (a) => (b) { b = Add (a, missing) }"#;
-    let same =
-        format!("{head} g (float[2] x, double[2] d) => (float[2] y, double[2] z) {{ y = f.Inner (x) z = f.Inner (d) }} {lacking}");
-    run(&all(), &[Case { name: "a name that nothing defines", before: &same, after: &same }]);
     // Nothing of the function could change.
     let sign = r#"<domain: "f", opset_import: ["": 21]> Inner (a) => (b) { b = NonMaxSuppression (a, a) }"#;
     let same = format!("{head} g (float[1,1,4] x, double[1,1,4] d) => (int64[?,3] y) {{ y = f.Inner (x) z = f.Inner (d) }} {sign}");
@@ -267,16 +262,34 @@ fn a_root_of_a_mean_is_sensitive_behind_a_cast() {
 }
 
 #[test]
-fn a_node_with_an_input_that_nothing_defines_keeps_its_types() {
-    count(
-        &Options::to(DType::Float16).io(Io::Convert).target(Some("onnxruntime@1.32".parse().unwrap())),
-        &[Counted {
-            name: "Attention without a query",
-            before: r#"<ir_version: 11, opset_import: ["": 23]> g (float[2,4,24] k, float[2,6,24] v) => (float[2,4,24] y) { y = Attention <kv_num_heads = 3, q_num_heads = 3> (q, k, v) }"#,
-            casts: 3,
-            kept: &["foreign-domain"],
-        }],
-    );
+fn a_name_that_nothing_defines_is_refused() {
+    let cases = [
+        (
+            r#"<ir_version: 11, opset_import: ["": 23]> g (float[2,4,24] k, float[2,6,24] v) => (float[2,4,24] y) { y = Attention <kv_num_heads = 3, q_num_heads = 3> (q, k, v) }"#,
+            "graph/#0:Attention: input 'q' is not defined",
+        ),
+        (
+            "g (float[2] x) => (float[2] y) { p = Sin (x) [sum] q = Add (p, missing) y = Cos (p) }",
+            "graph/sum: input 'missing' is not defined",
+        ),
+        ("g (float[2] x) => (float[2] y, float[2] z) { y = Sin (x) }", "graph: output 'z' is not defined"),
+        (
+            r#"<ir_version: 10, opset_import: ["": 21, "f": 1]> g (float[2] x, double[2] d) => (float[2] y, double[2] z) { y = f.Inner (x) z = f.Inner (d) }
+            <domain: "f", opset_import: ["": 21]> Inner (a) => (b) { [sum] b = Add (a, missing) }"#,
+            "function/f:Inner/sum: input 'missing' is not defined",
+        ),
+    ];
+    let mut failures = Vec::new();
+    for (text, expected) in cases {
+        let before = parsed(text);
+        let mut model = before.clone();
+        match model.change_precision(&all()) {
+            Ok(_) => failures.push(format!("{expected}: the model is changed")),
+            Err(error) if error.to_string() != expected => failures.push(format!("{expected}: {error}")),
+            Err(_) => failures.extend(difference(expected, before.proto(), model.proto())),
+        }
+    }
+    expect_no_failures(failures);
 }
 
 #[test]

@@ -11,15 +11,6 @@ use super::{all, parsed};
 const BEFORE: &str = "g (float[2] x) => (float[2] y) <float[2] w = {0.5, 2}> { p = Add (x, w) q = Sub (p, x) y = Sin (q) }";
 
 #[test]
-fn a_value_that_nothing_defines_is_the_same() {
-    let before = parsed("g (float[2] x) => (float[2] y) { p = Sin (x) q = Add (p, missing) y = Cos (p) }");
-    let mut after = before.clone();
-    let report = after.change_precision(&all()).unwrap();
-    assert!(!report.is_unchanged());
-    Verification::of_precision(&before, &report).check(&after).unwrap();
-}
-
-#[test]
 fn a_declaration_without_an_element_type_stays_so() {
     let mut proto = parsed("g (float[2] x) => (float[2] y) <float[2] p> { p = Sin (x) y = Cos (p) }").proto().clone();
     let graph = proto.graph.as_mut().unwrap();
