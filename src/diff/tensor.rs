@@ -9,6 +9,7 @@ use super::field::Fields;
 use super::{Difference, DifferenceKind};
 use crate::base::error::Invalid;
 use crate::base::parallel;
+use crate::base::stored::Stored;
 use crate::elements::cast::{self, Cast, Rules};
 use crate::elements::dtype::DType;
 use crate::elements::packed;
@@ -42,16 +43,16 @@ impl Walk<'_> {
         let (difference, same_bytes) = match same_file {
             true => (None, true),
             false => {
-                let values = [values(&left, &protos[0], self.data[0]), values(&right, &protos[1], self.data[1])];
-                let [Ok(left_values), Ok(right_values)] = values else {
-                    let errors = (0..).zip(values).filter_map(|(side, values)| Some((side, values.err()?)));
+                let stored = [stored(&left, &protos[0], self.data[0]), stored(&right, &protos[1], self.data[1])];
+                let [Ok(left_values), Ok(right_values)] = stored else {
+                    let errors = (0..).zip(stored).filter_map(|(side, stored)| Some((side, stored.err()?)));
                     self.faults.extend(errors.map(|(side, error)| (side, Invalid::caused_by(path, error))));
                     return;
                 };
                 if are_same(&left_values, &right_values) {
                     (None, true)
                 } else {
-                    (first_difference(&left, &left_values, &right_values), false)
+                    (first_difference(&left, &left_values.load(), &right_values.load()), false)
                 }
             }
         };
@@ -79,29 +80,54 @@ fn place(proto: &TensorProto, bytes: &Bytes) -> String {
     if parts.is_empty() { "no field".to_owned() } else { parts.join(" ") }
 }
 
-fn values(tensor: &Tensor, proto: &TensorProto, data: &DataFolder) -> Result<Values, crate::tensor::BadTensor> {
-    match is_external(proto) {
-        true => Reference::read(proto)?.bytes(tensor.raw_bytes(), data).map(|numbers| Values::Raw(numbers.to_bytes())),
-        false => tensor.values(),
+/// The values of a tensor, which may be in a file.
+#[derive(PartialEq)]
+enum Content {
+    Numbers(Stored),
+    Strings(Vec<Bytes>),
+}
+
+impl Content {
+    /// All values.
+    fn load(self) -> Values {
+        match self {
+            Content::Numbers(numbers) => Values::Raw(numbers.to_bytes()),
+            Content::Strings(strings) => Values::Strings(strings),
+        }
     }
 }
 
+fn stored(tensor: &Tensor, proto: &TensorProto, data: &DataFolder) -> Result<Content, crate::tensor::BadTensor> {
+    if is_external(proto) {
+        return Reference::read(proto)?.bytes(tensor.raw_bytes(), data).map(Content::Numbers);
+    }
+    Ok(match tensor.values()? {
+        Values::Raw(raw) => Content::Numbers(raw.into()),
+        Values::Strings(strings) => Content::Strings(strings),
+        // Not external.
+        Values::External(_) => Content::Strings(Vec::new()),
+    })
+}
+
 /// Bytes that are compared at a time.
-const CHUNK: usize = 1 << 20;
+const CHUNK: u64 = 1 << 20;
 
 /// Whether values have the same bytes. Mapped ones are released again, so that the resident memory of a comparison stays small.
-fn are_same(left: &Values, right: &Values) -> bool {
-    let (Values::Raw(left), Values::Raw(right)) = (left, right) else { return left == right };
-    let is_same = |start: usize| {
-        let part = start..left.len().min(start + CHUNK);
-        let is_same = left[part.clone()] == right[part.clone()];
-        if left.len() > CHUNK {
-            release(&left[part.clone()]);
-            release(&right[part]);
+fn are_same(left: &Content, right: &Content) -> bool {
+    let (Content::Numbers(left), Content::Numbers(right)) = (left, right) else { return left == right };
+    if left.len() != right.len() || left.is_same(right) {
+        return left.len() == right.len();
+    }
+    let length = left.len();
+    let is_same = |start: u64| {
+        let parts = [left, right].map(|side| side.part(start..length.min(start + CHUNK)));
+        let is_same = parts[0] == parts[1];
+        if length > CHUNK {
+            parts.iter().for_each(|part| release(part));
         }
         is_same
     };
-    left.len() == right.len() && parallel::all((0..left.len()).step_by(CHUNK).collect(), is_same)
+    parallel::all((0..length).step_by(CHUNK as usize).collect(), is_same)
 }
 
 /// The number of elements that differ and the first of them on both sides; `None` if only padding bits differ.

@@ -6,7 +6,7 @@ use crate::base::stored::Stored;
 use crate::files::DataFolder;
 use crate::protobuf::raw::tensor_proto::DataLocation;
 use crate::protobuf::schema::{StringStringEntryProto, TensorProto};
-use crate::protobuf::{Piece, raw};
+use crate::protobuf::{Piece, Pieces, raw};
 
 /// A reference to external data, from the keys of `external_data`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -90,7 +90,7 @@ impl Reference {
         let file = folder.open(&self.location)?;
         let available = file.bytes.len();
         match self.offset.checked_add(needed) {
-            Some(end) if end <= available => Ok(file.bytes.slice(self.offset..end)),
+            Some(end) if end <= available => Ok(Pieces::resolved(&file.bytes.slice(self.offset..end))),
             _ => Err(BadTensor::External(format!(
                 "the tensor takes {needed} bytes from byte {} on, but the file '{}' has {available}",
                 self.offset, self.location

@@ -1,24 +1,35 @@
 //! The fields in which tensors store their values.
 
 use super::fault::Fault;
-use crate::base::hash::HashSet;
+use crate::base::hash::{HashMap, HashSet};
 use crate::graph::Model;
 use crate::protobuf::outline::TENSOR_PROTO;
-use crate::protobuf::schema::TensorProto;
+use crate::protobuf::schema::{StringStringEntryProto, TensorProto};
 
 /// Tensors that have values in several fields, of which the original has one: readers differ in the field that they read.
 pub(super) fn ambiguous(original: &Model, written: &Model) -> Vec<Fault> {
-    let of = |model: &Model| -> Vec<(String, Vec<&str>)> {
-        let several = model.tensors().map(|(place, tensor)| (place, fields(tensor))).filter(|(_, fields)| fields.len() > 1);
-        several.map(|(place, fields)| (model.tensor_path(place), fields)).collect()
+    let of = |model: &Model| -> Vec<(String, Vec<&str>, Vec<StringStringEntryProto>)> {
+        let several = model.tensors().map(|(place, tensor)| (place, tensor, fields(tensor)));
+        let several = several.filter(|(_, _, fields)| fields.len() > 1);
+        several.map(|(place, tensor, fields)| (model.tensor_path(place), fields, tensor.external_data.clone())).collect()
     };
     let found = of(written);
     if found.is_empty() {
         return Vec::new();
     }
-    let known: HashSet<(String, Vec<&str>)> = of(original).into_iter().collect();
-    let new = found.into_iter().filter(|of| !known.contains(of));
-    new.map(|(path, fields)| Fault::at(path, format!("has values in several fields: {}", fields.join(", ")))).collect()
+    let known: HashSet<(String, Vec<&str>)> = of(original).into_iter().map(|(path, fields, _)| (path, fields)).collect();
+    let keys: HashMap<String, &[StringStringEntryProto]> =
+        original.tensors().map(|(place, tensor)| (original.tensor_path(place), tensor.external_data.as_slice())).collect();
+    let mut faults = Vec::new();
+    for (path, fields, left) in found {
+        // A tensor that moves into the model keeps the keys that are not of its location.
+        let before = keys.get(&path).copied().unwrap_or_default();
+        let has_moved = fields == ["raw_data", "external_data"] && left.iter().all(|entry| before.contains(entry));
+        if !has_moved && !known.contains(&(path.clone(), fields.clone())) {
+            faults.push(Fault::at(path, format!("has values in several fields: {}", fields.join(", "))));
+        }
+    }
+    faults
 }
 
 /// The fields in which a tensor has values.

@@ -50,7 +50,7 @@ fn fold_writes_the_model_and_reports_in_text() {
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
     let expected = format!(
         "{input} -> {}\n  folded 2 casts: 2 FLOAT to FLOAT16\n  kept 1 cast\n    graph/third: its input is not constant\n  \
-         removed 2 constants\n{:26}before  after\n  nodes{:24}5      3\n  casts{:24}3      1\n    FLOAT -> FLOAT16{:11}3      1\n  \
+         removed 2 constants\n  verified 3 nodes and 2 new constants of 2 elements\n{:26}before  after\n  nodes{:24}5      3\n  casts{:24}3      1\n    FLOAT -> FLOAT16{:11}3      1\n  \
          initializers{:17}2      2\n  bytes, with data files   {} B  {} B\n",
         out.display(),
         "",

@@ -92,12 +92,22 @@ fn of_a_data_file_beyond_the_memory_only_what_is_cast_is_read() {
     let whole = format!("{:?}", 0..2 * half + cast);
     let moved = format!("{:?}, {:?}", 0..half, half + cast..2 * half + cast);
     let computed = format!("{} computed", cast / 2);
-    // The files that are written with their long pieces, and how many bytes are read: a survey of what is cast.
+    // The files that are written with their long pieces, and how many bytes are read: a survey of what is cast. The verification reads the
+    // source of a cast, and once more to compute the result; values that only move are not read.
+    // Grains at ends of parts are computed twice.
+    let grains = 8192;
+    let folded = format!("folded.onnx: ; folded.onnx.data: {computed}");
     let cases = [
-        ("fold model.onnx -o folded.onnx", format!("folded.onnx: ; folded.onnx.data: {computed}"), cast),
-        ("fold model.onnx -o sub/out.onnx", format!("sub/out.onnx: ; sub/out.onnx.data: {moved}, {computed}"), cast),
+        ("fold model.onnx -o folded.onnx --no-verify", folded.clone(), cast),
+        ("fold model.onnx -o folded.onnx", folded, 4 * cast + grains),
+        ("fold model.onnx -o sub/out.onnx --no-verify", format!("sub/out.onnx: ; sub/out.onnx.data: {moved}, {computed}"), cast),
+        ("fold model.onnx -o sub/out.onnx", format!("sub/out.onnx: ; sub/out.onnx.data: {moved}, {computed}"), 4 * cast + grains),
         ("convert model.onnx --opset 22 -o sub/out.onnx", format!("sub/out.onnx: ; sub/weights.bin: {whole}"), 0),
-        ("fold model.onnx -o folded.onnx --external-data new.bin", format!("folded.onnx: ; new.bin: {moved}, {computed}"), cast),
+        (
+            "fold model.onnx -o folded.onnx --external-data new.bin",
+            format!("folded.onnx: ; new.bin: {moved}, {computed}"),
+            4 * cast + grains,
+        ),
     ];
     let mut failures = Vec::new();
     for (command, expected, most) in cases {
@@ -121,7 +131,8 @@ fn tensors_are_computed_when_they_are_read() {
     let surveyed = read.all.load(Ordering::Relaxed);
     let bytes: Vec<Vec<u8>> = ran.written.into_iter().map(|(_, pieces)| bytes_of(pieces)).collect();
     assert_eq!(bytes[1], vec![0; 4 << 20]);
-    assert_eq!(read.all.load(Ordering::Relaxed) - surveyed, 8 * MIB);
+    let computed = read.all.load(Ordering::Relaxed) - surveyed;
+    assert!((8 * MIB..8 * MIB + 8192).contains(&computed), "grains at ends of parts are computed twice: {computed}");
 }
 
 /// A file that is read in ranges.

@@ -4,8 +4,8 @@
 //! are remembered as an interval, which the definition of the cast widens with each number that it decides; a number inside needs no
 //! conversion.
 
-use super::Allowed;
-use super::rule::result;
+use super::allowed::Allowed;
+use super::definition::result;
 use crate::elements::cast::Cast;
 use crate::elements::dtype::{Class, DType};
 

@@ -6,12 +6,15 @@
 
 mod allowed;
 mod codes;
+mod definition;
+mod difference;
 mod intervals;
 mod native;
 mod normals;
 mod rule;
 
 pub use allowed::Allowed;
+pub use difference::Difference;
 
 use crate::base::parallel;
 use crate::base::stored::Stored;
@@ -20,27 +23,8 @@ use crate::elements::dtype::DType;
 use codes::Elements;
 use rule::Rule;
 
-/// How a constant differs from another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Difference {
-    /// At the element with this index.
-    At(usize),
-    /// ONNX does not define the element with this index.
-    Undefined(usize, &'static str),
-}
-
-impl Difference {
-    /// The difference in a tensor of which this is one in the part from an element on.
-    fn from(self, first: usize) -> Difference {
-        match self {
-            Difference::At(index) => Difference::At(first + index),
-            Difference::Undefined(index, why) => Difference::Undefined(first + index, why),
-        }
-    }
-}
-
 /// Elements per unit of work.
-const PART: usize = 1 << 20;
+const PART: usize = 1 << 18;
 
 /// The first element of `found` that is not that of `source`, of type `from`, after casts. Both are in the layout of `raw_data` and have
 /// `count` elements.

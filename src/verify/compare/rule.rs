@@ -1,17 +1,17 @@
 //! How the results of casts are recognised.
 
+use super::allowed::Allowed;
 use super::codes::code;
+use super::definition::{Outcome, result};
+use super::difference::Difference;
 use super::intervals::Intervals;
 use super::native::{self, AreResults};
-use super::{Allowed, Difference, normals};
-use crate::elements::cast::{Cast, convert_element};
+use super::normals;
+use crate::elements::cast::Cast;
 use crate::elements::dtype::DType;
 
 /// Elements that are compared together before one of them is looked at.
 const BLOCK: usize = 64;
-
-/// The result of an element, or why it does not count.
-type Outcome = Result<u64, &'static str>;
 
 /// How the results of casts are recognised.
 pub(super) struct Rule<'c> {
@@ -93,17 +93,6 @@ impl<'c> Rule<'c> {
         }
         None
     }
-}
-
-/// The result of an element by the definition.
-pub(super) fn result(casts: &[(Cast, Allowed)], source: u64) -> Outcome {
-    let mut element = source;
-    for (cast, allowed) in casts {
-        let (result, verdict) = convert_element(cast, element);
-        allowed.check(verdict)?;
-        element = result;
-    }
-    Ok(element)
 }
 
 fn kind(casts: &[(Cast, Allowed)], from: DType, count: usize) -> Kind {

@@ -54,6 +54,7 @@ fn a_report_has_the_keys_that_scripts_rely_on() {
         "expansions": [], "warnings": [], "blockers": [], "nearest_opset": null,
         "before": {"nodes": 1, "casts": [], "initializers": 0, "bytes": fs::metadata(&input).unwrap().len()},
         "after": {"nodes": 2, "casts": [], "initializers": 0, "bytes": fs::metadata(&output).unwrap().len()},
+        "verified": {"nodes": 2, "constants": 0, "elements": 0},
     }], "errors": []});
     assert_eq!(document(&done.stdout), expected);
     let written = ModelProto::decode(fs::read(&output).unwrap().as_slice()).unwrap();

@@ -452,7 +452,7 @@ fn nothing_is_replaced_by_what_is_not_verified() {
         let error = model.save_verified(&path, &save, &verification).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotVerified);
         assert_eq!(error.faults().len(), 2, "{:?}", error.faults());
-        assert!(error.to_string().contains("nothing was written: graph/#3:Sub.op_type: is \"Sub\"; must be \"Add\""), "{error}");
+        assert!(error.to_string().contains("was not written: graph/#3:Sub.op_type: is \"Sub\"; must be \"Add\""), "{error}");
         assert_eq!(fs::read(&path).unwrap(), before);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no file is left");
     }
