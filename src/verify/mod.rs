@@ -22,6 +22,7 @@ mod evaluate;
 mod fault;
 mod form;
 mod laws;
+mod left_out;
 mod made;
 mod movement;
 mod order;
