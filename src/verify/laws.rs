@@ -37,6 +37,13 @@ pub fn are_one_cast(from: DType, middle: DType, to: DType) -> bool {
     is_number_alone && is_lossless(from, middle)
 }
 
+/// Whether a cast to `middle` and back, which changes infinities, has the same result as a cast to FLOAT and back.
+#[must_use]
+pub fn has_equal_middles(from: DType, middle: DType, to: DType) -> bool {
+    let is_back = from == DType::Float8E5M2 && to == from;
+    is_back && middle != from && middle != DType::Float && is_lossless(from, middle)
+}
+
 /// Whether two casts are from a float to one of 16 bits and back, which lossy passes remove.
 #[must_use]
 pub fn is_lossy_round_trip(from: DType, middle: DType, to: DType) -> bool {

@@ -1,6 +1,6 @@
 //! The messages that passes make have one form: they contain nothing else.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
 use super::bystanders::compare;
 use super::fault::Fault;
@@ -10,22 +10,33 @@ use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{NodeId, ScopeId, holds_graph};
 use crate::protobuf::outline::{ATTRIBUTE_PROTO, TENSOR_PROTO, VALUE_INFO_PROTO};
 use crate::protobuf::raw::tensor_shape_proto::dimension;
-use crate::protobuf::schema::{AttributeProto, TensorProto, ValueInfoProto};
+use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto, ValueInfoProto};
 use crate::protobuf::{Field, raw};
+
+/// The forms of nodes of the original, by graph or function: a cast may move out of a subgraph.
+type Forms = HashMap<ScopeId, HashSet<Vec<u8>>>;
 
 /// Nodes of the original, by scope and by what they have besides inputs and outputs.
 type ByForm = HashMap<(ScopeId, Vec<u8>), Vec<NodeId>>;
 
-/// The nodes of the original, without what passes change.
+/// The nodes of the original, without what passes change. Only the operators that are looked up are read.
 pub(super) struct Made<'m> {
     pairs: &'m Pairs<'m>,
-    known: OnceCell<HashMap<ScopeId, HashSet<Vec<u8>>>>,
-    missing: OnceCell<ByForm>,
+    by_operator: OnceCell<HashMap<&'m str, Vec<NodeId>>>,
+    known: RefCell<HashMap<&'m str, Forms>>,
+    constants: OnceCell<Forms>,
+    missing: OnceCell<HashMap<&'m str, ByForm>>,
 }
 
 impl<'m> Made<'m> {
     pub fn new(pairs: &'m Pairs<'m>) -> Made<'m> {
-        Made { pairs, known: OnceCell::new(), missing: OnceCell::new() }
+        Made {
+            pairs,
+            by_operator: OnceCell::new(),
+            known: RefCell::default(),
+            constants: OnceCell::new(),
+            missing: OnceCell::new(),
+        }
     }
 
     /// The fields of a new cast, data movement or `Constant` besides its inputs and outputs must be what a node of the original has in the
@@ -33,20 +44,17 @@ impl<'m> Made<'m> {
     pub fn node(&self, node: NodeId) -> Vec<Fault> {
         let model = self.pairs.written;
         let (path, proto) = (model.node_path(node), model.node(node));
+        let root = self.pairs.original_scope(node.scope).map(|scope| self.pairs.original.root(scope));
         let mut faults = Vec::new();
-        let form = match proto.op_type() {
-            "Constant" => {
-                faults.extend(self.constant(&path, node));
-                constant_form(proto)
+        let is_known = if proto.op_type() == "Constant" {
+            faults.extend(self.constant(&path, node));
+            let form = constant_form(proto);
+            match self.pairs.node(node) {
+                Some(counterpart) => constant_forms(self.pairs.original.node(counterpart)).contains(&form),
+                None => root.and_then(|root| self.constants().get(&root)).is_some_and(|forms| forms.contains(&form)),
             }
-            _ => moved_form(proto),
-        };
-        let is_known = match self.pairs.node(node).filter(|_| proto.op_type() == "Constant") {
-            Some(counterpart) => constant_forms(self.pairs.original.node(counterpart)).contains(&form),
-            None => {
-                let root = self.pairs.original_scope(node.scope).map(|scope| self.pairs.original.root(scope));
-                root.and_then(|root| self.known().get(&root)).is_some_and(|forms| forms.contains(&form))
-            }
+        } else {
+            root.is_some_and(|root| self.is_known(root, proto))
         };
         if !is_known {
             faults.push(Fault::at(path, "has a name, attributes or metadata that no node of the original has"));
@@ -57,16 +65,17 @@ impl<'m> Made<'m> {
     /// The nodes of the original that a cast or data movement may be under the name of another result: they have all that it has besides
     /// inputs and outputs, and their results are missing.
     pub fn renamed(&self, node: NodeId) -> &[NodeId] {
+        let proto = self.pairs.written.node(node);
         let Some(scope) = self.pairs.original_scope(node.scope) else { return &[] };
-        let form = moved_form(self.pairs.written.node(node));
-        self.missing().get(&(scope, form)).map_or(&[], Vec::as_slice)
+        let Some(missing) = self.missing().get(proto.op_type()) else { return &[] };
+        missing.get(&(scope, moved_form(proto))).map_or(&[], Vec::as_slice)
     }
 
-    /// The nodes of the original that have no tensors and whose results are missing, by scope and form.
-    fn missing(&self) -> &ByForm {
+    /// The nodes of the original that have no tensors and whose results are missing, by operator, scope and form.
+    fn missing(&self) -> &HashMap<&'m str, ByForm> {
         self.missing.get_or_init(|| {
             let (original, written) = (self.pairs.original, self.pairs.written);
-            let mut missing = ByForm::default();
+            let mut missing: HashMap<&str, ByForm> = HashMap::default();
             for (scope, counterpart) in self.pairs.scopes().filter_map(|(scope, of)| Some((scope, of?))) {
                 let is_missing = |&node: &NodeId| {
                     let node = original.node(node);
@@ -74,30 +83,53 @@ impl<'m> Made<'m> {
                     is_small(node) && results.all(|name| name.is_empty() || written.defined(scope, name).is_none())
                 };
                 for node in original.nodes(counterpart).filter(is_missing) {
-                    missing.entry((counterpart, moved_form(original.node(node)))).or_default().push(node);
+                    let proto = original.node(node);
+                    let of_operator = missing.entry(proto.op_type()).or_default();
+                    of_operator.entry((counterpart, moved_form(proto))).or_default().push(node);
                 }
             }
             missing
         })
     }
 
-    /// The forms of the nodes of the original, by graph or function: a cast may move out of a subgraph.
-    fn known(&self) -> &HashMap<ScopeId, HashSet<Vec<u8>>> {
-        self.known.get_or_init(|| {
+    fn by_operator(&self) -> &HashMap<&'m str, Vec<NodeId>> {
+        self.by_operator.get_or_init(|| {
             let original = self.pairs.original;
-            let mut known: HashMap<ScopeId, HashSet<Vec<u8>>> = HashMap::default();
+            let mut nodes: HashMap<&str, Vec<NodeId>> = HashMap::default();
+            for node in original.scopes().flat_map(|scope| original.nodes(scope)) {
+                nodes.entry(original.node(node).op_type()).or_default().push(node);
+            }
+            nodes
+        })
+    }
+
+    /// Whether a node of the original in a graph or function has all that a node has besides inputs and outputs.
+    fn is_known(&self, root: ScopeId, proto: &NodeProto) -> bool {
+        let original = self.pairs.original;
+        let Some((&operator, nodes)) = self.by_operator().get_key_value(proto.op_type()) else { return false };
+        let mut known = self.known.borrow_mut();
+        let forms = known.entry(operator).or_insert_with(|| {
+            let mut forms = Forms::default();
+            for &node in nodes.iter().filter(|&&node| is_small(original.node(node))) {
+                forms.entry(original.root(node.scope)).or_default().insert(moved_form(original.node(node)));
+            }
+            forms
+        });
+        forms.get(&root).is_some_and(|forms| forms.contains(&moved_form(proto)))
+    }
+
+    /// The forms of constants in place of the nodes of the original.
+    fn constants(&self) -> &Forms {
+        self.constants.get_or_init(|| {
+            let original = self.pairs.original;
+            let mut forms = Forms::default();
             for node in original.scopes().flat_map(|scope| original.nodes(scope)) {
                 let proto = original.node(node);
-                if holds_graph(proto) {
-                    continue;
-                }
-                let forms = known.entry(original.root(node.scope)).or_default();
-                forms.extend(constant_forms(proto));
-                if is_small(proto) {
-                    forms.insert(moved_form(proto));
+                if !holds_graph(proto) {
+                    forms.entry(original.root(node.scope)).or_default().extend(constant_forms(proto));
                 }
             }
-            known
+            forms
         })
     }
 

@@ -24,6 +24,7 @@ mod fault;
 mod fixes;
 mod form;
 mod laws;
+mod left_out;
 mod made;
 mod movement;
 mod order;

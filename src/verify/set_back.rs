@@ -4,13 +4,14 @@ use super::compare::{Allowed, Difference};
 use super::erasure::Erasure;
 use super::evaluate::{Value, first_difference};
 use super::fault::Fault;
+use super::left_out::{leave_equal_values_out, leave_values_out};
 use crate::elements::cast::{Cast, Rules, convert_element};
 use crate::elements::dtype::DType;
 use crate::graph::{NodeId, set_element_type};
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto, TypeProto, ValueInfoProto};
 use crate::protobuf::{Piece, raw};
-use crate::tensor::{Tensor, raw_data, without_values};
+use crate::tensor::{Tensor, raw_data};
 
 /// The attributes that state types.
 const TYPE_ATTRIBUTES: [&str; 4] = ["dtype", "output_datatype", "output_dtype", "to"];
@@ -83,7 +84,7 @@ impl Erasure<'_> {
     pub fn tensor(&mut self, tensor: &mut TensorProto, before: &mut TensorProto, path: impl Fn(&str) -> String) {
         let (Ok(found), Ok(expected)) = (Tensor::read(tensor), Tensor::read(before)) else { return };
         if found.dtype() != self.report.to || !self.is_old(expected.dtype()) {
-            return;
+            return leave_equal_values_out([before, tensor], [self.original, self.written]);
         }
         let path = path(before.name());
         let loaded = (Value::load(tensor, self.written.data()), Value::load(before, self.original.data()));
@@ -105,8 +106,8 @@ impl Erasure<'_> {
         self.verified.constants += 1;
         self.verified.elements += found.elements() as u64;
         for tensor in [tensor, before] {
-            *tensor = without_values(tensor);
-            (tensor.data_type, tensor.data_location, tensor.dims) = (Some(self.report.to.number()), None, vec![0]);
+            leave_values_out(tensor);
+            tensor.data_type = Some(self.report.to.number());
         }
     }
 

@@ -327,6 +327,15 @@ impl<'m> Terms<'m> {
                             break;
                         }
                     }
+                    (Some(first), Some(from)) if laws::has_equal_middles(from, first.to, effect.to) => {
+                        if left.pop().is_none()
+                            && let Some((of, _)) = self.as_cast(base)
+                        {
+                            base = of;
+                        }
+                        left.extend([Effect { to: DType::Float, ..first }, effect]);
+                        break;
+                    }
                     _ => {
                         left.push(effect);
                         break;

@@ -144,6 +144,11 @@ const RIGHT: &[Row] = &[
         5,
     ),
     (
+        "casts of FLOAT8E5M2 to wider types and back",
+        r#"g (float8e5m2[2] x) => (float8e5m2[2] y) { a = Cast <to = 10> (x) b = Cast <to = 11> (a) y = Cast <to = 19> (b) }"#,
+        2,
+    ),
+    (
         "a chain of Identities that returns an output, with nodes between them",
         r#"g (float[2] x) => (int64 y, float[2] z) { a = Relu (x) b = Identity (a) c = Neg (x) s = Size (c) y = Identity (s) d = Abs (c) z = Identity (b) }"#,
         1,

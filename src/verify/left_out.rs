@@ -1,0 +1,114 @@
+//! Messages without what was compared already: encoded messages would contain copies of it.
+
+use super::evaluate::{Value, first_difference};
+use crate::graph::Model;
+use crate::protobuf::raw;
+use crate::protobuf::schema::{FunctionProto, GraphProto, ModelProto, TensorProto};
+use crate::tensor::{Tensor, without_values};
+
+/// Tensors from this size on, in bytes, are compared before messages are encoded.
+const LARGE: u64 = 1 << 16;
+
+/// Leaves the values of a tensor out.
+pub(super) fn leave_values_out(tensor: &mut TensorProto) {
+    *tensor = without_values(tensor);
+    (tensor.data_location, tensor.dims) = (None, vec![0]);
+}
+
+/// Leaves the values of two large tensors out if they are equal.
+pub(super) fn leave_equal_values_out(tensors: [&mut TensorProto; 2], models: [&Model; 2]) {
+    let [left, right] = tensors;
+    if !is_large(left) || !is_large(right) {
+        return;
+    }
+    let values = (Value::load(left, models[0].data()), Value::load(right, models[1].data()));
+    let (Ok(one), Ok(other)) = values else { return };
+    let is_same_type = (one.dtype(), one.dims()) == (other.dtype(), other.dims());
+    if is_same_type && first_difference(&one, &other).is_none() {
+        leave_values_out(left);
+        leave_values_out(right);
+    }
+}
+
+fn is_large(tensor: &TensorProto) -> bool {
+    Tensor::read(tensor).is_ok_and(|tensor| tensor.stored_bytes() >= LARGE)
+}
+
+/// Two models of which at least one has to be encoded, without the large initializers at the same places that are equal; `None` if they
+/// have none.
+pub(super) fn without_equal_initializers(models: [&Model; 2]) -> Option<[ModelProto; 2]> {
+    let is_encoded = models.iter().any(|model| model.proto().source().is_none());
+    let has_large = |model: &Model| {
+        let graph = model.proto().graph.as_ref();
+        graph.is_some_and(|graph| graph.initializer.iter().any(is_large))
+    };
+    if !is_encoded || !models.into_iter().all(has_large) {
+        return None;
+    }
+    let [mut left, mut right] = models.map(|model| model.proto().clone());
+    if let (Some(left), Some(right)) = (left.graph.as_mut(), right.graph.as_mut()) {
+        for (left, right) in left.initializer.iter_mut().zip(&mut right.initializer) {
+            leave_equal_values_out([left, right], models);
+        }
+    }
+    Some([left, right])
+}
+
+/// A model without the nodes of its graph and of its functions.
+pub(super) fn without_nodes(model: &ModelProto) -> ModelProto {
+    let mut bare: ModelProto = raw::ModelProto {
+        ir_version: model.ir_version,
+        opset_import: model.opset_import.clone(),
+        producer_name: model.producer_name.clone(),
+        producer_version: model.producer_version.clone(),
+        domain: model.domain.clone(),
+        model_version: model.model_version,
+        doc_string: model.doc_string.clone(),
+        graph: model.graph.as_ref().map(graph_without_nodes),
+        metadata_props: model.metadata_props.clone(),
+        training_info: model.training_info.clone(),
+        functions: model.functions.iter().map(function_without_nodes).collect(),
+        configuration: model.configuration.clone(),
+    }
+    .into();
+    bare.rest_mut().extend_from_slice(model.rest());
+    bare
+}
+
+fn graph_without_nodes(graph: &GraphProto) -> GraphProto {
+    let mut bare: GraphProto = raw::GraphProto {
+        node: Vec::new(),
+        name: graph.name.clone(),
+        initializer: graph.initializer.clone(),
+        sparse_initializer: graph.sparse_initializer.clone(),
+        doc_string: graph.doc_string.clone(),
+        input: graph.input.clone(),
+        output: graph.output.clone(),
+        value_info: graph.value_info.clone(),
+        quantization_annotation: graph.quantization_annotation.clone(),
+        metadata_props: graph.metadata_props.clone(),
+    }
+    .into();
+    bare.rest_mut().extend_from_slice(graph.rest());
+    bare
+}
+
+fn function_without_nodes(function: &FunctionProto) -> FunctionProto {
+    let mut bare: FunctionProto = raw::FunctionProto {
+        name: function.name.clone(),
+        input: function.input.clone(),
+        output: function.output.clone(),
+        attribute: function.attribute.clone(),
+        attribute_proto: function.attribute_proto.clone(),
+        node: Vec::new(),
+        doc_string: function.doc_string.clone(),
+        opset_import: function.opset_import.clone(),
+        domain: function.domain.clone(),
+        overload: function.overload.clone(),
+        value_info: function.value_info.clone(),
+        metadata_props: function.metadata_props.clone(),
+    }
+    .into();
+    bare.rest_mut().extend_from_slice(function.rest());
+    bare
+}
