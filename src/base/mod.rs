@@ -9,3 +9,4 @@ pub mod parallel;
 pub mod printable;
 pub mod progress;
 pub mod stored;
+pub mod threshold;

@@ -4,11 +4,12 @@ use super::content::{Content, Data};
 use super::monotone;
 use super::recipe::SubByte;
 use crate::base::parallel;
+use crate::base::threshold::Threshold;
 use crate::elements::cast::{Cast, convert_element};
 use crate::elements::packed;
 
 /// Elements per unit of work.
-const PART: usize = 1 << 14;
+const PART: Threshold = Threshold::new("part of an exact comparison", 1 << 14).multiple_of(8);
 
 /// The first element in which a tensor differs from another of the same type and shape. The pending casts of `expected` are computed by
 /// [`convert_element`], not by the kernels that write files.
@@ -21,13 +22,14 @@ pub fn first_difference(expected: &Content, found: &Content) -> Option<usize> {
     if let Some(fast) = monotone::Comparison::of(expected, found) {
         return parallel::map_and_join(fast.parts(), |part| fast.first_difference(part), Option::or);
     }
+    let of_part = PART.get();
     let differs = |part: usize| {
-        let first = part * PART;
-        let range = first..elements.min(first + PART);
+        let first = part * of_part;
+        let range = first..elements.min(first + of_part);
         let (expected, found) = (elements_of(expected, first, range.len()), elements_of(found, first, range.len()));
         range.zip(expected.into_iter().zip(found)).find(|(_, (expected, found))| expected != found).map(|(index, _)| index)
     };
-    parallel::map_and_join(elements.div_ceil(PART), differs, Option::or)
+    parallel::map_and_join(elements.div_ceil(of_part), differs, Option::or)
 }
 
 /// A range of elements.

@@ -7,11 +7,12 @@
 
 use super::content::{Content, Data};
 use crate::base::stored::Stored;
+use crate::base::threshold::Threshold;
 use crate::elements::cast::{Cast, convert_element};
 use crate::elements::dtype::{Class, DType};
 
 /// Elements per unit of work: each has intervals of its own.
-const PART: usize = 1 << 22;
+const PART: Threshold = Threshold::new("part of a monotone comparison", 1 << 22);
 
 /// Elements that are compared together before one of them is looked at.
 const BLOCK: usize = 64;
@@ -28,6 +29,7 @@ pub(super) struct Comparison<'c> {
     cast: Cast,
     found: &'c Stored,
     elements: usize,
+    of_part: usize,
 }
 
 impl<'c> Comparison<'c> {
@@ -46,18 +48,19 @@ impl<'c> Comparison<'c> {
             cast: *cast,
             found: found_bytes,
             elements,
+            of_part: PART.get(),
         })
     }
 
     /// The number of parts.
     pub fn parts(&self) -> usize {
-        self.elements.div_ceil(PART)
+        self.elements.div_ceil(self.of_part)
     }
 
     /// The index of the first element of a part that differs.
     pub fn first_difference(&self, part: usize) -> Option<usize> {
-        let first = part * PART;
-        let count = PART.min(self.elements - first);
+        let first = part * self.of_part;
+        let count = self.of_part.min(self.elements - first);
         let source = self.source.part((first * 4) as u64..((first + count) * 4) as u64);
         let width = self.cast.to().bits() / 8;
         let found = self.found.part((first * width) as u64..((first + count) * width) as u64);
