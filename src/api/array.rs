@@ -8,6 +8,7 @@ use crate::base::error::{Classified, Error, ErrorKind};
 use crate::base::options::options;
 use crate::base::parallel;
 use crate::base::progress::{Cancel, Control, Progress, Unit};
+use crate::base::threshold::Threshold;
 use crate::elements::cast::{BadLiteral, Cast, Contested, RoundMode, Rules, Tally, Unsupported};
 use crate::elements::dtype::DType;
 use crate::protobuf::Piece;
@@ -17,7 +18,7 @@ use crate::tensor::{Content, Data, Failure, element_count};
 pub use crate::tensor::SubByte as Packing;
 
 /// Bytes that one thread computes at a time.
-const PART: usize = 96 << 10;
+const PART: Threshold = Threshold::new("part of an array", 96 << 10).small_from(7);
 
 /// Elements of one type in C order. Casts are computed when the elements are taken out.
 ///
@@ -225,9 +226,10 @@ impl Array {
             return Err(Error::new(ErrorKind::Usage, what));
         }
         let counter = self.control.counter(Unit::Bytes, out.len() as u64);
-        parallel::for_each_part(out, PART, |index, part| {
+        let of_part = PART.get();
+        parallel::for_each_part(out, of_part, |index, part| {
             if !self.control.cancel.is_cancelled() {
-                piece.fill((index * PART) as u64, part);
+                piece.fill((index * of_part) as u64, part);
                 counter.add(part.len() as u64);
             }
         });

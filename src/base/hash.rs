@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
+use super::threshold::Threshold;
+
 /// A hash map; create it with `default`.
 pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
@@ -18,7 +20,7 @@ pub(crate) type HashSet<K> = std::collections::HashSet<K, RandomState>;
 pub(crate) struct SharedTexts(HashSet<Arc<str>>);
 
 /// How many different texts are kept to be shared. More are unlikely to recur.
-const MOST_SHARED: usize = 1024;
+const MOST_SHARED: Threshold = Threshold::new("shared texts", 1024).or_zero();
 
 impl SharedTexts {
     /// A text, in the allocation of an equal one if there is one.
@@ -27,7 +29,7 @@ impl SharedTexts {
             return Arc::clone(known);
         }
         let text = text.into();
-        if self.0.len() < MOST_SHARED {
+        if self.0.len() < MOST_SHARED.get() {
             self.0.insert(Arc::clone(&text));
         }
         text

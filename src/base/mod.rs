@@ -10,3 +10,4 @@ pub mod patterns;
 pub mod printable;
 pub mod progress;
 pub mod stored;
+pub mod threshold;

@@ -4,6 +4,8 @@
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
 
+use super::threshold::Threshold;
+
 /// The first expression on all cores, or the second on the current thread.
 #[cfg(feature = "parallel")]
 macro_rules! either {
@@ -19,7 +21,7 @@ macro_rules! either {
 }
 
 /// So many small items are worth the attention of another thread.
-const FEW: usize = 1 << 9;
+const FEW: Threshold = Threshold::new("few items", 1 << 9);
 
 /// The results of all items, in order.
 pub fn map<T: Sync, R: Send>(items: &[T], result: impl Fn(&T) -> R + Sync) -> Vec<R> {
@@ -33,7 +35,10 @@ pub fn map_owned<T: Send, R: Send>(items: Vec<T>, result: impl Fn(T) -> R + Sync
 
 /// Appends the results of all items, in order, where many items take little time each.
 pub fn extend_each<T: Send, R: Send>(list: &mut Vec<R>, items: Vec<T>, result: impl Fn(T) -> R + Sync) {
-    either!(list.par_extend(items.into_par_iter().with_min_len(FEW).map(&result)), list.extend(items.into_iter().map(&result)));
+    either!(
+        list.par_extend(items.into_par_iter().with_min_len(FEW.get()).map(&result)),
+        list.extend(items.into_iter().map(&result))
+    );
 }
 
 /// The results of two functions.

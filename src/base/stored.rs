@@ -10,8 +10,10 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
+use super::threshold::Threshold;
+
 /// Bytes that are compared or hashed at a time.
-const CHUNK: u64 = 1 << 20;
+const CHUNK: Threshold = Threshold::new("chunk of stored bytes", 1 << 20);
 
 /// A file that cannot be mapped, such as a file of a browser: its ranges are read when they are needed.
 pub trait ReadAt: Any + fmt::Debug + Send + Sync + RefUnwindSafe {
@@ -182,7 +184,8 @@ impl Stored {
     }
 
     fn chunks(&self) -> impl Iterator<Item = Bytes> {
-        (0..self.len()).step_by(CHUNK as usize).map(|start| self.part(start..self.len().min(start + CHUNK)))
+        let chunk = CHUNK.get();
+        (0..self.len()).step_by(chunk).map(move |start| self.part(start..self.len().min(start + chunk as u64)))
     }
 }
 
@@ -249,18 +252,19 @@ mod tests {
 
     #[test]
     fn a_file_that_is_read_in_ranges_has_the_bytes_of_one_in_memory() {
-        let long = 2 * CHUNK + 100;
+        let chunk = CHUNK.usual() as u64;
+        let long = 2 * chunk + 100;
         let (file, memory, hasher) = (file(long), memory(long), RandomState::new());
         assert!(file == memory && hasher.hash_one(&file) == hasher.hash_one(&memory));
-        let (part, in_memory) = (file.slice(7..CHUNK + 300), memory.slice(7..CHUNK + 300));
-        assert_eq!((part.len(), &part), (CHUNK + 293, &in_memory));
+        let (part, in_memory) = (file.slice(7..chunk + 300), memory.slice(7..chunk + 300));
+        assert_eq!((part.len(), &part), (chunk + 293, &in_memory));
         assert_eq!(part.part(3..9), in_memory.part(3..9));
         let (mut read, mut copied) = ([0; 40], [0; 40]);
         part.slice(50..200).read(9, &mut read);
         in_memory.slice(50..200).read(9, &mut copied);
         assert_eq!(read, copied);
         assert!(file.surrounds(&part) && !part.surrounds(&file) && !memory.surrounds(&part) && memory.surrounds(&in_memory));
-        assert!(file != file.slice(0..long - 1) && part != file.slice(8..CHUNK + 301) && file.slice(5..5).is_empty());
+        assert!(file != file.slice(0..long - 1) && part != file.slice(8..chunk + 301) && file.slice(5..5).is_empty());
     }
 
     #[test]

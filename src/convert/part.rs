@@ -13,6 +13,7 @@ use super::{Blocker, Change, Expanded, Options};
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, SharedTexts};
 use crate::base::progress::{Counter, cancelled};
+use crate::base::threshold::Threshold;
 use crate::graph::{Edit, Model, Names, NewNodes, NodeId, ScopeId, ValueId, is_onnx_domain};
 use crate::ops::inference::Inferred;
 use crate::ops::schemas;
@@ -63,7 +64,7 @@ impl Part {
 }
 
 /// The nodes after which progress is reported.
-const BATCH: usize = 64;
+const BATCH: Threshold = Threshold::new("planned nodes between reports of progress", 64);
 
 impl<'m> Shared<'_, 'm> {
     /// Plans nodes of a scope whose inner scopes are planned.
@@ -81,7 +82,7 @@ impl<'m> Shared<'_, 'm> {
             expansions: ExpansionBodies::default(),
             part: Part::default(),
         };
-        for batch in nodes.chunks(BATCH) {
+        for batch in nodes.chunks(BATCH.get()) {
             batch.iter().for_each(|&node| planner.node(node));
             if !self.counter.add(batch.len() as u64) {
                 return Err(cancelled());

@@ -12,6 +12,7 @@ use super::{Blocker, Change, Code, ExpandInto, Expanded, Options, ir};
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
 use crate::base::progress::{Counter, Unit};
+use crate::base::threshold::Threshold;
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind};
 use crate::ops::inference::Inferred;
 use crate::process::try_in_waves;
@@ -29,7 +30,7 @@ pub(super) struct Plan {
 }
 
 /// The nodes of a part; a scope of fewer is planned at once.
-const PART: usize = 1024;
+const PART: Threshold = Threshold::new("part of planned nodes", 1024);
 
 impl Plan {
     /// Plans the conversion of every node; those that none of the wanted versions of a runtime runs are blockers. A scope that does not import ai.onnx has no nodes of it.
@@ -113,8 +114,8 @@ impl<'m> Planner<'m> {
     fn scope(&mut self, scope: ScopeId, from: i64, names: &mut Names<'m>, counter: &Counter) -> Result<(), Invalid> {
         let Planner { model, options, inferred, wanted, .. } = *self;
         let shared = Shared { model, options, inferred, wanted, from, counter };
-        let nodes = model.nodes(scope);
-        if nodes.len() < 2 * PART || !cfg!(feature = "parallel") {
+        let (nodes, of_part) = (model.nodes(scope), PART.get());
+        if nodes.len() < 2 * of_part || !cfg!(feature = "parallel") {
             self.add(shared.plan(&nodes.collect::<Vec<_>>(), &self.bodies, names)?);
             return Ok(());
         }
@@ -122,7 +123,7 @@ impl<'m> Planner<'m> {
             let mut names = names.for_part();
             Ok((shared.plan(&nodes, &planner.bodies, &mut names)?, names, nodes))
         };
-        try_in_waves(&mut (self, names), nodes, PART, plan, |(planner, names), planned| {
+        try_in_waves(&mut (self, names), nodes, of_part, plan, |(planner, names), planned| {
             let (mut part, names_of_part, nodes) = planned?;
             if !names.join(names_of_part) {
                 part = shared.plan(&nodes, &planner.bodies, names)?;

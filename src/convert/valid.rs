@@ -10,6 +10,7 @@ use petgraph::graph::DiGraph;
 use super::{Blocker, Code, NotConverted, Remedy};
 use crate::base::error::{Invalid, ModelPlace};
 use crate::base::hash::{HashMap, HashSet};
+use crate::base::threshold::Threshold;
 use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain};
 use crate::ops::inference::{Inferred, Known, infer};
 use crate::ops::schemas::LATEST_OPSET;
@@ -22,7 +23,7 @@ pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>, to: i64) -> Re
     let mut invalid: Vec<Blocker> = Vec::new();
     for scope in model.scopes().filter(|&scope| !model.is_training(scope)) {
         let check = |(): &(), part: Vec<NodeId>| part.into_iter().try_for_each(|node| check_node(model, node));
-        try_in_waves(&mut (), model.nodes(scope), PART, check, |(), checked| checked)?;
+        try_in_waves(&mut (), model.nodes(scope), PART.get(), check, |(), checked| checked)?;
     }
     expect_defined(model)?;
     model.scopes().filter(|&scope| !model.is_training(scope)).try_for_each(|scope| initializers(model, scope))?;
@@ -30,7 +31,7 @@ pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>, to: i64) -> Re
     for scope in model.scopes().filter(|&scope| !model.is_training(scope)) {
         let faults =
             |_: &_, part: Vec<NodeId>| part.into_iter().filter_map(|node| blocker(model, inferred, node, to)).collect::<Vec<_>>();
-        in_waves(&mut invalid, model.nodes(scope), PART, faults, Extend::extend);
+        in_waves(&mut invalid, model.nodes(scope), PART.get(), faults, Extend::extend);
     }
     match invalid.is_empty() {
         true => Ok(()),
@@ -76,7 +77,7 @@ fn initializers(model: &Model, scope: ScopeId) -> Result<(), Invalid> {
 }
 
 /// The nodes that are checked by one thread.
-const PART: usize = 4096;
+const PART: Threshold = Threshold::new("part of checked nodes", 4096);
 
 fn check_node(model: &Model, node: NodeId) -> Result<(), NotConverted> {
     attributes(model, node)?;

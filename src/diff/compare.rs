@@ -7,6 +7,7 @@ use super::pair::{self, Pair};
 use super::{Difference, DifferenceKind, path};
 use crate::base::error::Invalid;
 use crate::base::progress::Cancel;
+use crate::base::threshold::Threshold;
 use crate::files::DataFolder;
 use crate::onnx_text;
 use crate::process::in_waves;
@@ -63,7 +64,7 @@ pub(super) struct Walk<'a> {
 }
 
 /// The pairs of a part.
-const PART: usize = 1024;
+const PART: Threshold = Threshold::new("part of compared pairs", 1024);
 
 /// The fields of an attribute that its text form covers.
 const ATTRIBUTE_VALUE: &[&str] = &["type", "ref_attr_name", "i", "f", "s", "ints", "floats", "strings"];
@@ -146,7 +147,8 @@ impl Walk<'_> {
 
     /// Compares pairs of items; many of them in parts, on all cores.
     fn in_parts(&mut self, pairs: &[Pair], compare: impl Fn(&mut Self, &Pair) + Sync) {
-        if pairs.len() < 2 * PART {
+        let of_part = PART.get();
+        if pairs.len() < 2 * of_part {
             return pairs.iter().for_each(|pair| compare(self, pair));
         }
         let (data, cancel, is_expected) = (self.data, self.cancel, self.is_expected);
@@ -155,7 +157,7 @@ impl Walk<'_> {
             pairs.into_iter().for_each(|pair| compare(&mut walk, pair));
             walk
         };
-        in_waves(&mut (&mut self.found, &mut self.faults), pairs, PART, walk, |(found, faults), walk| {
+        in_waves(&mut (&mut self.found, &mut self.faults), pairs, of_part, walk, |(found, faults), walk| {
             found.extend(walk.found);
             faults.extend(walk.faults);
         });

@@ -10,6 +10,7 @@ use super::{Difference, DifferenceKind};
 use crate::base::error::Invalid;
 use crate::base::parallel;
 use crate::base::stored::Stored;
+use crate::base::threshold::Threshold;
 use crate::elements::cast::{self, Cast, Rules};
 use crate::elements::dtype::DType;
 use crate::elements::packed;
@@ -110,7 +111,7 @@ fn stored(tensor: &Tensor, proto: &TensorProto, data: &DataFolder) -> Result<Con
 }
 
 /// Bytes that are compared at a time.
-const CHUNK: u64 = 1 << 20;
+const CHUNK: Threshold = Threshold::new("bytes of tensors that are compared", 1 << 20).small_from(64);
 
 /// Whether values have the same bytes. Mapped ones are released again, so that the resident memory of a comparison stays small.
 fn are_same(left: &Content, right: &Content) -> bool {
@@ -118,16 +119,16 @@ fn are_same(left: &Content, right: &Content) -> bool {
     if left.len() != right.len() || left.is_same(right) {
         return left.len() == right.len();
     }
-    let length = left.len();
+    let (length, chunk) = (left.len(), CHUNK.get() as u64);
     let is_same = |start: u64| {
-        let parts = [left, right].map(|side| side.part(start..length.min(start + CHUNK)));
+        let parts = [left, right].map(|side| side.part(start..length.min(start + chunk)));
         let is_same = parts[0] == parts[1];
-        if length > CHUNK {
+        if length > chunk {
             parts.iter().for_each(|part| release(part));
         }
         is_same
     };
-    parallel::all((0..length).step_by(CHUNK as usize).collect(), is_same)
+    parallel::all((0..length).step_by(chunk as usize).collect(), is_same)
 }
 
 /// The number of elements that differ and the first of them on both sides; `None` if only padding bits differ.

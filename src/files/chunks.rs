@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use super::explained::explained;
 use crate::base::parallel;
 use crate::base::stored::Stored;
+use crate::base::threshold::Threshold;
 use crate::protobuf::{Layout, Piece};
 
 /// The number of bytes that are computed or copied at a time.
-const CHUNK: usize = 1 << 20;
+const CHUNK: Threshold = Threshold::new("chunk of a file", 1 << 20).small_from(7);
 
 /// A part of a piece.
 pub(super) struct Chunk<'p> {
@@ -42,8 +43,9 @@ impl Layout {
     /// # Errors
     /// Those of the writer.
     pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut buffer = vec![0; CHUNK];
-        for Chunk { piece, start, bytes, .. } in chunks(&self.pieces(), |_, _, _| CHUNK) {
+        let chunk = CHUNK.get();
+        let mut buffer = vec![0; chunk];
+        for Chunk { piece, start, bytes, .. } in chunks(&self.pieces(), |_, _, _| chunk) {
             match piece {
                 Piece::Bytes(all) => out.write_all(&all.part(start..start + bytes as u64)).map_err(explained)?,
                 Piece::Made(_) => {
@@ -62,9 +64,9 @@ impl Layout {
     /// Whether an existing file has the same bytes. Stops at the first difference.
     #[must_use]
     pub fn is_content_of(&self, found: &Stored) -> bool {
-        let pieces = self.pieces();
+        let (pieces, chunk) = (self.pieces(), CHUNK.get());
         self.bytes() == found.len()
-            && parallel::all(chunks(&pieces, |_, _, _| CHUNK), |Chunk { piece, start, bytes, place }| {
+            && parallel::all(chunks(&pieces, |_, _, _| chunk), |Chunk { piece, start, bytes, place }| {
                 let found = found.part(place..place + bytes as u64);
                 match piece {
                     Piece::Bytes(all) => found == all.part(start..start + bytes as u64),

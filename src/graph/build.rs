@@ -9,6 +9,7 @@ use super::query::domain_name;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind, graphs_of};
 use crate::base::error::{Invalid, ModelPlace, shortened};
 use crate::base::hash::HashMap;
+use crate::base::threshold::Threshold;
 use crate::protobuf::ir_version;
 use crate::protobuf::schema::{ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto};
 use crate::tensor::{BadTensor, Tensor};
@@ -93,7 +94,7 @@ struct Builder<'m> {
 }
 
 /// The number of inputs or outputs up to which one is found in the graph as fast as in a table.
-const NARROW: usize = 16;
+const NARROW: Threshold = Threshold::new("inputs of a narrow node", 16).or_zero();
 
 /// A use of a name.
 #[derive(Clone, Copy)]
@@ -144,7 +145,7 @@ impl<'m> Builder<'m> {
     fn node(&mut self, id: NodeId, node: &'m NodeProto) -> Result<(), Invalid> {
         let vertex = self.index.graph.add_node(Vertex::Node(id));
         self.index.nodes[id.scope.0 as usize].push(vertex);
-        if node.input.len().max(node.output.len()) > NARROW {
+        if node.input.len().max(node.output.len()) > NARROW.get() {
             self.wide.push((id, node));
         }
         for (input, name) in (0..).zip(&node.input) {

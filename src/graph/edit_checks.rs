@@ -13,13 +13,14 @@ use super::tensors::TensorPlace;
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::parallel;
+use crate::base::threshold::Threshold;
 use crate::elements::dtype::DType;
 use crate::protobuf::ir_version;
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::Tensor;
 
 /// The edits that are checked by one thread.
-const PART: usize = 4096;
+const PART: Threshold = Threshold::new("part of edits", 4096);
 
 impl Model {
     /// A definition that is removed must be restored under its name, or have no remaining use.
@@ -148,7 +149,7 @@ impl Model {
             Edit::ReplaceTensor { with, .. } => is_good && Tensor::read(with).is_ok(),
             _ => false,
         };
-        let parts: Vec<&[Edit]> = edits.chunks(PART).collect();
+        let parts: Vec<&[Edit]> = edits.chunks(PART.get()).collect();
         self.ir_version() <= ir_version::LATEST && parallel::all(parts, |part| part.iter().all(keeps))
     }
 }

@@ -4,9 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::Model;
 use crate::base::hash::{HashMap, HashSet};
+use crate::base::threshold::Threshold;
 
 /// So many names are compared with those of the model one by one, which takes less time than to read them into a table.
-const FEW: usize = 4;
+const FEW: Threshold = Threshold::new("few names", 4).or_zero();
 
 /// The names of a model, and new ones.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ impl<'m> Names<'m> {
     /// The names of a model, before any fresh name.
     #[must_use]
     pub fn new(model: &'m Model) -> Names<'m> {
-        Names { model, known: Arc::default(), comparisons: FEW, made: HashSet::default(), next: HashMap::default() }
+        Names { model, known: Arc::default(), comparisons: FEW.get(), made: HashSet::default(), next: HashMap::default() }
     }
 
     /// The same names of the model, without fresh names: for a part of the work that is done at the same time as others.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use prost::Message;
 
 use super::scope::holds_graph;
+use crate::base::threshold::Threshold;
 use crate::process::in_waves;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 use crate::protobuf::{Spans, raw};
@@ -100,13 +101,13 @@ pub(super) fn replace(
         }
         nodes
     };
-    in_waves(&mut replaced, old, PART, new, Extend::extend);
+    in_waves(&mut replaced, old, PART.get(), new, Extend::extend);
     replaced.extend(inserted.into_values().flatten());
     replaced
 }
 
 /// The nodes that are replaced by one thread.
-const PART: usize = 512;
+const PART: Threshold = Threshold::new("part of replaced nodes", 512);
 
 impl From<Vec<NodeProto>> for NewNodes {
     fn from(nodes: Vec<NodeProto>) -> NewNodes {

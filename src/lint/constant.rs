@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::Subject;
 use crate::base::parallel;
+use crate::base::threshold::Threshold;
 use crate::elements::cast::{self, Cast, Converter, Rules, Tally, convert_element};
 use crate::elements::dtype::{Class, DType};
 use crate::elements::packed::{self, size};
@@ -13,9 +14,9 @@ use crate::graph::ValueId;
 use crate::tensor::{CASTS_OF_EACH, Content, Data, Tensor};
 
 /// Elements per block between two casts: few enough for the cache, and a whole number of bytes in every packing.
-const BLOCK: usize = 8192;
+const BLOCK: Threshold = Threshold::new("block of a tally", 8192).multiple_of(8);
 /// Elements per unit of work of a thread.
-const PART: usize = 128 * BLOCK;
+const PART: Threshold = Threshold::new("part of a tally", 128 * BLOCK.usual()).multiple_of(8);
 
 impl Subject<'_> {
     /// The values of a constant, or of the results of casts of a constant, if ONNX defines them; `None` if the value is
@@ -68,21 +69,21 @@ pub fn tally(
         Data::Numbers(source, _) => source,
         Data::Strings(strings) => return tally_strings(strings, cast, is_result, is_source),
     };
-    let all = constant.elements();
+    let (all, of_part) = (constant.elements(), PART.get());
     let converter = Converter::new(*cast);
     let results = Results::new(cast.to(), is_result);
     let part = |first: usize| {
         if constant.is_cancelled() {
             return Tally::default();
         }
-        let elements = PART.min(all - first);
+        let elements = of_part.min(all - first);
         let source = source.part(size(cast.from().bits(), first) as u64..size(cast.from().bits(), first + elements) as u64);
         let mut tally = tally_part(&converter, &source, elements, &results, &is_source);
         tally.first = tally.first.map(|index| first as u64 + index);
         tally
     };
     let join = |all: Tally, next: Tally| Tally { count: all.count + next.count, first: all.first.or(next.first), ..all };
-    parallel::map_and_join(all.div_ceil(PART), |index| part(index * PART), join)
+    parallel::map_and_join(all.div_ceil(of_part), |index| part(index * of_part), join)
 }
 
 /// One element of a constant for messages: a number in plain notation, a string in quotes.
@@ -168,9 +169,10 @@ fn tally_part(
 ) -> Tally {
     let mut tally = Tally::default();
     let (from, to) = (converter.cast().from().bits(), converter.cast().to().bits());
-    let mut target = vec![0; size(to, BLOCK)];
-    for first in (0..elements).step_by(BLOCK) {
-        let count = BLOCK.min(elements - first);
+    let block = BLOCK.get();
+    let mut target = vec![0; size(to, block)];
+    for first in (0..elements).step_by(block) {
+        let count = block.min(elements - first);
         let source = &source[size(from, first)..size(from, first + count)];
         let target = &mut target[..size(to, count)];
         converter.convert(source, count, target);

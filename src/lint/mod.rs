@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 use crate::base::hash::SharedTexts;
 use crate::base::progress::Unit;
+use crate::base::threshold::Threshold;
 pub use crate::casts::{Chain, ResolvedCast};
 use crate::graph::Model;
 pub use crate::ops::inference::{Contradiction, Ints, Known, Shape};
@@ -70,13 +71,13 @@ pub enum Overlapping {
 pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     let found = find(model, job);
     let mut diagnostics = Vec::with_capacity(found.len());
-    in_waves(&mut diagnostics, found, PART, |_, part| describe(model, job.path, part), Extend::extend);
+    in_waves(&mut diagnostics, found, PART.get(), |_, part| describe(model, job.path, part), Extend::extend);
     diagnostic::count_equals(&mut diagnostics);
     diagnostics
 }
 
 /// The findings that are described by one thread.
-const PART: usize = 512;
+const PART: Threshold = Threshold::new("part of findings", 512);
 
 fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
     let mut places = Places::new(path);

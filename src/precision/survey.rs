@@ -2,12 +2,13 @@
 
 use crate::base::parallel;
 use crate::base::stored::Stored;
+use crate::base::threshold::Threshold;
 use crate::elements::cast::{Cast, Features, Kernel, Level, Rules, convert_element};
 use crate::elements::dtype::DType;
 use crate::elements::float_format::Format;
 
 /// Elements per unit of work.
-const PART: u64 = 1 << 16;
+const PART: Threshold = Threshold::new("part of a precision survey", 1 << 16);
 
 /// The losses of the elements of a constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -69,11 +70,12 @@ impl Limits {
 
     /// The losses of little-endian numbers of type FLOAT.
     pub fn survey(self, numbers: &Stored) -> Survey {
-        let parts = numbers.len().div_ceil(PART * 4) as usize;
+        let of_part = PART.get() as u64 * 4;
+        let parts = numbers.len().div_ceil(of_part) as usize;
         let level = Level::detect();
         let part = |index: usize| {
-            let start = index as u64 * PART * 4;
-            let numbers = numbers.part(start..numbers.len().min(start + PART * 4));
+            let start = index as u64 * of_part;
+            let numbers = numbers.part(start..numbers.len().min(start + of_part));
             level.run(Part { limits: self, elements: numbers.as_chunks().0 })
         };
         parallel::map_and_join(parts, part, Survey::and)

@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use std::sync::OnceLock;
 
 use crate::base::parallel;
+use crate::base::threshold::Threshold;
 
 /// The message of a process that ends for lack of memory; made in advance, since it cannot be allocated then.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +51,7 @@ pub(crate) fn map_owned<T: Send, R: Send>(items: Vec<T>, result: impl Fn(T) -> R
 }
 
 /// The parts of a wave of [`in_waves`].
-const WAVE: usize = 32;
+const WAVE: Threshold = Threshold::new("parts of a wave", 32);
 
 /// Joins the results of parts of `part` items into a state, in order. They are computed on all cores with the state as it was before their
 /// wave, some parts at a time, so that not all results exist at once.
@@ -80,9 +81,10 @@ pub(crate) fn try_in_waves<S: Sync, T: Send, R: Send, E>(
     mut join: impl FnMut(&mut S, R) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut items = items.into_iter();
+    let parts_of_wave = WAVE.get();
     loop {
         let parts = std::iter::repeat_with(|| items.by_ref().take(part).collect::<Vec<T>>());
-        let wave: Vec<Vec<T>> = parts.take_while(|part| !part.is_empty()).take(WAVE).collect();
+        let wave: Vec<Vec<T>> = parts.take_while(|part| !part.is_empty()).take(parts_of_wave).collect();
         if wave.is_empty() {
             return Ok(());
         }
@@ -100,11 +102,12 @@ mod tests {
 
     #[test]
     fn results_are_joined_in_order_a_wave_at_a_time() {
-        for count in [0, 1, 3, 4, 3 * WAVE, 3 * WAVE + 1, 10 * WAVE] {
+        let wave = 3 * WAVE.usual();
+        for count in [0, 1, 3, 4, wave, wave + 1, 4 * wave] {
             let made = AtomicUsize::new(0);
             let part = |joined: &Vec<usize>, items: Vec<usize>| {
                 made.fetch_add(items.len(), Ordering::Relaxed);
-                assert!(items[0] - joined.len() < 3 * WAVE, "item {} of {count} is in a later wave", items[0]);
+                assert!(items[0] - joined.len() < wave, "item {} of {count} is in a later wave", items[0]);
                 items
             };
             let (mut joined, mut most) = (Vec::new(), 0);
@@ -113,7 +116,7 @@ mod tests {
                 joined.extend(items);
             });
             assert_eq!(joined, (0..count).collect::<Vec<_>>());
-            assert_eq!(most, count.min(3 * WAVE), "results of {count} items exist at once");
+            assert_eq!(most, count.min(wave), "results of {count} items exist at once");
         }
     }
 

@@ -14,10 +14,11 @@ use prost::{DecodeError, Message};
 use super::schema::NodeProto;
 use super::spans::Spans;
 use super::{context, outline};
+use crate::base::threshold::Threshold;
 use crate::process::{expect_large_graph, map_in_parallel};
 
 /// The bytes of a part, about; a model of fewer is decoded at once.
-const PART: usize = 1 << 18;
+const PART: Threshold = Threshold::new("part of encoded nodes", 1 << 18);
 
 /// Nodes in a row.
 struct Run {
@@ -33,7 +34,7 @@ thread_local! {
 
 /// Decodes the nodes of a model's main graph, and keeps them for [`take`]. Other messages have no nodes.
 pub(super) fn decode(message: &outline::Message, bytes: &Bytes) {
-    let is_worth_it = cfg!(feature = "parallel") && bytes.len() >= 2 * PART && message.name == outline::MODEL_PROTO.name;
+    let is_worth_it = cfg!(feature = "parallel") && bytes.len() >= 2 * PART.get() && message.name == outline::MODEL_PROTO.name;
     RUNS.set(if is_worth_it { decode_runs(bytes) } else { Vec::new() });
 }
 
@@ -72,6 +73,7 @@ fn runs_in(bytes: &Bytes, graph: Range<usize>) -> Vec<Vec<Range<usize>>> {
     let key = [(number(&outline::GRAPH_PROTO, "node") << 3 | WireType::LengthDelimited as u32) as u8];
     let mut runs: Vec<Vec<Range<usize>>> = Vec::new();
     let mut is_in_run = false;
+    let of_part = PART.get();
     for span in Spans::of(&bytes[graph.clone()]) {
         let field = graph.start + span.start..graph.start + span.value.end;
         let is_node = field.end <= graph.end && bytes[field.clone()].starts_with(&key);
@@ -79,7 +81,7 @@ fn runs_in(bytes: &Bytes, graph: Range<usize>) -> Vec<Vec<Range<usize>>> {
             None if is_node => runs.push(vec![field]),
             None => {}
             Some(parts) => match parts.last_mut() {
-                Some(part) if part.len() < PART => part.end = field.end,
+                Some(part) if part.len() < of_part => part.end = field.end,
                 _ => parts.push(field),
             },
         }

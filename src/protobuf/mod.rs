@@ -30,8 +30,6 @@ pub use part::PartBox;
 pub use piece::Piece;
 pub use pieces::Pieces;
 pub use progress::Progress;
-#[cfg(test)]
-pub(crate) use recipe::GRAIN;
 pub use recipe::Recipe;
 pub use sealed::Sealed;
 pub use spans::{Spans, values_of};

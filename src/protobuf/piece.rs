@@ -8,9 +8,10 @@ use bytes::BufMut;
 
 use super::recipe::Recipe;
 use crate::base::stored::Stored;
+use crate::base::threshold::Threshold;
 
 /// Shorter runs are copied into the head: a separate piece would cost more than the copy.
-const SMALLEST_PIECE: usize = 4096;
+const SMALLEST_PIECE: Threshold = Threshold::new("smallest piece", 4096);
 
 /// A run of the file's bytes.
 #[derive(Clone, Debug)]
@@ -91,7 +92,7 @@ pub(super) fn draw(encode: impl FnOnce(&mut Vec<u8>)) -> (Vec<u8>, Vec<Run>) {
 pub(super) fn put(piece: Piece, buf: &mut impl BufMut) {
     let bytes = piece.bytes();
     DRAWING.with_borrow_mut(|drawing| match (drawing, piece) {
-        (Some(drawing), piece) if bytes >= SMALLEST_PIECE as u64 => {
+        (Some(drawing), piece) if bytes >= SMALLEST_PIECE.get() as u64 => {
             drawing.runs.push(Run { after: drawing.room - buf.remaining_mut(), piece });
         }
         (_, Piece::Bytes(bytes)) => buf.put(bytes.to_bytes()),

@@ -12,7 +12,7 @@ use crate::base::stored::Stored;
 
 /// A grain: recipes compute whole multiples of this number of bytes. It is a multiple of the size of 8 elements of 1, 2, 3, 4, 6, 8 …
 /// 128 bits, so that grains begin and end between elements in any packing.
-pub(crate) const GRAIN: usize = 384;
+pub(super) const GRAIN: usize = 384;
 
 /// A run of bytes of known length that is not in memory: a tensor that is computed from another one.
 ///

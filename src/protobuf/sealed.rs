@@ -11,9 +11,10 @@ use foldhash::quality::FixedState;
 
 use super::recipe::{GRAIN, Recipe};
 use crate::base::stored::Stored;
+use crate::base::threshold::Threshold;
 
 /// The bytes of a part with a checksum of its own.
-const PART: usize = 2730 * GRAIN;
+const PART: Threshold = Threshold::new("bytes with a checksum", 2730 * GRAIN).multiple_of(GRAIN);
 
 /// A recipe that notes a checksum of each part when it is first computed, and fails if a part is computed differently later.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ impl Sealed {
     /// A recipe of which no part was computed yet.
     #[must_use]
     pub fn new(recipe: Arc<dyn Recipe>) -> Sealed {
-        Sealed::with_parts(recipe, PART)
+        Sealed::with_parts(recipe, PART.get())
     }
 
     /// Like [`Sealed::new`], with parts of another length, a multiple of the grain.

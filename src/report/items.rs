@@ -4,15 +4,16 @@ use std::io;
 
 use crate::base::parallel;
 use crate::base::printable::{Put, Shown};
+use crate::base::threshold::Threshold;
 
 /// The items whose text is made by one thread, and the items whose texts exist at the same time.
-const PART: usize = 256;
-const WAVE: usize = 16 * PART;
+const PART: Threshold = Threshold::new("part of printed items", 256);
+const WAVE: Threshold = Threshold::new("wave of printed items", 16 * PART.usual());
 
 /// Passes on what `write` adds for each item, in order.
 pub fn put_all<T: Sync>(items: &[T], put: &mut Put, write: impl Fn(&mut Shown, &T) + Sync) -> io::Result<()> {
     let texts = |wave: &[T]| {
-        let parts: Vec<&[T]> = wave.chunks(PART).collect();
+        let parts: Vec<&[T]> = wave.chunks(PART.get()).collect();
         parallel::map(&parts, |part| {
             let mut text = Shown::default();
             part.iter().for_each(|item| write(&mut text, item));
@@ -21,7 +22,7 @@ pub fn put_all<T: Sync>(items: &[T], put: &mut Put, write: impl Fn(&mut Shown, &
     };
     // The texts of a wave are written while those of the next one are made.
     let mut ready = Vec::new();
-    for wave in items.chunks(WAVE) {
+    for wave in items.chunks(WAVE.get()) {
         let (written, next) = parallel::beside(|| ready.iter().try_for_each(&mut *put), || texts(wave));
         written?;
         ready = next;
@@ -36,7 +37,7 @@ mod tests {
 
     #[test]
     fn every_item_is_written_once_and_in_order() {
-        for count in [0, 1, PART, WAVE + PART + 1] {
+        for count in [0, 1, PART.usual(), WAVE.usual() + PART.usual() + 1] {
             let items: Vec<usize> = (0..count).collect();
             let parts = Parts::new(|put| put_all(&items, put, |text, item| text.push_line(format_args!("{item}"))));
             let mut written = Vec::new();

@@ -12,6 +12,7 @@ use super::strings;
 use super::typed::raw_data;
 use crate::base::progress::Cancel;
 use crate::base::stored::Stored;
+use crate::base::threshold::Threshold;
 use crate::elements::cast::{BadLiteral, Cast, Summary};
 use crate::elements::dtype::DType;
 use crate::elements::packed;
@@ -19,7 +20,7 @@ use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{Piece, Recipe, raw};
 
 /// The maximum number of pending casts. Longer chains are materialized at this length, so that their cost is linear in their length.
-const LONGEST_SERIES: usize = 16;
+const LONGEST_SERIES: Threshold = Threshold::new("pending casts", 16);
 
 /// A tensor's type, shape and values, read from a message or computed from one. Numbers are moved and cast lazily, when the file is
 /// written: casts and data movement commute, so that all movement comes first.
@@ -144,12 +145,11 @@ impl Content {
                 } else {
                     self.recipe(source, casts, SubByte::Packed).survey(&cast, || self.is_cancelled())
                 };
-                let data = match casts.len() {
-                    LONGEST_SERIES => Data::Numbers(self.numbers().into(), vec![cast]),
-                    _ => {
-                        (spread, map) = (self.spread, self.map.clone());
-                        Data::Numbers(source.clone(), casts.iter().copied().chain([cast]).collect())
-                    }
+                let data = if casts.len() >= LONGEST_SERIES.get() {
+                    Data::Numbers(self.numbers().into(), vec![cast])
+                } else {
+                    (spread, map) = (self.spread, self.map.clone());
+                    Data::Numbers(source.clone(), casts.iter().copied().chain([cast]).collect())
                 };
                 (data, summary)
             }

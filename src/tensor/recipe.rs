@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::element_map::ElementMap;
 use crate::base::parallel;
 use crate::base::stored::Stored;
+use crate::base::threshold::Threshold;
 use crate::elements::cast::{Cast, Converter, Summary};
 use crate::elements::dtype::DType;
 use crate::elements::packed::{self, size};
@@ -14,13 +15,13 @@ use crate::protobuf::Recipe;
 
 /// Elements per chunk that passes through all casts: a multiple of 8, so that chunks are byte-aligned in every packing, and small
 /// enough to keep intermediate results in the cache.
-const BLOCK: usize = 8192;
+const BLOCK: Threshold = Threshold::new("block of a chain of casts", 8192).multiple_of(8);
 
 /// Elements per unit of work when a survey runs on several threads.
-const PART: usize = 8 * BLOCK;
+const PART: Threshold = Threshold::new("part of a tensor's survey", 8 * BLOCK.usual()).multiple_of(8);
 
 /// The minimum number of elements for which preparing the kernels of a cast pays off.
-const WORTH_A_CONVERTER: usize = 512;
+const WORTH_A_CONVERTER: Threshold = Threshold::new("elements worth a converter", 512).or_zero();
 
 /// The storage of elements narrower than a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,9 +88,10 @@ struct Step {
 
 impl Step {
     fn convert(&self, source: &[u8], elements: usize, target: &mut [u8]) {
-        match elements {
-            0..WORTH_A_CONVERTER => self.cast.convert(source, elements, target),
-            _ => self.converter.get_or_init(|| Converter::new(self.cast)).convert(source, elements, target),
+        if elements < WORTH_A_CONVERTER.get() {
+            self.cast.convert(source, elements, target);
+        } else {
+            self.converter.get_or_init(|| Converter::new(self.cast)).convert(source, elements, target);
         }
     }
 }
@@ -103,12 +105,12 @@ impl CastRecipe {
 
     /// Counts, on all cores, the values that `next` would leave undefined, as long as `is_cancelled` is false.
     pub(super) fn survey(&self, next: &Cast, is_cancelled: impl Fn() -> bool + Sync) -> Summary {
-        let all = self.source.elements;
+        let (all, of_part) = (self.source.elements, PART.get());
         let part = |index: usize| {
-            let first = index * PART;
-            if is_cancelled() { Summary::default() } else { self.survey_part(next, first, PART.min(all - first)) }
+            let first = index * of_part;
+            if is_cancelled() { Summary::default() } else { self.survey_part(next, first, of_part.min(all - first)) }
         };
-        parallel::map_and_join(all.div_ceil(PART), part, |before, after| before.followed_by(0, after))
+        parallel::map_and_join(all.div_ceil(of_part), part, |before, after| before.followed_by(0, after))
     }
 
     /// Indices in the summary are relative to the start of the tensor.
@@ -117,10 +119,12 @@ impl CastRecipe {
             return Summary::default().followed_by(first as u64, next.survey(&self.source.part(first, elements), elements));
         }
         let mut summary = Summary::default();
-        let mut block = vec![0; size(next.from().bits(), BLOCK)];
-        for first in (first..first + elements).step_by(BLOCK) {
-            let elements = BLOCK.min(self.source.elements - first);
-            let part = &mut block[..size(next.from().bits(), elements)];
+        let block = BLOCK.get();
+        let mut results = vec![0; size(next.from().bits(), block)];
+        let end = first + elements;
+        for first in (first..end).step_by(block) {
+            let elements = block.min(end - first);
+            let part = &mut results[..size(next.from().bits(), elements)];
             self.run(first, elements, part);
             summary = summary.followed_by(first as u64, next.survey(part, elements));
         }
@@ -169,7 +173,7 @@ impl Recipe for CastRecipe {
         assert!(covered == (start..start + out.len()), "{start}..{} is not a part of whole elements", start + out.len());
         // Chains are chunked to keep intermediate results in the cache; a single cast of packed elements has none.
         let has_steps = self.steps.len() != 1 || self.source.is_spread() || bits != packed_bits;
-        let block = if has_steps { BLOCK } else { end - begin };
+        let block = if has_steps { BLOCK.get() } else { end - begin };
         for first in (begin..end).step_by(block.max(1)) {
             let elements = block.min(end - first);
             let place = size(bits, first) - start;

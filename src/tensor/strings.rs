@@ -3,10 +3,11 @@
 use bytes::Bytes;
 
 use crate::base::parallel;
+use crate::base::threshold::Threshold;
 use crate::elements::cast::{BadLiteral, Cast, Summary, format_strings, parse_strings};
 
 /// The elements of a part: packed numbers of any width begin at a byte there.
-const PART: usize = 1 << 14;
+const PART: Threshold = Threshold::new("part of strings", 1 << 14).multiple_of(8);
 
 /// Numbers in the layout of `raw_data`. If the operation is cancelled, the result is to be discarded.
 ///
@@ -17,13 +18,14 @@ pub(super) fn parse(
     strings: &[Bytes],
     is_cancelled: impl Fn() -> bool + Sync,
 ) -> Result<(Vec<u8>, Summary), BadLiteral> {
-    let parts: Vec<&[Bytes]> = strings.chunks(PART).collect();
+    let of_part = PART.get();
+    let parts: Vec<&[Bytes]> = strings.chunks(of_part).collect();
     let parsed = parallel::map(&parts, |part| if is_cancelled() { Ok(Default::default()) } else { parse_strings(cast, part) });
     let length = cast.to().raw_bytes(strings.len() as u64).and_then(|bytes| usize::try_from(bytes).ok());
     let length = length.expect("the target is numeric and has no more elements than memory");
     let (mut numbers, mut summary) = (Vec::with_capacity(length), Summary::default());
     for (index, part) in parsed.into_iter().enumerate() {
-        let first = (index * PART) as u64;
+        let first = (index * of_part) as u64;
         let (bytes, found) = part.map_err(|bad| BadLiteral { index: first + bad.index, ..bad })?;
         numbers.extend(bytes);
         summary = summary.followed_by(first, found);
@@ -39,11 +41,12 @@ pub(super) fn format(
     elements: usize,
     is_cancelled: impl Fn() -> bool + Sync,
 ) -> (Vec<Bytes>, Summary) {
-    let parts: Vec<usize> = (0..elements).step_by(PART).collect();
+    let of_part = PART.get();
+    let parts: Vec<usize> = (0..elements).step_by(of_part).collect();
     let formatted = parallel::map(&parts, |&first| match is_cancelled() {
         true => Default::default(),
         false => {
-            let (strings, found) = format_strings(cast, &numbers[first / 8 * cast.from().bits()..], PART.min(elements - first));
+            let (strings, found) = format_strings(cast, &numbers[first / 8 * cast.from().bits()..], of_part.min(elements - first));
             (strings.into_iter().map(Bytes::from).collect::<Vec<Bytes>>(), found)
         }
     });
@@ -70,7 +73,7 @@ mod tests {
     }
 
     /// More than two parts, the last of which is short.
-    const ELEMENTS: usize = 2 * PART + 3;
+    const ELEMENTS: usize = 2 * PART.usual() + 3;
 
     #[test]
     fn parts_are_joined() {
@@ -88,14 +91,14 @@ mod tests {
     #[test]
     fn undefined_elements_and_bad_literals_are_counted_from_the_start() {
         let mut strings = vec![Bytes::from("1"); ELEMENTS];
-        strings[PART + 1] = "1.5".into();
-        strings[2 * PART + 1] = "2.5".into();
+        strings[PART.usual() + 1] = "1.5".into();
+        strings[2 * PART.usual() + 1] = "2.5".into();
         let to = cast(DType::String, DType::Int32);
         let undefined = parse(&to, &strings, || false).unwrap().1.undefined;
-        assert_eq!((undefined.count, undefined.first), (2, Some(PART as u64 + 1)));
-        strings[2 * PART + 1] = "x".into();
-        strings[PART + 2] = "y".into();
-        assert_eq!(parse(&to, &strings, || false).unwrap_err().index, PART as u64 + 2);
+        assert_eq!((undefined.count, undefined.first), (2, Some(PART.usual() as u64 + 1)));
+        strings[2 * PART.usual() + 1] = "x".into();
+        strings[PART.usual() + 2] = "y".into();
+        assert_eq!(parse(&to, &strings, || false).unwrap_err().index, PART.usual() as u64 + 2);
     }
 
     #[test]

@@ -63,6 +63,7 @@ mod runtimes;
 mod storage;
 mod support;
 mod symbols;
+mod thresholds;
 #[cfg(target_os = "linux")]
 mod traced;
 #[cfg(target_os = "linux")]
@@ -70,5 +71,4 @@ mod users;
 mod valid;
 mod verify;
 mod wire_tree;
-mod writers;
 mod words;

@@ -16,6 +16,8 @@ pub use style::{ADDED, ERROR, FAINT, INFO, PLAIN, REMOVED, STRONG, Style, WARNIN
 use std::fmt::{self, Write as _};
 use std::io;
 
+use super::threshold::Threshold;
+
 /// Text for people: lines without control characters or invisible characters, none of which is a command of a CI system, except
 /// those that [`Shown::push_workflow_command`] makes. Styles are added after the text was made safe.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -176,7 +178,7 @@ impl<'d> Parts<'d> {
         let mut waiting = String::new();
         (self.0)(&mut |part| {
             push(part, &mut waiting);
-            if waiting.len() >= LONGEST_WAITING {
+            if waiting.len() >= LONGEST_WAITING.get() {
                 out.write_all(waiting.as_bytes())?;
                 waiting.clear();
             }
@@ -188,7 +190,7 @@ impl<'d> Parts<'d> {
 }
 
 /// Text of this many bytes is written at once.
-const LONGEST_WAITING: usize = 1 << 16;
+const LONGEST_WAITING: Threshold = Threshold::new("waiting text", 1 << 16).or_zero();
 
 /// The output of a command.
 pub enum Printed<'d> {

@@ -10,6 +10,7 @@ use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::options::options;
 use crate::base::progress::Unit;
+use crate::base::threshold::Threshold;
 use crate::elements::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::elements::dtype::DType;
 use crate::graph::{CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
@@ -61,7 +62,7 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Dec
     let counter = model.control().counter(Unit::Nodes, model.topological_order().len() as u64);
     // A list of as many reasons as there are casts is not moved while it grows.
     decisions.kept.reserve(model.topological_order().iter().filter(|&&node| model.is_cast(node)).count());
-    for nodes in model.topological_order().chunks(BATCH) {
+    for nodes in model.topological_order().chunks(BATCH.get()) {
         for &node in nodes {
             let is_cast = model.is_cast(node);
             if !is_cast && extent == Extent::Casts && !leading.contains(&node) {
@@ -83,7 +84,7 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Dec
 }
 
 /// Nodes after which progress is reported.
-const BATCH: usize = 1024;
+const BATCH: Threshold = Threshold::new("decisions between reports of progress", 1024);
 
 /// The opset of ai.onnx, if its casts are known.
 ///

@@ -6,19 +6,20 @@ use super::pair::Cast;
 use super::sink::{Spare, Target};
 use super::stage::Stage;
 use super::stream::{self, LINE};
+use crate::base::threshold::Threshold;
 use crate::elements::packed::{part, part_mut};
 
 /// The maximum number of elements per chunk between two kernels, large enough to amortize the switch between kernels, during which no
 /// memory is requested. All chunk sizes are multiples of eight, so that every chunk is byte-aligned, and of the elements that fill a
 /// cache line with the narrowest type.
-const CHUNK: usize = 4096;
+const CHUNK: Threshold = Threshold::new("chunk between kernels", 4096).multiple_of(8);
 
 /// Elements per unit of work of a thread.
 #[cfg(any(test, feature = "internals"))]
-const PART: usize = 64 * CHUNK;
+const PART: Threshold = Threshold::new("part of a parallel cast", 64 * CHUNK.usual()).multiple_of(8);
 
 /// The size from which results bypass the caches, as they would not fit.
-const LARGE: usize = 8 << 20;
+const LARGE: Threshold = Threshold::new("results that bypass the caches", 8 << 20).or_zero();
 
 /// A prepared cast: its kernels are selected and its tables filled. Reuse it to cast several parts.
 #[derive(Clone, Debug)]
@@ -32,7 +33,7 @@ pub struct Converter {
 
 /// A buffer for a chunk between two kernels, whose elements have at most four bytes.
 #[repr(align(64))]
-struct Buffer([u8; CHUNK * 4]);
+struct Buffer([u8; CHUNK.usual() * 4]);
 
 impl Converter {
     /// A converter for the best instruction set of the machine.
@@ -69,7 +70,7 @@ impl Converter {
     pub fn convert(&self, source: &[u8], elements: usize, target: &mut [u8]) {
         self.cast.check_source(source, elements);
         self.cast.check_target(elements, target);
-        self.convert_part(source, elements, target, target.len() >= LARGE);
+        self.convert_part(source, elements, target, target.len() >= LARGE.get());
     }
 
     /// Converts elements on all threads of the current rayon pool, or on this thread without the feature `parallel`.
@@ -80,21 +81,22 @@ impl Converter {
     pub fn convert_parallel(&self, source: &[u8], elements: usize, target: &mut [u8]) {
         self.cast.check_source(source, elements);
         self.cast.check_target(elements, target);
-        let past_caches = target.len() >= LARGE;
-        let bytes = PART * self.cast.to.bits() / 8;
+        let past_caches = target.len() >= LARGE.get();
+        let all_of_part = PART.get();
+        let bytes = all_of_part * self.cast.to.bits() / 8;
         crate::base::parallel::for_each_part(target, bytes, |part_index, target| {
-            let first = part_index * PART;
-            let count = PART.min(elements - first);
+            let first = part_index * all_of_part;
+            let count = all_of_part.min(elements - first);
             self.convert_part(part(self.cast.from.bits(), source, first, count), count, target, past_caches);
         });
     }
 
     fn convert_part(&self, source: &[u8], elements: usize, target: &mut [u8], past_caches: bool) {
         let (chunk, between) = match self.stages.as_slice() {
-            [first, _] => (CHUNK, first.bytes_out()),
+            [first, _] => (CHUNK.get(), first.bytes_out()),
             _ => (elements, 0),
         };
-        let (mut spare, mut buffer) = (Spare::new(), Buffer([0; CHUNK * 4]));
+        let (mut spare, mut buffer) = (Spare::new(), Buffer([0; CHUNK.usual() * 4]));
         let mut done = 0;
         while done < elements {
             let count = if done == 0 && past_caches { self.up_to_a_line(target) } else { chunk }.min(elements - done);
@@ -115,12 +117,12 @@ impl Converter {
 
     /// The length of a first chunk after which the next starts on a cache line, if possible.
     fn up_to_a_line(&self, target: &[u8]) -> usize {
-        let before = target.as_ptr().align_offset(LINE);
+        let (before, chunk) = (target.as_ptr().align_offset(LINE), CHUNK.get());
         let bits = self.cast.to.bits();
-        (8..CHUNK)
+        (8..chunk)
             .step_by(4)
             .find(|count| count * bits == before * 8 && (count * self.cast.from.bits()).is_multiple_of(8))
-            .unwrap_or(CHUNK)
+            .unwrap_or(chunk)
     }
 
     fn convert_chunk(&self, chunk: &[u8], target: Target, held: &mut [u8]) {
@@ -154,7 +156,7 @@ mod tests {
             (Float6E3M2, &[Bfloat16]),
         ];
         for (from, to) in casts.into_iter().flat_map(|(from, targets)| targets.iter().map(move |&to| (from, to))) {
-            let elements = 2 * PART + 3 * CHUNK + 5;
+            let elements = 2 * PART.usual() + 3 * CHUNK.usual() + 5;
             let size = |dtype: DType| (elements * dtype.bits()).div_ceil(8);
             let source: Vec<u8> = (0..size(from)).map(|index| (index * 31 % 251) as u8).collect();
             let cast = Cast::new(from, to, Rules::default()).unwrap();

@@ -43,7 +43,7 @@ pub(super) fn lanes<Element: Lane>(bytes: &[u8]) -> impl Iterator<Item = Element
 /// Applies a function to each element.
 #[inline(always)]
 pub(super) fn map<From: Lane, To: Lane, F: Features>(source: &[u8], sink: &mut Sink<F>, function: impl Fn(From) -> To) {
-    for piece in source.chunks(PIECE * From::BYTES) {
+    for piece in source.chunks(PIECE.get() * From::BYTES) {
         sink.fill(piece.len() / From::BYTES * To::BYTES, |results| map_piece(piece, results, &function));
     }
 }

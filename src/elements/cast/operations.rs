@@ -7,12 +7,13 @@ use super::pair::Cast;
 use super::reference::convert_element;
 use super::summary::{Summary, Verdict};
 use super::survey::Survey;
+use crate::base::threshold::Threshold;
 use crate::elements::dtype::{Class, DType};
 use crate::elements::float_format::Format;
 use crate::elements::packed;
 
 /// With fewer elements, filling tables takes longer than converting.
-const FEW: usize = 64;
+const FEW: Threshold = Threshold::new("few elements", 64).or_zero();
 
 impl Cast {
     /// Whether ONNX defines the result of every possible element, so that no survey is needed.
@@ -33,7 +34,7 @@ impl Cast {
     #[must_use]
     pub fn survey(&self, source: &[u8], elements: usize) -> Summary {
         self.check_source(source, elements);
-        if elements < FEW {
+        if elements < FEW.get() {
             return self.survey_exactly(source, elements);
         }
         if self.is_always_defined() {
@@ -65,7 +66,7 @@ impl Cast {
     /// # Panics
     /// If one of the types is not numeric, `source` is shorter than `elements` elements, or the length of `target` is not exactly theirs.
     pub fn convert(&self, source: &[u8], elements: usize, target: &mut [u8]) {
-        if elements < FEW {
+        if elements < FEW.get() {
             return self.convert_exactly(source, elements, target);
         }
         Converter::new(*self).convert(source, elements, target);

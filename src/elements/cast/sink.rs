@@ -4,29 +4,30 @@
 
 use super::level::Features;
 use super::stream;
+use crate::base::threshold::Threshold;
 use crate::elements::packed;
 use std::marker::PhantomData;
 
 /// The number of results that a loop writes at a time.
-pub(super) const PIECE: usize = 1024;
+pub(super) const PIECE: Threshold = Threshold::new("piece of a kernel", 1024).multiple_of(8);
 
 /// The number of codes that a kernel writes at a time: whole cache lines even when packed to the narrowest width.
 #[cfg(target_arch = "x86_64")]
 pub(super) const BLOCK: usize = 256;
 
 /// The maximum number of bytes that a loop writes at a time.
-const PIECE_BYTES: usize = PIECE * 8;
+const PIECE_BYTES: usize = PIECE.usual() * 8;
 
 /// Buffers for a piece that is not written directly: unpacked and packed.
 #[repr(align(64))]
 pub(super) struct Spare {
     results: [u8; PIECE_BYTES],
-    packed: [u8; PIECE],
+    packed: [u8; PIECE.usual()],
 }
 
 impl Spare {
     pub(super) fn new() -> Spare {
-        Spare { results: [0; PIECE_BYTES], packed: [0; PIECE] }
+        Spare { results: [0; PIECE_BYTES], packed: [0; PIECE.usual()] }
     }
 }
 

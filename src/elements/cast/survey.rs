@@ -12,12 +12,13 @@ use super::sink::Target;
 use super::stage::Stage;
 use super::summary::{Summary, Tally, Verdict};
 use super::table::Table;
+use crate::base::threshold::Threshold;
 use crate::elements::dtype::{Class, DType};
 use crate::elements::float_format::Format;
 use crate::elements::packed::{self, part};
 
 /// Elements per chunk.
-const CHUNK: usize = 1024;
+const CHUNK: Threshold = Threshold::new("chunk of a survey", 1024).multiple_of(8);
 
 /// A prepared survey: see [`Cast::survey`].
 pub(super) struct Survey {
@@ -57,9 +58,10 @@ impl Survey {
     /// Counts the elements; `source` must not be shorter than `elements` elements.
     pub(super) fn count(&self, source: &[u8], elements: usize) -> Summary {
         let mut summary = Summary::default();
-        let mut buffers = [[0; CHUNK * 8]; 2];
-        for start in (0..elements).step_by(CHUNK) {
-            let count = CHUNK.min(elements - start);
+        let mut buffers = [[0; CHUNK.usual() * 8]; 2];
+        let chunk = CHUNK.get();
+        for start in (0..elements).step_by(chunk) {
+            let count = chunk.min(elements - start);
             let chunk = part(self.cast.from.bits(), source, start, count);
             let [undefined, contested] = self.count_chunk(chunk, count, &mut buffers);
             if undefined + contested > 0 {
@@ -72,7 +74,7 @@ impl Survey {
         summary
     }
 
-    fn count_chunk(&self, chunk: &[u8], count: usize, buffers: &mut [[u8; CHUNK * 8]; 2]) -> [u32; 2] {
+    fn count_chunk(&self, chunk: &[u8], count: usize, buffers: &mut [[u8; CHUNK.usual() * 8]; 2]) -> [u32; 2] {
         let [first, second] = buffers;
         let surveyed = match self.stages.as_slice() {
             [] => chunk,

@@ -7,25 +7,33 @@
 use std::fs::File;
 use std::io;
 
+use crate::base::threshold::Threshold;
+
 /// The alignment of the bytes in memory: the block size of disks, or a multiple of it.
-pub(super) const BLOCK: usize = 4096;
+pub(super) const BLOCK: Threshold = Threshold::new("block of a direct write", 4096);
 
 /// The minimum number of bytes for which a direct write is worthwhile, and the number that is computed or copied before it is written.
-pub(super) const LEAST: usize = 1 << 20;
+pub(super) const LEAST: Threshold = Threshold::new("smallest direct write", 1 << 20).small_from(7);
 
 /// The number of bytes to write at a time that are in memory already.
-pub(super) const MOST: usize = 8 << 20;
+pub(super) const MOST: Threshold = Threshold::new("largest direct write", 8 << 20).small_from(7);
 
 /// The offset and the number of bytes are multiples of this, so that no page of the file is written both directly and through the cache:
 /// systems do not support this.
-#[cfg(target_os = "linux")]
 fn page() -> usize {
-    rustix::param::page_size().max(BLOCK)
+    let block = BLOCK.get();
+    // Tests also replace the page of the system. Systems refuse direct writes of a few bytes, and the caller writes these in the usual way.
+    if block < BLOCK.usual() { block } else { system_page().max(block) }
+}
+
+#[cfg(target_os = "linux")]
+fn system_page() -> usize {
+    rustix::param::page_size()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn page() -> usize {
-    BLOCK
+fn system_page() -> usize {
+    BLOCK.usual()
 }
 
 /// The number of bytes between an offset in a file and the next one at which a direct write can begin.
@@ -35,7 +43,7 @@ pub(super) fn before_page(place: u64) -> usize {
 
 /// Whether bytes can be written directly at an offset in a file, except for the last, incomplete page.
 pub(super) fn suits(bytes: &[u8], place: u64) -> bool {
-    bytes.len() >= LEAST && bytes.as_ptr().addr().is_multiple_of(BLOCK) && before_page(place) == 0
+    bytes.len() >= LEAST.get() && bytes.as_ptr().addr().is_multiple_of(BLOCK.get()) && before_page(place) == 0
 }
 
 /// A second handle of a file, for direct writes; none if the file system does not support them.
@@ -60,7 +68,7 @@ impl Direct {
         use rustix::fs::{FallocateFlags, fallocate};
         use rustix::io::Errno;
 
-        if length < LEAST as u64 {
+        if length < LEAST.get() as u64 {
             return Ok(Direct(None));
         }
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
@@ -87,7 +95,8 @@ impl Direct {
         let Some(file) = self.0.as_ref().filter(|_| suits(bytes, place)) else {
             return Ok(0);
         };
-        let pages = &bytes[..bytes.len() / page() * page()];
+        let page = page();
+        let pages = &bytes[..bytes.len() / page * page];
         match file.write_all_at(pages, place) {
             Ok(()) => Ok(pages.len()),
             // The file system refuses direct writes of these bytes; the caller writes them in the usual way.

@@ -9,8 +9,14 @@ mod linux {
     use std::fs::File;
     use std::os::fd::AsRawFd;
 
+    /// Fewer bytes are left to the flush of the file: a call for each few of them would write the same block many times.
+    const BLOCK: usize = 4096;
+
     /// Starts writing these bytes to the disk, so that little is left to do when the file is flushed.
     pub(crate) fn start_flushing(file: &File, place: u64, bytes: usize) {
+        if bytes < BLOCK {
+            return;
+        }
         let range = (i64::try_from(place), i64::try_from(bytes));
         if let (Ok(place), Ok(bytes)) = range {
             // SAFETY: The call takes no pointer, and the file is open.

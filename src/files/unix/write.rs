@@ -10,6 +10,7 @@ use bytes::Bytes;
 use super::direct::{self, Direct};
 use super::memory;
 use crate::base::parallel;
+use crate::base::threshold::Threshold;
 use crate::files::chunks::{Chunk, chunks};
 use crate::files::explained::explained;
 use crate::process::system::release;
@@ -17,21 +18,22 @@ use crate::protobuf::{Layout, Piece};
 
 /// Pages are released again for so many bytes before a chunk: when the next pages are read, Linux 6.18 maps all pages of the block of the
 /// page cache that they are in, of up to 4 MiB.
-const BEHIND: u64 = 8 << 20;
+const BEHIND: Threshold = Threshold::new("bytes behind a chunk", 8 << 20).or_zero();
 
 /// Writes each chunk at its offset. A file that is read again is written through the page cache, from which it is then read while the disk is
 /// written.
 pub(crate) fn write_anywhere(layout: &Layout, file: &File, is_read_again: bool) -> io::Result<()> {
     let direct = if is_read_again { Direct::none() } else { Direct::to(file, layout.bytes())? };
     let pieces = layout.pieces();
+    let (least, behind) = (direct::LEAST.get(), BEHIND.get() as u64);
     let write = |buffer: &mut Buffer, Chunk { piece, start, bytes, place }: Chunk| {
         let end = start + bytes as u64;
         let moved = match moved(piece) {
             Some(all) => direct.write(&all[start as usize..end as usize], place).map_err(explained)?,
             None => 0,
         };
-        for part in (start + moved as u64..end).step_by(direct::LEAST) {
-            let bytes = buffer.filled(piece, part, direct::LEAST.min((end - part) as usize));
+        for part in (start + moved as u64..end).step_by(least) {
+            let bytes = buffer.filled(piece, part, least.min((end - part) as usize));
             let place = place + (part - start);
             let written = direct.write(bytes, place)?;
             let (rest, place) = (&bytes[written..], place + written as u64);
@@ -41,7 +43,7 @@ pub(crate) fn write_anywhere(layout: &Layout, file: &File, is_read_again: bool) 
                 memory::start_flushing(file, place, rest.len());
             }
         }
-        release(source_of(piece, start.saturating_sub(BEHIND)..end));
+        release(source_of(piece, start.saturating_sub(behind)..end));
         layout.count_written(bytes as u64)
     };
     parallel::try_for_each(chunks(&pieces, length), Buffer::new, write)
@@ -49,11 +51,11 @@ pub(crate) fn write_anywhere(layout: &Layout, file: &File, is_read_again: bool) 
 
 /// The maximum length of a chunk: one that is too small for a direct write ends where a direct write of the next one can begin.
 fn length(piece: &Piece, start: u64, place: u64) -> usize {
-    let before = direct::before_page(place);
+    let (before, least) = (direct::before_page(place), direct::LEAST.get());
     match piece {
-        _ if before > 0 && piece.bytes() - start >= (before + direct::LEAST) as u64 => before,
-        _ if moved(piece).is_some_and(|all| direct::suits(&all[start as usize..], place)) => direct::MOST,
-        _ => direct::LEAST,
+        _ if before > 0 && piece.bytes() - start >= (before + least) as u64 => before,
+        _ if moved(piece).is_some_and(|all| direct::suits(&all[start as usize..], place)) => direct::MOST.get(),
+        _ => least,
     }
 }
 
@@ -78,13 +80,13 @@ struct Buffer(Vec<u8>);
 
 impl Buffer {
     fn new() -> Buffer {
-        Buffer(vec![0; direct::BLOCK + direct::LEAST])
+        Buffer(vec![0; direct::BLOCK.usual() + direct::LEAST.usual()])
     }
 
     /// Copies or computes a part of a piece.
     fn filled(&mut self, piece: &Piece, start: u64, bytes: usize) -> &[u8] {
         let address = self.0.as_ptr().addr();
-        let padding = address.next_multiple_of(direct::BLOCK) - address;
+        let padding = address.next_multiple_of(direct::BLOCK.get()) - address;
         let filled = &mut self.0[padding..padding + bytes];
         piece.fill(start, filled);
         filled
@@ -93,82 +95,45 @@ impl Buffer {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
     use std::sync::Arc;
 
     use super::*;
     use crate::base::stored::Stored;
-    use crate::protobuf::{GRAIN, Recipe};
-
-    /// Bytes that are computed from their offsets.
-    #[derive(Debug)]
-    struct Counted(Stored, usize);
-
-    impl Recipe for Counted {
-        fn bytes(&self) -> usize {
-            self.1
-        }
-
-        fn source(&self) -> &Stored {
-            &self.0
-        }
-
-        fn fill_grains(&self, start: usize, out: &mut [u8]) {
-            let end = start + out.len();
-            assert!(start.is_multiple_of(GRAIN) && (end.is_multiple_of(GRAIN) || end == self.1), "{start}..{end} is in a grain");
-            out.iter_mut().zip(start..).for_each(|(out, index)| *out = (index % 251) as u8);
-        }
-    }
 
     fn moved(bytes: usize) -> Piece {
-        Piece::Bytes((0..bytes).map(|index| (index % 241) as u8).collect::<Vec<_>>().into())
+        Piece::Bytes(vec![1; bytes].into())
     }
 
+    /// A piece that is computed from as many bytes.
     fn made(bytes: usize) -> Piece {
-        Piece::Made(Arc::new(Counted(Bytes::new().into(), bytes)))
+        Piece::Made(Arc::new(Stored::from(vec![1; bytes])))
     }
 
     /// Bytes that begin at a block of memory.
     fn aligned(bytes: usize) -> Piece {
-        let all = Bytes::from(vec![7; direct::BLOCK + bytes]);
-        let first = all.as_ptr().addr().next_multiple_of(direct::BLOCK) - all.as_ptr().addr();
+        let block = direct::BLOCK.usual();
+        let all = Bytes::from(vec![1; block + bytes]);
+        let first = all.as_ptr().addr().next_multiple_of(block) - all.as_ptr().addr();
         Piece::Bytes(all.slice(first..first + bytes).into())
     }
 
     /// Pieces that begin at pages of the file and between them, and end there, below and beyond the length of a direct write.
-    fn files() -> Vec<Vec<Piece>> {
-        let (page, least) = (1 << 16, direct::LEAST);
-        vec![
+    #[test]
+    fn all_but_the_ends_of_a_piece_can_be_written_directly() {
+        let (page, least, most) = (1 << 16, direct::LEAST.usual(), direct::MOST.usual());
+        let files = [
             vec![],
             vec![moved(1)],
             vec![made(3 * least + 17), moved(5), made(2 * least)],
             vec![moved(page - 1), made(least), moved(1), made(least + 2)],
             vec![moved(page + 1), moved(least - 1), made(3 * least), made(2 * least)],
-            vec![moved(page), aligned(2 * direct::MOST + 3), aligned(least), made(384)],
-            vec![made(page - 7), moved(7), aligned(direct::MOST), made(least - 1)],
-        ]
-    }
-
-    #[test]
-    fn a_file_is_what_its_pieces_are() {
-        for (number, pieces) in files().into_iter().enumerate() {
-            let layout = Layout::of_pieces(pieces);
-            let mut expected = Vec::new();
-            layout.write_to(&mut expected).unwrap();
-            let mut file = tempfile::tempfile().unwrap();
-            write_anywhere(&layout, &file, false).unwrap();
-            let mut found = Vec::new();
-            file.read_to_end(&mut found).unwrap();
-            assert!(found == expected, "file {number}");
-        }
-    }
-
-    #[test]
-    fn all_but_the_ends_of_a_piece_can_be_written_directly() {
+            vec![moved(page), aligned(2 * most + 3), aligned(least), made(384)],
+            vec![made(page - 7), moved(7), aligned(most), made(least - 1)],
+        ];
         let mut direct = 0;
-        for chunk in files().iter().flat_map(|pieces| chunks(pieces, length)) {
+        for chunk in files.iter().flat_map(|pieces| chunks(pieces, length)) {
             let is_end = chunk.start == 0 || chunk.start + chunk.bytes as u64 == chunk.piece.bytes();
-            let is_whole = chunk.bytes >= direct::LEAST && direct::before_page(chunk.place) == 0;
+            let is_whole = chunk.bytes >= least && direct::before_page(chunk.place) == 0;
             assert!(is_whole || is_end, "{} bytes at {}", chunk.bytes, chunk.place);
             direct += usize::from(is_whole);
         }

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use crate::base::hash::HashSet;
 use crate::base::parallel;
 use crate::base::stored::Stored;
+use crate::base::threshold::Threshold;
 use crate::elements::dtype::DType;
 use crate::graph::ValueId;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
@@ -59,8 +60,8 @@ const LARGEST: u16 = 0x7BFF;
 /// Everything but the sign.
 const MAGNITUDE: u16 = 0x7FFF;
 
-/// Bytes per unit of work of a thread.
-const PART: u64 = 1 << 20;
+/// Bytes per unit of work of a thread: whole elements.
+const PART: Threshold = Threshold::new("part of clipped numbers", 1 << 20).multiple_of(2);
 
 /// The least numbers of elements of the smallest magnitude and of the next one that are a mark. In a tensor of rounded numbers, these
 /// magnitudes and zero would all occur, up to a chance of less than one in a million.
@@ -123,8 +124,10 @@ fn check_constant(subject: &Subject, value: ValueId) -> Option<Finding> {
     }
     let constant = subject.constant(value).filter(|constant| constant.elements() > 1)?;
     let Data::Numbers(bytes, _) = constant.data() else { return None };
-    let parts = bytes.len().div_ceil(PART) as usize;
-    let counts = parallel::map_and_join(parts, |index| Counts::of(part(bytes, index).as_chunks().0), Counts::and);
+    let of_part = PART.get() as u64;
+    let parts = bytes.len().div_ceil(of_part) as usize;
+    let counts = |index: usize| Counts::of(part(bytes, index as u64 * of_part, of_part).as_chunks().0);
+    let counts = parallel::map_and_join(parts, counts, Counts::and);
     let (count, number, others) = mark(&counts, bytes)?;
     let elements = if count == 1 { "one element is".to_owned() } else { format!("{count} elements are") };
     let name = model.name(value);
@@ -152,8 +155,9 @@ fn mark(counts: &Counts, bytes: &Stored) -> Option<(u64, &'static str, &'static 
 /// Whether there are several magnitudes beside 65504.
 fn has_others(bytes: &Stored) -> bool {
     let mut others: HashSet<u16> = HashSet::default();
-    (0..bytes.len().div_ceil(PART) as usize).any(|index| {
-        let part = part(bytes, index);
+    let of_part = PART.get();
+    (0..bytes.len()).step_by(of_part).any(|start| {
+        let part = part(bytes, start, of_part as u64);
         let magnitudes = part.as_chunks().0.iter().map(|&code| u16::from_le_bytes(code) & MAGNITUDE);
         magnitudes.filter(|&magnitude| magnitude != LARGEST).any(|magnitude| {
             others.insert(magnitude);
@@ -163,7 +167,6 @@ fn has_others(bytes: &Stored) -> bool {
 }
 
 /// The bytes of a unit of work.
-fn part(bytes: &Stored, index: usize) -> Bytes {
-    let start = index as u64 * PART;
-    bytes.part(start..bytes.len().min(start + PART))
+fn part(bytes: &Stored, start: u64, length: u64) -> Bytes {
+    bytes.part(start..bytes.len().min(start + length))
 }

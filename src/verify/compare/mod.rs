@@ -18,13 +18,14 @@ pub use difference::Difference;
 
 use crate::base::parallel;
 use crate::base::stored::Stored;
+use crate::base::threshold::Threshold;
 use crate::elements::cast::Cast;
 use crate::elements::dtype::DType;
 use codes::Elements;
 use rule::Rule;
 
 /// Elements per unit of work.
-const PART: usize = 1 << 18;
+const PART: Threshold = Threshold::new("elements of a compared part", 1 << 18);
 
 /// The first element of `found` that is not that of `source`, of type `from`, after casts. Both are in the layout of `raw_data` and have
 /// `count` elements.
@@ -38,15 +39,16 @@ pub(super) fn first_difference(
     let rule = Rule::of(casts, from, count);
     let source = Elements { bytes: source, bits: from.bits() };
     let found = Elements { bytes: found, bits: casts.last().map_or(from, |(last, _)| last.to()).bits() };
+    let length = PART.get();
     let of_part = |part: usize| {
-        let first = part * PART;
-        let count = PART.min(count - first);
+        let first = part * length;
+        let count = length.min(count - first);
         let difference = rule.first_difference(&source.read(first, count), &found.read(first, count));
         source.release(first, count);
         found.release(first, count);
         difference.map(|difference| difference.from(first))
     };
-    parallel::map_and_join(count.div_ceil(PART), of_part, Option::or)
+    parallel::map_and_join(count.div_ceil(length), of_part, Option::or)
 }
 
 #[cfg(test)]

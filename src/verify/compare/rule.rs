@@ -7,11 +7,12 @@ use super::difference::Difference;
 use super::intervals::Intervals;
 use super::native::{self, AreResults};
 use super::normals;
+use crate::base::threshold::Threshold;
 use crate::elements::cast::Cast;
 use crate::elements::dtype::DType;
 
 /// Elements that are compared together before one of them is looked at.
-const BLOCK: usize = 64;
+const BLOCK: Threshold = Threshold::new("elements of a compared block", 64);
 
 /// How the results of casts are recognised.
 pub(super) struct Rule<'c> {
@@ -50,8 +51,8 @@ impl<'c> Rule<'c> {
             Kind::Definition => self.first(source, found, |source| result(self.casts, source)),
             Kind::Intervals => self.first_by(&mut Intervals::of(self.casts), source, found),
             Kind::Blocks { are_results, by_intervals } => {
-                let mut intervals = None;
-                let blocks = source.chunks(BLOCK * from).zip(found.chunks(BLOCK * to)).enumerate();
+                let (length, mut intervals) = (BLOCK.get(), None);
+                let blocks = source.chunks(length * from).zip(found.chunks(length * to)).enumerate();
                 for (block, (source, found)) in blocks {
                     if are_results(source, found) {
                         continue;
@@ -62,7 +63,7 @@ impl<'c> Rule<'c> {
                         self.first(source, found, |source| result(self.casts, source))
                     };
                     if let Some(difference) = difference {
-                        return Some(difference.from(block * BLOCK));
+                        return Some(difference.from(block * length));
                     }
                 }
                 None
