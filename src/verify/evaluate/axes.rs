@@ -14,10 +14,8 @@ pub fn reshape(node: &Node) -> Result<Vec<Value>, String> {
     let input = node.input(0)?;
     let mut dims = node.list("shape", 1)?.ok_or("the shape is missing")?;
     if !node.is_set("allowzero")? {
-        for axis in 0..dims.len() {
-            if dims[axis] == 0 {
-                dims[axis] = *input.dims().get(axis).ok_or("the shape copies a dimension that the input does not have")?;
-            }
+        for (axis, dim) in dims.iter_mut().enumerate().filter(|(_, dim)| **dim == 0) {
+            *dim = *input.dims().get(axis).ok_or("the shape copies a dimension that the input does not have")?;
         }
     }
     if let Some(remaining) = dims.iter().position(|&dim| dim == -1) {

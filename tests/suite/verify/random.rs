@@ -97,7 +97,11 @@ fn of_conversion(opset: i64) -> Runner {
 
 fn runs(seed: u64) -> Vec<(String, Runner)> {
     let mut runs: Vec<(String, Runner)> = Vec::new();
-    let all = Options::default().undefined(true).contested(Some(if seed % 2 == 0 { Contested::Text } else { Contested::Runtime }));
+    let all = Options::default().undefined(true).contested(Some(if seed.is_multiple_of(2) {
+        Contested::Text
+    } else {
+        Contested::Runtime
+    }));
     runs.push(("default".to_owned(), of_passes(DEFAULT.to_vec(), Options::default())));
     runs.push(("default, all".to_owned(), of_passes(DEFAULT.to_vec(), all)));
     runs.push(("exact".to_owned(), of_passes(EXACT.to_vec(), Options::default())));

@@ -222,7 +222,8 @@ fn with_devices(model: &mut ModelProto, result: &str, value: &str) {
 #[test]
 fn right_changes_of_precision_are_accepted() {
     let casts = |count: usize| {
-        let cast = |index: usize| format!("v{} = Cast <to = {}> (v{index})\n", index + 1, if index % 2 == 0 { 10 } else { 1 });
+        let cast =
+            |index: usize| format!("v{} = Cast <to = {}> (v{index})\n", index + 1, if index.is_multiple_of(2) { 10 } else { 1 });
         let casts: String = (0..count).map(cast).collect();
         format!("g (float[2] x) => (float[2] y) {{ v0 = Relu (x) {casts} y = Neg (v{count}) }}")
     };
