@@ -15,10 +15,12 @@ use crate::operations::{Changed, Converting, Folding, Linting, inspection};
 use crate::precision::Changing;
 use crate::watch::Watch;
 
+type Operation = Box<dyn FnOnce(&mut Model) -> Result<Changed, Error> + Send>;
+
 /// A step, and whether it changes models.
 struct Step {
     changes: bool,
-    run: Box<dyn FnOnce(&mut Model) -> Result<Changed, Error> + Send>,
+    run: Operation,
 }
 
 /// The step of a name and its options.

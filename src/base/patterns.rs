@@ -91,7 +91,7 @@ mod tests {
         ];
         let mut failures = Vec::new();
         for (name, pattern, expected) in cases {
-            for found in [of_paths(&pattern), of_names(&[pattern.clone()])] {
+            for found in [of_paths(&pattern), of_names(std::slice::from_ref(&pattern))] {
                 let why = found.err().map(|error| error.why);
                 let is_expected = match expected {
                     Some(part) => why.as_ref().is_some_and(|why| why.contains(part)),

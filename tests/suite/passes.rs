@@ -85,7 +85,7 @@ fn a_pass_changes_nothing_in_its_result() {
         )
     };
     let chain = |first: &str, node: &dyn Fn(usize) -> String| -> String {
-        std::iter::once(first.to_owned()).chain((1..DEPTH).map(|index| node(index))).collect()
+        std::iter::once(first.to_owned()).chain((1..DEPTH).map(node)).collect()
     };
     let models = [
         ("a name that an unused subgraph defines again", format!("v = Abs (x) z = {} y = Relu (x)", branch("v", "x"))),

@@ -3,7 +3,11 @@
 use bytes::Bytes;
 
 use crate::base::stored::Stored;
+use crate::base::threshold::Threshold;
 use crate::process::system::release;
+
+/// Bytes before a part that are released once more.
+const BEHIND: Threshold = Threshold::new("bytes behind a compared part", 8 << 20).or_zero();
 
 /// Elements in the layout of `raw_data`, and the bits of each.
 pub(super) struct Elements<'e> {
@@ -24,10 +28,12 @@ impl Elements<'_> {
         (0..count).map(code).collect::<Vec<u8>>().into()
     }
 
-    /// Releases the memory of mapped elements that were read.
+    /// Releases the memory of mapped elements that were read, and once more that of those before them: a system may map whole blocks of the
+    /// page cache when the next pages are read.
     pub fn release(&self, first: usize, count: usize) {
         if let Some(bytes) = self.bytes.in_memory() {
-            release(&bytes[first * self.bits / 8..((first + count) * self.bits).div_ceil(8)]);
+            let begin = (first * self.bits / 8).saturating_sub(BEHIND.get());
+            release(&bytes[begin..((first + count) * self.bits).div_ceil(8)]);
         }
     }
 }
