@@ -3,6 +3,7 @@
 //!
 //! The thresholds are those of the process. The tests of this binary take turns, so that each runs with the values that it sets.
 
+mod counts;
 mod models;
 mod operations;
 #[path = "../suite/support.rs"]

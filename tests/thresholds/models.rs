@@ -131,10 +131,11 @@ impl Chain {
         if self.is_wild || self.dtype.class() == Class::Complex {
             return mixed & packed::mask(self.dtype.bits().min(64));
         }
-        let number = match self.dtype.class() {
-            Class::Float => [0.0, 1.0, 0.5, 1.5, 3.0, 0.1, 70_000.0, 1e-6][mixed as usize % if self.seed % 2 == 0 { 2 } else { 8 }],
-            _ => [0.0_f32, 1.0][mixed as usize % 2],
+        let numbers: &[f32] = match self.dtype.class() {
+            Class::Float if self.seed.is_multiple_of(2) => &[0.0, 1.0, 0.5, 1.5, 3.0, 0.1, 70_000.0, 1e-6],
+            _ => &[0.0, 1.0],
         };
+        let number = numbers[mixed as usize % numbers.len()];
         let cast = Cast::new(DType::Float, self.dtype, rules(28));
         cast.map_or(number.to_bits().into(), |cast| convert_element(&cast, number.to_bits().into()).0)
     }
