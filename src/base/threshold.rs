@@ -7,6 +7,7 @@
 
 /// A size that never changes a result.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(any(test, feature = "internals")), allow(dead_code, reason = "tests read all fields"))]
 pub(crate) struct Threshold {
     /// Unique; it chooses the value in tests.
     name: &'static str,

@@ -9,6 +9,7 @@ const ALLOWED: &[&str] = &[
     "base::hash",
     "base::parallel",
     "base::stored",
+    "base::threshold",
     // The definition of the casts; strings have no second one.
     "elements::cast::Cast",
     "elements::cast::Contested",
