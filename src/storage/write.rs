@@ -68,7 +68,12 @@ impl Plan {
     pub(crate) fn write_if(mut self, accept: Option<WrittenCheck>) -> io::Result<Saved> {
         let (_locks, decided);
         let steps = self.count();
-        let accept = accept.map(|accept| steps.around(accept));
+        // A stream is verified before it is written.
+        let after = match &self.target {
+            Target::File(path) if !is_stream(path) => Phase::Flushing,
+            _ => Phase::Writing,
+        };
+        let accept = accept.map(|accept| steps.around(accept, after));
         match self.target {
             Target::File(path) if self.exists_already => {
                 if let Some(accept) = accept {
@@ -124,12 +129,12 @@ impl Steps {
         self.counter.enter(phase);
     }
 
-    /// The check, whose work is a phase. The names of the files and their folder are flushed after it.
-    fn around(self, accept: WrittenCheck) -> WrittenCheck {
+    /// The check, whose work is a phase, and the phase after it.
+    fn around(self, accept: WrittenCheck, after: Phase) -> WrittenCheck {
         Box::new(move |model| {
             self.enter(Phase::Verifying);
             let verdict = accept(model);
-            self.enter(Phase::Flushing);
+            self.enter(after);
             verdict
         })
     }

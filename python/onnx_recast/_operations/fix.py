@@ -78,7 +78,8 @@ def fix(
     unsafe_fixes : bool
         Also apply fixes that change the structure of the graph or guess the author's intent.
     verify : bool
-        Open the result again and verify it against ``model``, as ``recast lint --fix`` does. False writes it unverified.
+        Open the result again and verify it against ``model``, as ``recast lint --fix`` does. False writes it
+        unverified.
     external_data, prune_data, base_dir, progress
         See :func:`fold`.
 
