@@ -130,7 +130,7 @@ pub fn verify_bytes(
     let input = Arc::clone(input);
     watch.run_owned(py, move || {
         let written = input.open_result(written)?;
-        Ok(verification.check(&written).map_err(Error::caused_by))
+        Ok(verification.verdict(&written))
     })
 }
 

@@ -44,7 +44,7 @@ fn apply_step(step: Step, model: &mut Model, last: &mut Option<Verification>) ->
     if step.changes
         && let Some(verification) = last.take()
     {
-        verification.check(model).map_err(Error::caused_by)?;
+        verification.verdict(model)?;
     }
     let (report, verification) = (step.run)(model)?;
     if step.changes {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::base::error::Error;
+use crate::base::error::{Error, ErrorKind};
 use crate::convert;
 use crate::files::Target;
 use crate::graph::Model;
@@ -59,7 +59,11 @@ impl Plan {
     pub fn execute_verified(self, verification: &Verification) -> Result<(Saved, Verified), Error> {
         let (target, mut outcome) = (self.target().name(), None);
         let check = |model: &Model| {
-            let verdict = verdict(verification, model, &target);
+            let verdict = verification.verdict(model).map_err(|error| match error.kind() {
+                ErrorKind::NotVerified => error.in_file(target.clone()),
+                // The original is named already.
+                _ => error,
+            });
             let refused = verdict.as_ref().err().map(|error| io::Error::other(error.to_string()));
             outcome = Some(verdict);
             refused.map_or(Ok(()), Err)
@@ -73,11 +77,16 @@ impl Plan {
     }
 }
 
-/// The extent of the verification of a written model.
-fn verdict(verification: &Verification, written: &Model, target: &str) -> Result<Verified, Error> {
-    let original = verification.original();
-    original.expect_defined()?;
-    verification.compare(&original, written).map_err(|faults| Error::caused_by(faults).in_file(target.to_owned()))
+impl Verification {
+    /// The extent of the verification of a model that was written and opened again, or is in memory.
+    ///
+    /// # Errors
+    /// If the original uses a name that nothing defines, and if the model could not be verified: see [`Plan::execute_verified`].
+    pub fn verdict(&self, written: &Model) -> Result<Verified, Error> {
+        let original = self.original();
+        original.expect_defined()?;
+        self.compare(&original, written).map_err(Error::caused_by)
+    }
 }
 
 impl Error {
