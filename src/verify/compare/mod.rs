@@ -5,6 +5,7 @@
 //! types, and intervals of sources that have the same result.
 
 mod allowed;
+mod bounds;
 mod codes;
 mod definition;
 mod difference;

@@ -1,6 +1,7 @@
 //! How the results of casts are recognised.
 
 use super::allowed::Allowed;
+use super::bounds::Bounds;
 use super::codes::code;
 use super::definition::{Outcome, result};
 use super::difference::Difference;
@@ -29,6 +30,8 @@ enum Kind {
     Table(Vec<Outcome>),
     /// Blocks are compared by conversions of the machine or by arithmetic, and the elements of others by intervals or the definition.
     Blocks { are_results: AreResults, by_intervals: bool },
+    /// Blocks are compared by the intervals of all results, and the elements of others by the definition.
+    Bounds(Box<Bounds>),
     /// The intervals of sources that have the same result.
     Intervals,
     /// The definition.
@@ -50,25 +53,36 @@ impl<'c> Rule<'c> {
             Kind::Table(results) => self.first(source, found, |source| results[source as usize]),
             Kind::Definition => self.first(source, found, |source| result(self.casts, source)),
             Kind::Intervals => self.first_by(&mut Intervals::of(self.casts), source, found),
-            Kind::Blocks { are_results, by_intervals } => {
-                let (length, mut intervals) = (BLOCK.get(), None);
-                let blocks = source.chunks(length * from).zip(found.chunks(length * to)).enumerate();
-                for (block, (source, found)) in blocks {
-                    if are_results(source, found) {
-                        continue;
-                    }
-                    let difference = if *by_intervals {
-                        self.first_by(intervals.get_or_insert_with(|| Intervals::of(self.casts)), source, found)
-                    } else {
-                        self.first(source, found, |source| result(self.casts, source))
-                    };
-                    if let Some(difference) = difference {
-                        return Some(difference.from(block * length));
-                    }
-                }
-                None
+            Kind::Bounds(bounds) => self.first_in_blocks(source, found, false, |source, found| bounds.are_results(source, found)),
+            Kind::Blocks { are_results, by_intervals } => self.first_in_blocks(source, found, *by_intervals, are_results),
+        }
+    }
+
+    /// The first result that differs, in blocks whose results are not shown to be right.
+    fn first_in_blocks(
+        &self,
+        source: &[u8],
+        found: &[u8],
+        by_intervals: bool,
+        are_results: impl Fn(&[u8], &[u8]) -> bool,
+    ) -> Option<Difference> {
+        let (from, to) = self.widths;
+        let (length, mut intervals) = (BLOCK.get(), None);
+        let blocks = source.chunks(length * from).zip(found.chunks(length * to)).enumerate();
+        for (block, (source, found)) in blocks {
+            if are_results(source, found) {
+                continue;
+            }
+            let difference = if by_intervals {
+                self.first_by(intervals.get_or_insert_with(|| Intervals::of(self.casts)), source, found)
+            } else {
+                self.first(source, found, |source| result(self.casts, source))
+            };
+            if let Some(difference) = difference {
+                return Some(difference.from(block * length));
             }
         }
+        None
     }
 
     fn first(&self, source: &[u8], found: &[u8], result: impl Fn(u64) -> Outcome) -> Option<Difference> {
@@ -102,6 +116,9 @@ fn kind(casts: &[(Cast, Allowed)], from: DType, count: usize) -> Kind {
     }
     if from.bits() <= 16 && count >= 1 << from.bits() {
         return Kind::Table((0..1 << from.bits()).map(|source| result(casts, source)).collect());
+    }
+    if let Some(bounds) = Bounds::of(casts, count) {
+        return Kind::Bounds(bounds);
     }
     let [(cast, _)] = casts else { return Kind::Definition };
     let by_intervals = Intervals::suit(cast);
