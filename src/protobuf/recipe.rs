@@ -29,8 +29,8 @@ pub trait Recipe: fmt::Debug + Send + Sync + RefUnwindSafe {
         self.source().failure()
     }
 
-    /// Computes whole grains: the bytes from `start` into all of `out`. `start` is a multiple of [`GRAIN`], and `out` ends at another one
-    /// or at the end of the recipe. Only [`Recipe::fill`](trait.Recipe.html#method.fill) calls this, and keeps to it.
+    /// Computes whole grains: the bytes from `start` into all of `out`. `start` is a multiple of 384, and `out` ends at another one
+    /// or at the end of the recipe. Only `fill` of `dyn Recipe` calls this, and keeps to it.
     fn fill_grains(&self, start: usize, out: &mut [u8]);
 }
 
