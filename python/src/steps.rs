@@ -38,8 +38,8 @@ fn step((name, options): (String, Bound<'_, PyAny>), verify: bool) -> PyResult<S
     })
 }
 
-/// Does a step, and returns its report. `last` is the verification of the last change. What is written is the result of the last change of all;
-/// that of an earlier one is verified before the next.
+/// Applies a step, and returns its report. `last` is the verification of the last change. The result of the final change is verified when it
+/// is written, and the result of each earlier change before the next one.
 fn apply_step(step: Step, model: &mut Model, last: &mut Option<Verification>) -> Result<Value, Error> {
     if step.changes
         && let Some(verification) = last.take()

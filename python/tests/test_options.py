@@ -65,7 +65,7 @@ OTHER_WORDS = {
 def test_options_have_the_names_of_the_command(function: str, command: str) -> None:
     help_text = recast(command, "--help").stdout
     of_command = {name.replace("-", "_") for name in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", help_text, re.MULTILINE)}
-    # What is done by default is left out by the command with `--no-`.
+    # The command disables a default with `--no-`.
     of_command |= {name.removeprefix("no_") for name in of_command if name.startswith("no_")}
     # The command replaces files, and writes the fixed model where it was.
     expected = of_command | ONLY_IN_PYTHON | ({"output", "external_data"} if function == "fix" else set())

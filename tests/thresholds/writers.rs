@@ -130,7 +130,7 @@ fn wrong_parts(packing: Packing, tensor: &Computed) -> Vec<String> {
         if expected.len() > 60 * length {
             continue;
         }
-        // What is not filled stays different from what is expected.
+        // A byte that is not filled differs from the expected one.
         let mut filled: Vec<u8> = expected.iter().map(|byte| !byte).collect();
         let mut start = 0;
         for part in filled.chunks_mut(length) {
