@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::{io, iter};
 
 use onnx_recast::verify::Fault;
-use onnx_recast::{CannotCast, Error, Place};
+use onnx_recast::{CannotCast, Error, ErrorKind, Place};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -13,6 +13,9 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     let exception = || py.import("onnx_recast._errors")?.call_method1("exception_of", (facts(error).to_string(),));
     exception().map_or_else(|error| error, PyErr::from_value)
 }
+
+/// What a caller can do about a result that is wrong.
+const WRONG_RESULT: &str = "attach the output of `recast inspect --format json`; verify=False leaves the verification out";
 
 /// What Python is told about an error.
 pub fn facts(error: &Error) -> Value {
@@ -25,7 +28,7 @@ pub fn facts(error: &Error) -> Value {
     let faults = error.faults().iter().map(|Fault { path, what }| json!({"path": path, "what": what}));
     json!({
         "kind": error.kind().code(),
-        "text": error.to_string(),
+        "text": text(error),
         "message": error.place_and_message(),
         "path": error.path(),
         "node": node,
@@ -38,6 +41,14 @@ pub fn facts(error: &Error) -> Value {
         "cast": cannot_cast.map(kind),
         "index": cannot_cast.and_then(CannotCast::element),
     })
+}
+
+/// The message, with what a caller can do.
+fn text(error: &Error) -> String {
+    match error.kind() {
+        ErrorKind::NotVerified => format!("{error}; {WRONG_RESULT}"),
+        _ => error.to_string(),
+    }
 }
 
 /// The number of the operating system's error that caused this one, directly or not.

@@ -98,13 +98,14 @@ def test_a_fault_that_the_native_module_finds_is_an_error(external: Callable[[],
                 file.seek(40)
                 file.write(np.float32(-1).tobytes())
 
-    with pytest.raises(VerificationError, match="not verified, and nothing was written") as raised:
+    with pytest.raises(VerificationError, match="a fault of onnx-recast, and was not written") as raised:
         onnx_recast.fold(path, verify=True, progress=change)
     assert raised.value.kind == "not-verified"
     faults = raised.value.faults
     assert [fault.path for fault in faults] == ["graph/y", "graph"]
     assert all("another value at element 10" in str(fault) for fault in faults)
     assert str(faults[0]) in str(raised.value)
+    assert str(raised.value).endswith("verify=False leaves the verification out")
     assert raised.value.outputs == ()
     assert "another value at element 10" in raised.value._repr_html_()
 

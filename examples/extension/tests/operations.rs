@@ -112,6 +112,42 @@ fn a_save_is_verified_and_refuses_what_the_passes_did_not_do() {
     assert_eq!(files.bytes("folded.onnx").unwrap(), folded.to_bytes().unwrap(), "the old file is still there");
 }
 
+/// The numbers from 0, as FLOAT: a recipe of another crate.
+#[derive(Debug)]
+struct Ramp {
+    elements: usize,
+    source: Stored,
+}
+
+impl proto::Recipe for Ramp {
+    fn bytes(&self) -> usize {
+        4 * self.elements
+    }
+
+    fn source(&self) -> &Stored {
+        &self.source
+    }
+
+    fn fill_grains(&self, start: usize, out: &mut [u8]) {
+        for (element, bytes) in out.chunks_exact_mut(4).enumerate() {
+            bytes.copy_from_slice(&((start / 4 + element) as f32).to_le_bytes());
+        }
+    }
+}
+
+#[test]
+fn a_field_is_computed_while_it_is_written() {
+    for elements in [0, 1, 95, 96, 97, 1_000, 300_001] {
+        let expected: Vec<u8> = (0..elements).flat_map(|number| (number as f32).to_le_bytes()).collect();
+        let ramp = Arc::new(Ramp { elements, source: Vec::new().into() });
+        let made = proto::Value::Made(ramp.clone());
+        assert_eq!((made.length(), made.to_bytes().as_deref()), (Some(expected.len()), Some(&expected[..])), "{elements} elements");
+        let mut piece = vec![0; expected.len() / 3];
+        proto::Piece::Made(ramp).fill(expected.len() as u64 / 2, &mut piece);
+        assert_eq!(piece, expected[expected.len() / 2..][..piece.len()], "{elements} elements");
+    }
+}
+
 #[test]
 fn messages_are_read_and_written_without_losses() {
     // Field 999 is unknown.
