@@ -38,6 +38,7 @@ AREAS = {
         "verified",
         "precision",
         "emulation",
+        "narrow_numbers",
         "chains",
         "random_models",
         "again",

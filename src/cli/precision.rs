@@ -37,7 +37,7 @@ use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime};
   recast precision model.onnx --to FLOAT16 --weights-only -o small.onnx
   recast precision model16.onnx --to FLOAT -o model32.onnx
 
---policy stable keeps the types of {}, of Mul of a value by itself, and of the root or reciprocal of a mean or sum.
+--policy stable keeps the types of {}, and of values that leave the range of FLOAT16 until another operator brings them back.
 
 {EXIT_CODES}
 A node that keeps its type is not an error.", sensitive_operators().join(", ")))]

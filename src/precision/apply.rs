@@ -30,6 +30,7 @@ impl Decisions<'_, '_> {
     pub fn edits(&self) -> Result<(Vec<Edit>, Report), Error> {
         let types = self.types;
         let mut edits = Edits::new(self);
+        edits.removed.extend(types.noop_casts.keys());
         edits.remove_casts();
         edits.name_values();
         edits.name_results_of_casts();
@@ -318,7 +319,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         for used in self.types.uses.iter() {
             let name = self.name(used.value, self.side(used));
             if let User::Input(node, input) = used.user
-                && name != model.name(used.value)
+                && model.input(node, input).is_none_or(|given| name != model.name(given))
             {
                 self.list.push(Edit::RenameInput { node, input, name: name.to_owned() });
             }

@@ -105,6 +105,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         for value in model.values() {
             self.value(value);
         }
+        self.find_noop_casts();
         for scope in model.scopes() {
             match self.foreign.get(&model.top_level(scope)).copied() {
                 Some(Code::Training) => self.training(scope),
@@ -243,6 +244,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
 
     /// A use of a value, by a variable. Sequences and optional values cannot be cast.
     pub fn consume(&mut self, value: ValueId, variable: Variable, user: User) {
+        let value = self.types.source(value);
         match self.types.value_type(value) {
             Some(value_type) if self.types.kinds[value.index()].is_some() => {
                 self.uses.push(Use { value, variable, user });
@@ -306,6 +308,6 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         }
         let is_policy = self.options.policy == Policy::Stable && self.options.dtype != DType::Float;
         let is_onnx = is_onnx_domain(proto.domain()) && self.model.callee(node).is_none();
-        (is_policy && is_onnx && is_sensitive(self.model, node)).then_some(Code::Policy)
+        (is_policy && is_onnx && is_sensitive(proto.op_type())).then_some(Code::Policy)
     }
 }

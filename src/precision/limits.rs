@@ -1,5 +1,6 @@
 //! Constants and values that the type cannot represent: which of them change, and to what.
 
+use super::masks::is_mask;
 use super::options::{OnOverflow, OnUnderflow, Options};
 use super::reason::Code;
 use super::rules::moves;
@@ -43,13 +44,17 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
     for weight in weights.iter().filter(|weight| weight.survey.became_zero > 0) {
         match options.on_underflow {
             OnUnderflow::Keep => keep(types, &[weight.value], &types.uses.variables(weight.value), Code::Underflow),
-            _ if weight.elements() == 1 => {
-                let divided = types.uses.divided(types.model, weight.value);
+            _ => {
+                let divided = match weight.elements() {
+                    1 => types.uses.divided(types.model, weight.value),
+                    _ => Vec::new(),
+                };
                 if !divided.is_empty() {
                     keep(types, &[weight.value], &divided, Code::Underflow);
+                } else if weight.survey.became_zero == weight.survey.nonzero {
+                    keep(types, &[weight.value], &types.uses.variables(weight.value), Code::Underflow);
                 }
             }
-            _ => {}
         }
     }
     let beyond = (0..weights.len()).filter(|&index| weights[index].survey.overflowed > 0);
@@ -60,20 +65,14 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
     if options.on_overflow == OnOverflow::Infinity {
         return Ok(HashSet::default());
     }
-    let mut reaches: Vec<(usize, Reach)> =
-        beyond.map(|index| (index, types.uses.reach(types.model, weights[index].value))).collect();
+    let mut reaches: Vec<(usize, Reach)> = beyond.map(|index| (index, Reach::of(types, &weights[index]))).collect();
     // A constant that is kept may keep another one.
     while !reaches.is_empty() {
         let classes = types.classes();
         let is_old = |variable: Variable| matches!(classes.wish(variable), Some(Wish::Old(_)));
         let is_kept = |(_, reach): &mut (usize, Reach)| {
-            let is_kept = match options.on_overflow {
-                OnOverflow::Mask => reach.is_other || reach.is_mask == reach.is_bound,
-                OnOverflow::Saturate | OnOverflow::Infinity | OnOverflow::Refuse => false,
-                OnOverflow::Keep => true,
-            };
             let sources = reach.values.iter().map(|value| value.index() as Variable);
-            is_kept || sources.chain(reach.variables.iter().copied()).any(is_old)
+            reach.is_kept(options.on_overflow) || sources.chain(reach.variables.iter().copied()).any(is_old)
         };
         let kept: Vec<(usize, Reach)> = reaches.extract_if(.., is_kept).collect();
         if kept.is_empty() {
@@ -96,6 +95,13 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
         fixed.extend(reach.values);
     }
     Ok(fixed)
+}
+
+/// The constants that stay beyond the range of the type.
+pub(super) fn beyond(types: &Types, weights: &[Weight], options: &Options) -> Vec<ValueId> {
+    let overflowed = weights.iter().filter(|weight| weight.survey.overflowed > 0);
+    let kept = overflowed.filter(|weight| Reach::of(types, weight).is_kept(options.on_overflow));
+    kept.map(|weight| weight.value).collect()
 }
 
 fn refuse(model: &Model, weights: &[Weight], options: &Options) -> Result<(), Error> {
@@ -126,28 +132,30 @@ fn keep(types: &mut Types, values: &[ValueId], variables: &[Variable], code: Cod
     }
 }
 
-impl Uses {
-    fn variables(&self, value: ValueId) -> Vec<Variable> {
-        self.of(value).iter().map(|used| used.variable).collect()
-    }
-
-    fn reach(&self, model: &Model, constant: ValueId) -> Reach {
-        let mut reach = Reach { values: vec![constant], variables: Vec::new(), is_mask: false, is_bound: false, is_other: false };
+impl Reach {
+    fn of(types: &Types, weight: &Weight) -> Reach {
+        let (model, uses) = (types.model, &types.uses);
+        let mut reach =
+            Reach { values: vec![weight.value], variables: Vec::new(), is_mask: false, is_bound: false, is_other: false };
         let (mut next, mut seen) = (0, HashSet::default());
         while let Some(&value) = reach.values.get(next) {
             next += 1;
-            for used in self.of(value) {
+            for used in uses.of(value) {
                 reach.variables.push(used.variable);
-                let User::Input(node, _) = used.user else {
+                let User::Input(node, index) = used.user else {
                     reach.is_other = true;
                     continue;
                 };
                 match operator(model, node) {
-                    "Where" | "Add" | "Sub" | "Mul" => reach.is_mask = true,
+                    "Where" | "Add" | "Sub" | "Mul" => {
+                        let is_mask = is_mask(model, &types.inferred, node, index, weight.survey.least_overflowed);
+                        reach.is_mask |= is_mask;
+                        reach.is_other |= !is_mask;
+                    }
                     "Min" | "Max" | "Clip" => reach.is_bound = true,
                     operator if moves(operator) && operator != "Cast" => {
                         let results = model.outputs(node).map(|(_, result)| result);
-                        let new = results.filter(|result| !self.of(*result).is_empty() && seen.insert(*result));
+                        let new = results.filter(|result| !uses.of(*result).is_empty() && seen.insert(*result));
                         reach.values.extend(new);
                     }
                     _ => reach.is_other = true,
@@ -155,6 +163,21 @@ impl Uses {
             }
         }
         reach
+    }
+
+    /// Whether the constant and what uses it keep their types.
+    fn is_kept(&self, option: OnOverflow) -> bool {
+        match option {
+            OnOverflow::Mask => self.is_other || self.is_mask == self.is_bound,
+            OnOverflow::Saturate | OnOverflow::Infinity | OnOverflow::Refuse => false,
+            OnOverflow::Keep => true,
+        }
+    }
+}
+
+impl Uses {
+    fn variables(&self, value: ValueId) -> Vec<Variable> {
+        self.of(value).iter().map(|used| used.variable).collect()
     }
 
     /// The variables of nodes for which it matters that a scalar is not zero: they divide by it, or take its root, logarithm or reciprocal,

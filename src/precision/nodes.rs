@@ -129,6 +129,7 @@ impl Builder<'_, '_, '_> {
         let outputs = model.outputs(id).map(|(index, value)| (true, index, value, schema.output(index as usize)));
         for (is_output, index, value, formal) in inputs.chain(outputs) {
             let Some(formal) = formal else { continue };
+            let value = if is_output { value } else { self.types.source(value) };
             match self.types.value_type(value) {
                 Some(value_type) if self.types.kinds[value.index()].is_some() => {
                     has_result |= is_output;
@@ -190,7 +191,11 @@ impl Builder<'_, '_, '_> {
     /// A `Cast` that the model has.
     fn cast(&mut self, id: NodeId, schema: &'static Schema) {
         let model = self.model;
-        let Ok(cast) = model.cast_node(id) else { return self.operator(id, schema) };
+        let Ok(mut cast) = model.cast_node(id) else { return self.operator(id, schema) };
+        if self.types.noop_casts.contains_key(&id) {
+            return;
+        }
+        cast.input = self.types.source(cast.input);
         let is_generic = rules::refers_to_function(model, id);
         let (TypeSource::Attribute(to), Some(output)) = (cast.to, cast.output) else { return self.operator(id, schema) };
         let of_input = self.types.value_type(cast.input);
@@ -247,9 +252,9 @@ impl Builder<'_, '_, '_> {
         }
     }
 
-    /// Whether a value is an output of the model that keeps its type, and no node uses it.
+    /// Whether a value is an output of the model, and no node uses it.
     fn is_output_alone(&self, value: ValueId) -> bool {
-        self.keeps_output(value) && self.model.uses(value).next().is_none()
+        self.model.output_of(value) == [ScopeId::MAIN] && self.model.uses(value).next().is_none()
     }
 
     /// Whether a value is an output of the model that keeps its type.
@@ -287,7 +292,7 @@ impl Builder<'_, '_, '_> {
                 Some(index) => self.consume(value, variable, User::Input(id, index)),
                 None => self.produce(value, variable),
             }
-            let scales = model.node(id).op_type().contains("Quantize") && matches!(input, Some(1..));
+            let scales = model.node(id).op_type().to_ascii_lowercase().contains("quantize") && matches!(input, Some(1..));
             self.types.old_if(variable, scales.then_some(Code::Scale));
         }
     }
@@ -324,7 +329,7 @@ impl Builder<'_, '_, '_> {
                 of_state.push(variable);
             }
             self.types.old_if(variable, kept);
-            if let Some(value) = model.input(id, index + skipped) {
+            if let Some(value) = model.input(id, index + skipped).map(|value| self.types.source(value)) {
                 self.consume(value, variable, User::Input(id, index + skipped));
                 self.admit_value(schema, schema.input((index + skipped) as usize), value, variable);
             } else {

@@ -3,9 +3,9 @@
 use super::decisions::Decisions;
 use super::functions::Copied;
 use super::kernels::Kernels;
-use super::options::{Options, Selection};
+use super::options::{Options, Policy, Selection};
 use super::report::{AddedFunction, Report};
-use super::{cut, equations, functions, limits, weights};
+use super::{cut, equations, functions, hazards, limits, weights};
 use crate::base::error::{Error, ErrorKind};
 use crate::convert::expect_defined;
 use crate::elements::dtype::DType;
@@ -54,6 +54,14 @@ fn plan_values(
     let mut types = equations::of(model, options, selection);
     let mut weights = weights::read(&mut types)?;
     let mut kernels = Kernels::of(options.target, &types);
+    let mut unsafe_values = Vec::new();
+    if options.dtype != DType::Float && !options.weights_only {
+        let beyond = limits::beyond(&types, &weights, options);
+        unsafe_values = hazards::find(&types, &weights, &beyond);
+    }
+    if options.policy == Policy::Stable {
+        hazards::keep(&mut types, &unsafe_values);
+    }
     let wishes = types.wishes.len();
     let (classes, sides) = loop {
         let fixed = limits::apply(&mut types, &mut weights, options)?;
@@ -69,6 +77,9 @@ fn plan_values(
     let (edits, mut report) = decisions.edits()?;
     let target = options.target.iter();
     report.notes = target.flat_map(|runtime| runtime.note().into_iter().chain(unknown_kernels(runtime))).collect();
+    if options.policy == Policy::All {
+        report.notes.extend(decisions.changed_although_unsafe(&unsafe_values));
+    }
     let edits = if report.is_unchanged() { Vec::new() } else { edits };
     let unchanged = functions.iter().filter(|function| !decisions.changes_function(function)).cloned().collect();
     Ok((edits, report, unchanged))

@@ -13,8 +13,12 @@ const PART: Threshold = Threshold::new("part of a precision survey", 1 << 16);
 /// The losses of the elements of a constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Survey {
+    /// Numbers other than zero.
+    pub nonzero: u64,
     /// Finite numbers beyond the range of the type.
     pub overflowed: u64,
+    /// The least magnitude of these; 0 if there are none.
+    pub least_overflowed: f32,
     /// Numbers other than zero that become zero.
     pub became_zero: u64,
     /// Numbers that become subnormal.
@@ -25,8 +29,15 @@ pub struct Survey {
 
 impl Survey {
     fn and(self, other: Survey) -> Survey {
+        let least_overflowed = match (self.overflowed, other.overflowed) {
+            (0, _) => other.least_overflowed,
+            (_, 0) => self.least_overflowed,
+            _ => self.least_overflowed.min(other.least_overflowed),
+        };
         Survey {
+            nonzero: self.nonzero + other.nonzero,
             overflowed: self.overflowed + other.overflowed,
+            least_overflowed,
             became_zero: self.became_zero + other.became_zero,
             became_subnormal: self.became_subnormal + other.became_subnormal,
             largest_relative_error: self.largest_relative_error.max(other.largest_relative_error),
@@ -84,12 +95,15 @@ impl Limits {
     #[inline(always)]
     fn survey_part(self, elements: &[[u8; 4]]) -> Survey {
         // The bits of numbers that are not negative have their order. Unlike the maximum of floats, that of integers is vectorized.
-        let (mut overflowed, mut small, mut largest) = (0_u32, 0_u32, 0_u32);
+        let (mut nonzero, mut overflowed, mut least, mut small, mut largest) = (0_u32, 0_u32, u32::MAX, 0_u32, 0_u32);
         let (mask, half) = ((1_u32 << self.lost) - 1, 1_u32 << (self.lost - 1));
         for element in elements {
             let magnitude = u32::from_le_bytes(*element) & 0x7FFF_FFFF;
             let is_normal = magnitude >= self.normal && magnitude < self.overflow;
-            overflowed += u32::from(magnitude >= self.overflow && magnitude < 0x7F80_0000);
+            let overflows = magnitude >= self.overflow && magnitude < 0x7F80_0000;
+            nonzero += u32::from(magnitude != 0);
+            overflowed += u32::from(overflows);
+            least = least.min(if overflows { magnitude } else { u32::MAX });
             small += u32::from(magnitude != 0 && magnitude < self.normal);
             // The distance to the nearest number, in units of the last place of FLOAT.
             let rest = magnitude & mask;
@@ -99,7 +113,13 @@ impl Limits {
             largest = largest.max(error.to_bits());
         }
         let largest = f32::from_bits(largest);
-        let found = Survey { overflowed: overflowed.into(), largest_relative_error: largest.into(), ..Survey::default() };
+        let found = Survey {
+            nonzero: nonzero.into(),
+            overflowed: overflowed.into(),
+            least_overflowed: if overflowed == 0 { 0.0 } else { f32::from_bits(least) },
+            largest_relative_error: largest.into(),
+            ..Survey::default()
+        };
         if small == 0 { found } else { found.and(self.survey_small(elements)) }
     }
 
@@ -162,6 +182,11 @@ mod tests {
             let rounded = convert_element(&back, convert_element(&there, number.to_bits().into()).0).0;
             let rounded = f32::from_bits(rounded as u32);
             let normal = if to == DType::Float16 { 2.0_f32.powi(-14) } else { f32::MIN_POSITIVE };
+            found.nonzero += u64::from(number != 0.0);
+            if number.is_finite() && rounded.is_infinite() {
+                let least = if found.overflowed == 0 { f32::MAX } else { found.least_overflowed };
+                found.least_overflowed = least.min(number.abs());
+            }
             if number.is_finite() && number != 0.0 {
                 found.overflowed += u64::from(rounded.is_infinite());
                 found.became_zero += u64::from(rounded == 0.0);
@@ -188,7 +213,9 @@ mod tests {
             for numbers in all.chunks(1).take(edges.len() + special.len()).chain([&all[..]]) {
                 let bytes = Stored::from(numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>());
                 let (found, expected) = (limits.survey(&bytes), expected(to, numbers));
-                let counts = |survey: Survey| (survey.overflowed, survey.became_zero, survey.became_subnormal);
+                let counts = |survey: Survey| {
+                    (survey.nonzero, survey.overflowed, survey.least_overflowed, survey.became_zero, survey.became_subnormal)
+                };
                 assert_eq!(counts(found), counts(expected), "{to} {:?}", &numbers[..1]);
                 for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
                     let again = level.run(Part { limits, elements: bytes.to_bytes().as_chunks().0 });

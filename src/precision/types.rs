@@ -12,6 +12,7 @@ use super::change::Change;
 use super::reason::Reason;
 use super::uses::Uses;
 pub(super) use super::uses::Variable;
+use crate::base::hash::HashMap;
 use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, NodeId, Origin, ScopeKind, ValueId};
 use crate::ops::inference::Inferred;
@@ -62,6 +63,10 @@ pub(super) struct Types<'m> {
     pub uses: Uses,
     /// Casts to the new type, with input and result.
     pub casts: BTreeMap<NodeId, (ValueId, ValueId)>,
+    /// Casts of a type to itself that are removed, with their results.
+    pub noop_casts: BTreeMap<NodeId, ValueId>,
+    /// By the result of such a cast: what is cast.
+    pub sources: HashMap<ValueId, ValueId>,
     /// Nodes of operators with an attribute that states the type of a result.
     pub stating: Vec<NodeId>,
     pub wishes: Vec<(Variable, Wish)>,
@@ -88,6 +93,8 @@ impl<'m> Types<'m> {
             kinds: vec![None; model.value_bound()],
             uses: Uses::default(),
             casts: BTreeMap::new(),
+            noop_casts: BTreeMap::new(),
+            sources: HashMap::default(),
             stating: Vec::new(),
             wishes: Vec::new(),
             reasons: Vec::new(),
@@ -104,6 +111,11 @@ impl<'m> Types<'m> {
     /// The element type of a value, if it may change.
     pub fn old(&self, value: ValueId) -> Option<DType> {
         self.kinds[value.index()].and_then(|_| self.value_type(value)).and_then(|value_type| self.change.old(value_type))
+    }
+
+    /// The value that the users of a value use: what is cast, if it is the result of a cast of a type to itself that is removed.
+    pub fn source(&self, value: ValueId) -> ValueId {
+        self.sources.get(&value).copied().unwrap_or(value)
     }
 
     /// A new variable.

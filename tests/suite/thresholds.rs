@@ -52,6 +52,8 @@ const OTHERS: &[(&str, &[&str])] = &[
             "passes/bypass.rs LONGEST_GROWTH",
             "passes/run.rs MOST_ROUNDS",
             "precision/cut.rs MOST_ELEMENTS",
+            "precision/hazards/",
+            "precision/masks.rs MOST_VISITED",
             "protobuf/field.rs GROUP_DEPTH",
             "storage/unused.rs LONGEST_PADDING",
             "verify/",

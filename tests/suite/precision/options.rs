@@ -25,7 +25,7 @@ const CHAIN: &str = "g (float[2] x) => (float[2] y) { [a] p = Exp (x) [b] q = Si
 #[test]
 fn nodes_and_values_are_kept_by_name() {
     let cases: [(&str, Options, Kept); 6] = [
-        ("stable", Options::to(DType::Float16), one("graph/a", Code::Policy)),
+        ("stable", Options::to(DType::Float16), [one("graph/a", Code::Policy), one("graph/b", Code::UnsafeExponential)].concat()),
         ("all", all(), Vec::new()),
         ("keep_ops", all().keep_ops(vec!["Sin".to_owned()]), one("graph/b", Code::Option)),
         (

@@ -1,0 +1,137 @@
+//! Angles that grow with a position or a time: a type of few digits has no fraction of a turn left for large ones.
+
+use std::collections::BTreeMap;
+
+use super::effects::{Effect, effect};
+use super::transfer::Known;
+use crate::elements::dtype::{Class, DType};
+use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
+
+/// The largest magnitude of an angle whose rounding does not matter.
+const SMALL: f64 = 4.0;
+
+/// How a value follows from positions: the inputs of the model, integers and constants, without any weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Position {
+    /// It does not.
+    No,
+    /// It is constant.
+    Constant,
+    /// It is an input of the model.
+    Given,
+    /// It is computed from one, or from integers.
+    Computed,
+}
+
+/// The values, by index, that are angles or lead to angles. `edges` lead from values to those of other scopes.
+pub fn angles(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
+    let model = known.model;
+    let turns = |node: &&NodeId| ["Sin", "Cos", "Tan"].into_iter().any(|operator| model.applies(**node, operator));
+    let mut leads = vec![false; model.value_bound()];
+    if !model.topological_order().iter().any(|node| turns(&node)) {
+        return leads;
+    }
+    let positions = positions(known, edges);
+    let is_angle = |value: ValueId| {
+        let position = positions[value.index()];
+        position >= Position::Given && known.state(value).interval.magnitude() > SMALL
+    };
+    for node in model.topological_order().iter().filter(turns) {
+        if let Some(angle) =
+            model.input(*node, 0).filter(|angle| positions[angle.index()] == Position::Computed && is_angle(*angle))
+        {
+            leads[angle.index()] = true;
+        }
+    }
+    let mut before = 0;
+    loop {
+        for &node in model.topological_order().iter().rev() {
+            if model.outputs(node).any(|(_, output)| leads[output.index()] && carries(model, node)) {
+                for (_, input) in model.inputs(node).filter(|(_, input)| is_angle(*input)) {
+                    leads[input.index()] = true;
+                }
+            }
+        }
+        for (giver, taker) in edges {
+            leads[giver.index()] |= leads[taker.index()] && is_angle(*giver);
+        }
+        let count = leads.iter().filter(|leads| **leads).count();
+        if count == before {
+            return leads;
+        }
+        before = count;
+    }
+}
+
+fn positions(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
+    let model = known.model;
+    let mut positions = vec![Position::No; model.value_bound()];
+    for value in model.values() {
+        let is_integer = known.inferred.of(value).dtype().is_some_and(is_integer);
+        positions[value.index()] = match model.origin(value) {
+            _ if known.numbers.is_constant(value) => Position::Constant,
+            _ if is_integer => Position::Computed,
+            Origin::Input(_) if model.scope_of(value) == ScopeId::MAIN => Position::Given,
+            _ => Position::No,
+        };
+    }
+    // What is given to an input of a body decides.
+    for _ in 0..4 {
+        let mut least: BTreeMap<ValueId, Position> = BTreeMap::new();
+        for (giver, taker) in edges {
+            let given = positions[giver.index()];
+            least.entry(*taker).and_modify(|least| *least = given.min(*least)).or_insert(given);
+        }
+        for (taker, given) in least {
+            positions[taker.index()] = positions[taker.index()].max(given);
+        }
+        for &node in model.topological_order() {
+            if !carries(model, node) {
+                continue;
+            }
+            let of_inputs = || model.inputs(node).map(|(_, input)| positions[input.index()]);
+            let (least, greatest) = (of_inputs().min(), of_inputs().max());
+            let found = match (least, greatest) {
+                (None | Some(Position::No), _) | (_, None) => continue,
+                // A matrix that is given an input has the weights of a layer.
+                (_, Some(Position::Given)) if is_product(model, node) => continue,
+                (_, Some(Position::Given)) if scales(model, node) => Position::Computed,
+                (_, Some(greatest)) => greatest,
+            };
+            for (_, output) in model.outputs(node) {
+                positions[output.index()] = positions[output.index()].max(found);
+            }
+        }
+    }
+    positions
+}
+
+fn is_integer(dtype: DType) -> bool {
+    matches!(dtype.class(), Class::Signed | Class::Unsigned)
+}
+
+/// Whether a node makes positions of positions.
+fn carries(model: &Model, node: NodeId) -> bool {
+    let operator = model.node(node).op_type();
+    let is_known = matches!(
+        effect(operator),
+        Some(
+            Effect::Moves
+                | Effect::Casts
+                | Effect::Adds
+                | Effect::Subtracts
+                | Effect::Multiplies
+                | Effect::Divides
+                | Effect::Counts
+        )
+    );
+    (is_known || is_product(model, node) || matches!(operator, "Neg" | "CumSum")) && model.applies(node, operator)
+}
+
+fn is_product(model: &Model, node: NodeId) -> bool {
+    matches!(model.node(node).op_type(), "MatMul" | "Einsum")
+}
+
+fn scales(model: &Model, node: NodeId) -> bool {
+    matches!(model.node(node).op_type(), "Mul" | "Div")
+}

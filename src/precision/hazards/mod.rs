@@ -1,0 +1,84 @@
+//! Values that must not have the narrow type, although their operators support it: they leave its range until another operator brings them
+//! back, or lose what follows depends on.
+//!
+//! 1. `state`, `effects`, `transfer`, `walk`: forward, an interval for each value, and why it may be out of the range of FLOAT16: it has
+//!    integers, sums, squares, exponentials or constants beyond it. `effects` has a row for each operator; an operator without a row brings
+//!    numbers back into the range, as normalizations do.
+//! 2. `guards`: backward, the values that must not be zero, where a constant that FLOAT16 makes zero keeps them from it, or where they are
+//!    probabilities.
+//! 3. `angles`: backward from Sin and Cos, the arguments that grow with a position or a time.
+//! 4. `spread`, `beside`: what is squared or added to squares, and loses what their difference depends on.
+//! 5. `scales`: scales of quantization that the model computes.
+//!
+//! A value that is found keeps its type, and so do the operators that use it.
+
+mod angles;
+mod beside;
+mod edges;
+mod effects;
+mod guards;
+mod interval;
+mod numbers;
+mod scales;
+mod spread;
+mod state;
+mod transfer;
+mod walk;
+
+use self::interval::Interval;
+use self::numbers::Numbers;
+use self::transfer::Known;
+use super::reason::Code;
+use super::types::{Kind, Types, Variable};
+use super::uses::User;
+use super::weights::{Weight, largest};
+use crate::elements::dtype::DType;
+use crate::graph::{ScopeId, ValueId};
+
+/// Values that must not have the new type keep theirs, and so do their uses.
+pub(super) fn keep(types: &mut Types, found: &[(ValueId, Code)]) {
+    for (value, code) in found {
+        keep_value(types, *value, *code);
+    }
+}
+
+/// The values that must not have the new type, with the reason. `beyond` are constants beyond the range that stay so.
+pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec<(ValueId, Code)> {
+    let model = types.model;
+    let edges = edges::edges(types);
+    let numbers = Numbers::read(model, weights, beyond);
+    let limit = f64::from(largest(types.change.to));
+    let range = Interval::new(-limit, limit);
+    let states = walk::states(model, &types.inferred, &numbers, range, &edges);
+    let known = Known { model, inferred: &types.inferred, numbers: &numbers, states: &states, range };
+    let angles = angles::angles(&known, &edges);
+    let (guarded, probabilities) = (guards::guarded(model, &edges), guards::probabilities(model, &edges));
+    let scales = scales::scales(model, &numbers);
+    let (spread, beside) = (spread::spread(&known), beside::beside(&known));
+    let is_float16 = types.change.to == DType::Float16;
+    let code = |value: ValueId| {
+        let state = states[value.index()];
+        let hazard = state.hazard.filter(|_| is_float16).map(|hazard| hazard.code());
+        let guard = (state.guard.is_some() && guarded[value.index()]).then_some(Code::UnsafeGuard);
+        let probability = (is_float16 && probabilities[value.index()]).then_some(Code::UnsafeLogarithm);
+        let scale = (is_float16 && scales[value.index()]).then_some(Code::Scale);
+        let angle = angles[value.index()].then_some(Code::UnsafeAngle);
+        let difference = (is_float16 && (spread[value.index()] || beside[value.index()])).then_some(Code::UnsafeSquare);
+        hazard.or(guard).or(probability).or(angle).or(difference).or(scale)
+    };
+    let may_change = |value: &ValueId| types.kinds[value.index()].is_some();
+    model.values().filter(may_change).filter_map(|value| Some((value, code(value)?))).collect()
+}
+
+/// A value keeps its type, and so do its uses. An output of the model may get another one.
+fn keep_value(types: &mut Types, value: ValueId, code: Code) {
+    let uses = types.uses.of(value).iter().filter(|used| !matches!(used.user, User::Output(ScopeId::MAIN, _)));
+    let mut variables: Vec<Variable> = uses.map(|used| used.variable).collect();
+    // What a Cast makes for an output of the model alone, it makes in the type of the output.
+    if !variables.is_empty() || types.kinds[value.index()] != Some(Kind::Stated) {
+        variables.push(value.index() as Variable);
+    }
+    for variable in variables {
+        types.old_because(variable, code);
+    }
+}

@@ -1,0 +1,29 @@
+//! Scales of quantization that the model computes: their products are small, and move the whole grid of the integers that they scale.
+
+use super::effects::{Effect, effect};
+use super::numbers::Numbers;
+use crate::graph::{Model, NodeId, ValueId};
+
+/// The values, by index, that are scales of `DynamicQuantizeLinear`, or products of them and constants.
+pub fn scales(model: &Model, numbers: &Numbers) -> Vec<bool> {
+    let mut scales = vec![false; model.value_bound()];
+    for &node in model.topological_order() {
+        let index = if is_product(model, node) {
+            let is_scale = |input: ValueId| scales[input.index()];
+            let inputs = || model.inputs(node).map(|(_, input)| input);
+            let is_of_scales = inputs().all(|input| is_scale(input) || numbers.is_constant(input)) && inputs().any(is_scale);
+            is_of_scales.then_some(0)
+        } else {
+            model.applies(node, "DynamicQuantizeLinear").then_some(1)
+        };
+        if let Some(scale) = index.and_then(|index| model.output(node, index)) {
+            scales[scale.index()] = true;
+        }
+    }
+    scales
+}
+
+fn is_product(model: &Model, node: NodeId) -> bool {
+    let operator = model.node(node).op_type();
+    matches!(effect(operator), Some(Effect::Multiplies | Effect::Divides | Effect::Moves)) && model.applies(node, operator)
+}

@@ -1,0 +1,95 @@
+//! What is known of the numbers of a value.
+
+use super::interval::Interval;
+use crate::precision::reason::Code;
+
+/// What is known of the numbers of a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    /// An interval that contains them.
+    pub interval: Interval,
+    /// Why they may be out of the range of the type.
+    pub hazard: Option<Hazard>,
+    /// The least magnitude that a constant guarantees, where the type would make it zero.
+    pub guard: Option<f64>,
+}
+
+/// Why numbers may be out of the range of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hazard {
+    pub kind: Kind,
+    /// Whether they are reciprocals of such numbers.
+    pub is_inverse: bool,
+}
+
+/// The origin of numbers that may be out of the range of a type, from the weakest to the strongest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Integers of 16 bits or more.
+    Integer,
+    /// A sum of many numbers.
+    Sum,
+    /// A constant beyond the range.
+    Constant,
+    /// The reciprocal of a guard.
+    Guard,
+    /// A square, or another product of such numbers.
+    Square,
+    /// An exponential.
+    Exponential,
+}
+
+impl State {
+    /// Nothing is known, and nothing speaks against the type.
+    pub const PLAIN: State = State::within(Interval::ALL);
+
+    /// Numbers of an interval, of which nothing speaks against the type.
+    pub const fn within(interval: Interval) -> State {
+        State { interval, hazard: None, guard: None }
+    }
+
+    /// Numbers of one of two values.
+    pub fn or(self, other: State) -> State {
+        State {
+            interval: self.interval.and(other.interval),
+            hazard: self.hazard.max(other.hazard),
+            guard: least(self.guard, other.guard),
+        }
+    }
+
+    /// The same, with another interval.
+    pub fn with(self, interval: Interval) -> State {
+        State { interval, ..self }
+    }
+
+    /// The same, with a hazard.
+    pub fn because(self, kind: Kind) -> State {
+        State { hazard: Some(Hazard { kind, is_inverse: false }), ..self }
+    }
+}
+
+/// The lesser one of two guards.
+pub fn least(left: Option<f64>, right: Option<f64>) -> Option<f64> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(left.min(right)),
+        (left, right) => left.or(right),
+    }
+}
+
+impl Hazard {
+    /// Whether a scale or a weight brings the numbers back into the range: they are not products of numbers of the range.
+    pub fn is_linear(self) -> bool {
+        self.kind < Kind::Square && !self.is_inverse
+    }
+
+    pub fn code(self) -> Code {
+        match self.kind {
+            Kind::Integer => Code::UnsafeInteger,
+            Kind::Sum => Code::UnsafeSum,
+            Kind::Constant => Code::UnsafeConstant,
+            Kind::Guard => Code::UnsafeGuard,
+            Kind::Square => Code::UnsafeSquare,
+            Kind::Exponential => Code::UnsafeExponential,
+        }
+    }
+}

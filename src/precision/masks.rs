@@ -1,0 +1,107 @@
+//! Masks: constants far beyond the range that stand for minus infinity, and the zeros and ones that choose where they are added.
+
+use crate::base::hash::HashSet;
+use crate::elements::cast::{Cast, Rules};
+use crate::elements::dtype::DType;
+use crate::graph::{Model, NodeId, ValueId};
+use crate::ops::inference::Inferred;
+use crate::tensor::{Data, Tensor};
+
+use super::rules::moves;
+
+/// A constant of this magnitude is a mask wherever it is added or multiplied.
+pub(super) const CERTAIN: f32 = 1e9;
+/// A factor of `1 - mask` of this magnitude is one of a mask.
+const LEAST_FACTOR: f64 = 1e3;
+/// The most values behind a constant that are visited in search of a Softmax.
+const MOST_VISITED: usize = 64;
+
+/// Whether a node uses an input, a constant beyond the range whose least such magnitude is given, as a mask.
+pub(super) fn is_mask(model: &Model, inferred: &Inferred, node: NodeId, index: u32, least: f32) -> bool {
+    let other = || model.input(node, 1 - index.min(1));
+    match model.node(node).op_type() {
+        "Where" => true,
+        "Add" | "Sub" => least >= CERTAIN || leads_to_softmax(model, node),
+        "Mul" => least >= CERTAIN || other().is_some_and(|other| is_of_truth(model, inferred, other)),
+        _ => false,
+    }
+}
+
+/// Whether a Cast makes the zeros and ones of a mask of its input: it is only subtracted from 1, and the difference multiplied with a large
+/// constant.
+pub(super) fn is_cast_of_mask(model: &Model, cast: ValueId) -> bool {
+    let is_difference = |(user, index): (NodeId, u32)| {
+        let is_scaled = |(user, index): (NodeId, u32)| {
+            let factor = model.input(user, 1 - index.min(1)).and_then(|factor| scalar(model, factor));
+            model.applies(user, "Mul") && factor.is_some_and(|factor| factor.abs() >= LEAST_FACTOR)
+        };
+        let is_from_one = model.input(user, 0).and_then(|one| scalar(model, one)) == Some(1.0);
+        let difference = model.output(user, 0);
+        model.applies(user, "Sub") && index == 1 && is_from_one && difference.is_some_and(|it| all_uses(model, it, &is_scaled))
+    };
+    all_uses(model, cast, &is_difference)
+}
+
+/// Whether a value is used, and all its uses, also those of what it is moved to, satisfy a condition.
+fn all_uses(model: &Model, value: ValueId, is_it: &dyn Fn((NodeId, u32)) -> bool) -> bool {
+    let mut uses = model.uses(value).peekable();
+    let moved = |node: NodeId| {
+        let operator = model.node(node).op_type();
+        (operator != "Cast" && operator != "Where" && moves(operator) && model.applies(node, operator))
+            .then(|| model.output(node, 0))
+            .flatten()
+    };
+    uses.peek().is_some()
+        && uses.all(|used| match moved(used.0) {
+            Some(moved) => all_uses(model, moved, is_it),
+            None => is_it(used),
+        })
+}
+
+/// Whether the numbers of a value are truth values: it is `1 - x`, or a cast of BOOL.
+fn is_of_truth(model: &Model, inferred: &Inferred, value: ValueId) -> bool {
+    let Some(node) = model.producer(value) else { return false };
+    let operator = model.node(node).op_type();
+    let input = model.input(node, 0);
+    match operator {
+        "Sub" if model.applies(node, "Sub") => input.and_then(|one| scalar(model, one)) == Some(1.0),
+        "Cast" if model.applies(node, "Cast") => {
+            input.is_some_and(|input| inferred.of(input).dtype() == Some(DType::Bool) || is_of_truth(model, inferred, input))
+        }
+        _ => moves(operator) && model.applies(node, operator) && input.is_some_and(|input| is_of_truth(model, inferred, input)),
+    }
+}
+
+/// Whether what a node adds a mask to is the argument of a Softmax.
+fn leads_to_softmax(model: &Model, node: NodeId) -> bool {
+    let mut next: Vec<ValueId> = model.outputs(node).map(|(_, output)| output).collect();
+    let mut seen: HashSet<ValueId> = next.iter().copied().collect();
+    while let Some(value) = next.pop().filter(|_| seen.len() <= MOST_VISITED) {
+        for (user, _) in model.uses(value) {
+            let operator = model.node(user).op_type();
+            if !model.applies(user, operator) {
+                continue;
+            }
+            match operator {
+                "Softmax" | "LogSoftmax" => return true,
+                "Add" | "Sub" | "Max" | "Min" => {}
+                _ if moves(operator) => {}
+                _ => continue,
+            }
+            next.extend(model.outputs(user).map(|(_, output)| output).filter(|output| seen.insert(*output)));
+        }
+    }
+    false
+}
+
+/// The number of a constant of one element.
+fn scalar(model: &Model, value: ValueId) -> Option<f64> {
+    let constant = model.constant(value).ok()?;
+    let tensor = Tensor::read(&constant.tensor).ok().filter(|tensor| tensor.elements() == 1)?;
+    let cast = Cast::new(tensor.dtype(), DType::Double, Rules::default()).ok()?;
+    let (double, _) = tensor.load(model.data()).ok()?.cast(cast).ok()?;
+    match double.computed().data() {
+        Data::Numbers(bytes, _) => Some(f64::from_le_bytes(*bytes.to_bytes().first_chunk()?)),
+        Data::Strings(_) => None,
+    }
+}
