@@ -80,6 +80,7 @@ class _Changing(TypedDict):
     weights_only: bool
     on_overflow: str
     on_underflow: str
+    quantized: str
     ranges: dict[str, tuple[float, float]]
     range_limit: float | None
     target: str | None

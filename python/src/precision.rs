@@ -31,6 +31,7 @@ pub struct Changing {
     weights_only: bool,
     on_overflow: String,
     on_underflow: String,
+    quantized: String,
     ranges: BTreeMap<String, [f64; 2]>,
     range_limit: Option<f64>,
     /// A runtime that has to run the result.
@@ -82,6 +83,7 @@ impl Changing {
             .weights_only(self.weights_only)
             .on_overflow(choice("on_overflow", &self.on_overflow)?)
             .on_underflow(choice("on_underflow", &self.on_underflow)?)
+            .quantized(choice("quantized", &self.quantized)?)
             .ranges(self.ranges.clone())
             .range_limit(self.range_limit)
             .target(self.target.as_deref().map(runtime).transpose()?))

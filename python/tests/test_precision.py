@@ -93,6 +93,7 @@ CASES: dict[str, tuple[list[str], dict[str, Any]]] = {
     "on_overflow-saturate": (["--on-overflow", "saturate"], {"on_overflow": "saturate"}),
     "on_overflow-infinity": (["--on-overflow", "infinity"], {"on_overflow": "infinity"}),
     "on_underflow": (["--on-underflow", "keep"], {"on_underflow": "keep"}),
+    "quantized": (["--quantized", "scales"], {"quantized": "scales"}),
     "ranges": (["--ranges", "ranges.json"], {"ranges": {"s": [0, 1e6], "q": {"min": 0, "max": 1}}}),
     "range_limit": (
         ["--ranges", "ranges.json", "--range-limit", "8"],

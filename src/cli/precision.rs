@@ -15,7 +15,7 @@ use super::prepare::Preparation;
 use crate::base::printable::Shown;
 use crate::files::folders;
 use crate::graph::ScopeId;
-use crate::precision::{Io, LaterOpset, OnOverflow, OnUnderflow, Policy, sensitive_operators};
+use crate::precision::{Io, LaterOpset, OnOverflow, OnUnderflow, Policy, Quantized, sensitive_operators};
 use crate::report::{self, About, Narrowing, Opsets, PrecisionModel, Results};
 use crate::verify::Verification;
 use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime};
@@ -80,6 +80,10 @@ pub struct Precision {
     /// (allow); no change (keep); or an error (refuse)
     #[arg(long, value_name = "allow|keep|refuse", default_value = "allow", hide_possible_values = true, value_parser = chosen::<OnUnderflow>(OnUnderflow::NAMES))]
     on_underflow: OnUnderflow,
+    /// Quantized operators: they and their scales keep their types, so that runtimes fuse them to operators of integers (keep); or scales
+    /// that are normal numbers of the type change, and the operators with them (scales)
+    #[arg(long, value_name = "keep|scales", default_value = "keep", hide_possible_values = true, value_parser = chosen::<Quantized>(Quantized::NAMES))]
+    quantized: Quantized,
     /// A JSON object of the observed least and greatest number of values, by name: {"NAME": [MIN, MAX]}. Values beyond the range of the
     /// type keep their types
     #[arg(long, value_name = "FILE")]
@@ -161,6 +165,7 @@ impl Precision {
             .weights_only(self.weights_only)
             .on_overflow(self.on_overflow)
             .on_underflow(self.on_underflow)
+            .quantized(self.quantized)
             .range_limit(self.range_limit)
             .target(self.target);
         for signature in &self.io {

@@ -64,6 +64,8 @@ pub(super) struct Builder<'t, 'm, 'o> {
     pub uncastable: HashMap<ScopeId, Code>,
     /// Functions that only nodes call that keep their types.
     pub kept_functions: HashMap<ScopeId, Code>,
+    /// The nodes between DequantizeLinear and QuantizeLinear.
+    pub units: HashSet<NodeId>,
     /// By function and output: its variable.
     pub results: HashMap<(ScopeId, u32), Variable>,
 }
@@ -93,6 +95,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             foreign: HashMap::default(),
             uncastable: HashMap::default(),
             kept_functions: HashMap::default(),
+            units: HashSet::default(),
             results: HashMap::default(),
         };
         builder.read_scopes();
@@ -106,6 +109,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             self.value(value);
         }
         self.find_noop_casts();
+        self.units = self.units();
         for scope in model.scopes() {
             match self.foreign.get(&model.top_level(scope)).copied() {
                 Some(Code::Training) => self.training(scope),
@@ -305,6 +309,9 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             && let Some(&code) = self.kept_functions.get(&self.model.root(node.scope))
         {
             return Some(code);
+        }
+        if self.units.contains(&node) {
+            return Some(Code::Unit);
         }
         let is_policy = self.options.policy == Policy::Stable && self.options.dtype != DType::Float;
         let is_onnx = is_onnx_domain(proto.domain()) && self.model.callee(node).is_none();

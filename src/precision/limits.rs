@@ -3,9 +3,9 @@
 use super::masks::is_mask;
 use super::options::{OnOverflow, OnUnderflow, Options};
 use super::reason::Code;
-use super::rules::moves;
+use super::rules::{self, moves};
 use super::types::{Types, Variable, Wish};
-use super::uses::{User, Uses};
+use super::uses::{Use, User, Uses};
 use super::weights::{Weight, largest};
 use crate::base::error::{Error, ErrorKind};
 use crate::base::hash::HashSet;
@@ -55,6 +55,11 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
                     keep(types, &[weight.value], &types.uses.variables(weight.value), Code::Underflow);
                 }
             }
+        }
+    }
+    for weight in weights.iter().filter(|weight| weight.survey.became_subnormal + weight.survey.became_zero > 0) {
+        if types.uses.is_scale(types.model, weight.value) {
+            keep(types, &[weight.value], &types.uses.variables(weight.value), Code::Scale);
         }
     }
     let beyond = (0..weights.len()).filter(|&index| weights[index].survey.overflowed > 0);
@@ -178,6 +183,13 @@ impl Reach {
 impl Uses {
     fn variables(&self, value: ValueId) -> Vec<Variable> {
         self.of(value).iter().map(|used| used.variable).collect()
+    }
+
+    /// Whether a value is a scale of quantization.
+    fn is_scale(&self, model: &Model, value: ValueId) -> bool {
+        let is_scale =
+            |used: &Use| matches!(used.user, User::Input(node, index) if rules::is_scale(operator(model, node), index as usize));
+        self.of(value).iter().any(is_scale)
     }
 
     /// The variables of nodes for which it matters that a scalar is not zero: they divide by it, or take its root, logarithm or reciprocal,

@@ -1,6 +1,7 @@
 //! The equations of each form of node.
 
 use super::equations::{Builder, Operand, Scratch};
+use super::options::Quantized;
 use super::reason::{Code, Unsupported};
 use super::rules;
 use super::types::{Kind, Types, Variable, Wish};
@@ -148,7 +149,8 @@ impl Builder<'_, '_, '_> {
             self.admit(schema, formal, value_type, variable);
             self.types.old_if(variable, rules::is_fixed(name, is_output, index as usize).then_some(Code::Fixed));
             if !is_output {
-                self.types.old_if(variable, rules::is_scale(name, index as usize).then_some(Code::Scale));
+                let is_kept = self.options.quantized == Quantized::Keep || model.constant(value).is_err();
+                self.types.old_if(variable, (is_kept && rules::is_scale(name, index as usize)).then_some(Code::Scale));
                 continue;
             }
             let states = rules::type_attribute(name).is_some() && rules::refers_to_function(model, id);

@@ -39,6 +39,8 @@ options! {
         pub on_overflow: OnOverflow,
         /// The treatment of constants other than zero that become zero.
         pub on_underflow: OnUnderflow,
+        /// What becomes of quantized operators and their scales.
+        pub quantized: Quantized,
         /// By name: the least and the greatest number that a value was observed to have. Values beyond the range of the type keep
         /// their types.
         pub ranges: BTreeMap<String, [f64; 2]>,
@@ -66,6 +68,7 @@ impl Options {
             weights_only: false,
             on_overflow: OnOverflow::Mask,
             on_underflow: OnUnderflow::Allow,
+            quantized: Quantized::Keep,
             ranges: BTreeMap::new(),
             range_limit: None,
             target: None,
@@ -132,6 +135,20 @@ pub enum OnUnderflow {
 }
 
 choice!(OnUnderflow { "allow" => Allow, "keep" => Keep, "refuse" => Refuse });
+
+/// What becomes of quantized operators and their scales.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Quantized {
+    /// Scales, and operators between DequantizeLinear and QuantizeLinear, keep their types, so that runtimes fuse them to operators of
+    /// integers.
+    #[default]
+    Keep,
+    /// Scales that are normal numbers of the type change, where DequantizeLinear and QuantizeLinear support it, and so do the operators.
+    Scales,
+}
+
+choice!(Quantized { "keep" => Keep, "scales" => Scales });
 
 /// The patterns of some options, compiled.
 pub(super) struct Selection<'o> {

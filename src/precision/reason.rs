@@ -16,6 +16,7 @@ codes! {
         Domain = "foreign-domain": "the types of the operator are not known",
         Unknown = "type-unknown": "the type of a value is not known",
         Scale = "quantization-scale": "a scale has the same type as the value, and rounding it would move the whole grid",
+        Unit = "quantized-operator": "it is between DequantizeLinear and QuantizeLinear, and runtimes fuse them to an operator of integers",
         Blocks = "quantized-blocks": "it dequantizes blocks, whose scale keeps its type; onnxruntime does not load results of another type",
         Fixed = "fixed-type": "an attribute fixes the type",
         Integers = "integers-in-floats": "its values are integers on their way to shapes, indices or integers, and would be rounded",

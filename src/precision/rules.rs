@@ -115,11 +115,12 @@ pub(super) fn moves(operator: &str) -> bool {
 }
 
 /// Whether all inputs and outputs of a node have one element type, although their type variables differ: a Cast from the old type to itself
-/// stays one of a type to itself, unless its type is unknown, and LinearAttention without a past state has the present one in the type of
-/// its inputs.
+/// stays one of a type to itself, unless its type is unknown, LinearAttention without a past state has the present one in the type of
+/// its inputs, and onnxruntime to 1.32 runs QuantizeLinear and DequantizeLinear with a scale of the type of the value alone.
 pub(super) fn shares_types(model: &Model, node: NodeId, operator: &str) -> bool {
     match operator {
         "Cast" => model.cast_node(node).is_ok(),
+        "QuantizeLinear" | "DequantizeLinear" => true,
         "LinearAttention" => model.input(node, 3).is_none(),
         _ => CONTAINERS.contains(&operator),
     }

@@ -60,6 +60,7 @@ const JOBS = {
       { key: "io", label: "Inputs and outputs", value: "keep", choices: { keep: "keep their types", convert: "change, too" } },
       { key: "on-overflow", label: "Constants beyond the range", value: "mask", choices: { mask: "bounded in masks, else kept", keep: "kept", saturate: "the largest number", infinity: "infinity", refuse: "an error" } },
       { key: "on-underflow", label: "Constants that would become zero", value: "allow", choices: { allow: "zero, where nothing divides by them", keep: "kept", refuse: "an error" } },
+      { key: "quantized", label: "Quantized operators", value: "keep", choices: { keep: "keep their types", scales: "change with their scales" } },
       { key: "keep-op", label: "Operators that keep their types", value: "", placeholder: "Softmax,LayerNormalization" },
       { key: "keep-node", label: "Nodes that keep their types", value: "", placeholder: "*/attention/*" },
       TARGET,

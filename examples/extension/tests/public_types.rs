@@ -190,6 +190,7 @@ types! {
     onnx_recast::precision::OnOverflow,
     onnx_recast::precision::OnUnderflow,
     onnx_recast::precision::Policy,
+    onnx_recast::precision::Quantized,
     onnx_recast::proto::AttributeProto,
     onnx_recast::proto::DeviceConfigurationProto,
     onnx_recast::proto::Field,

@@ -173,6 +173,7 @@ class Changing(Preparation, total=False):
     weights_only: bool
     on_overflow: Literal["mask", "keep", "saturate", "infinity", "refuse"]
     on_underflow: Literal["allow", "keep", "refuse"]
+    quantized: Literal["keep", "scales"]
     range_limit: float | None
     target: str | None
     opset: int | Literal["auto", "latest"] | None
@@ -205,6 +206,7 @@ def native_changing(given: Mapping[str, Any]) -> _recast._Changing:
         "weights_only": options["weights_only"],
         "on_overflow": options["on_overflow"],
         "on_underflow": options["on_underflow"],
+        "quantized": options["quantized"],
         "ranges": read_ranges(given["ranges"]),
         "range_limit": options["range_limit"],
         "target": target,
@@ -289,6 +291,7 @@ def convert_precision(
     weights_only: bool = False,
     on_overflow: Literal["mask", "keep", "saturate", "infinity", "refuse"] = "mask",
     on_underflow: Literal["allow", "keep", "refuse"] = "allow",
+    quantized: Literal["keep", "scales"] = "keep",
     ranges: Mapping[str, Range] | StrPath | None = None,
     range_limit: float | None = None,
     target: str | None = None,
@@ -337,6 +340,9 @@ def convert_precision(
     on_underflow : {"allow", "keep", "refuse"}
         Constants other than zero that would become zero: they do, except scalars that keep divisors, roots and
         logarithms from zero; no change; or an error.
+    quantized : {"keep", "scales"}
+        Quantized operators: they and their scales keep their types, so that runtimes fuse them to operators of integers;
+        or scales that are normal numbers of the type change, and the operators with them.
     ranges : mapping of str to pair of float, or path, optional
         The observed least and greatest number of values, by name, or a JSON file with them. Values beyond the range of
         the type keep their types. :func:`onnx_recast.ranges` measures them.

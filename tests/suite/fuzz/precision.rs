@@ -4,7 +4,7 @@
 use onnx_recast::Runtime;
 use onnx_recast::internals::elements::dtype::DType;
 use onnx_recast::internals::graph::Model;
-use onnx_recast::precision::{Io, OnOverflow, OnUnderflow, Options, Policy, Report};
+use onnx_recast::precision::{Io, OnOverflow, OnUnderflow, Options, Policy, Quantized, Report};
 use onnx_recast::verify::Verification;
 
 pub fn run(bytes: &[u8]) {
@@ -46,6 +46,7 @@ fn options_of(bytes: &[u8]) -> Options {
         .on_overflow([OnOverflow::Mask, OnOverflow::Keep, OnOverflow::Saturate, OnOverflow::Infinity, OnOverflow::Refuse][below(5)])
         .on_underflow([OnUnderflow::Allow, OnUnderflow::Keep, OnUnderflow::Refuse][below(3)])
         .weights_only(below(4) == 3)
+        .quantized([Quantized::Keep, Quantized::Scales][below(2)])
         .target([None, runtime("onnxruntime@1.32"), runtime("tensorrt@11.5")][below(3)])
 }
 
