@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use onnx_recast::graph::ScopeId;
-use onnx_recast::precision::LaterOpset;
 use onnx_recast::verify::Verification;
 use onnx_recast::{DType, Error, Model, PrecisionOptions};
 use pyo3::exceptions::PyValueError;
@@ -113,10 +112,7 @@ fn convert(model: &mut Model, goal: &Goal, options: &PrecisionOptions, verify: b
     let Some(from) = model.opset(ScopeId::MAIN, "") else { return Ok(None) };
     let to = match goal {
         Goal::Opset(opset) => *opset,
-        Goal::Auto(_) => match model.clone().change_precision(options)?.later_opset {
-            Some(LaterOpset { opset, .. }) => opset,
-            None => from,
-        },
+        Goal::Auto(_) => model.opset_for_precision(options)?.unwrap_or(from),
     };
     if to == from {
         return Ok(None);

@@ -42,6 +42,25 @@ impl Model {
         Ok(report)
     }
 
+    /// The later opset in which the most operators support the type; none if they do in that of the model. In an opset in which Cast does
+    /// not support the type, only a conversion shows what operators do. For the command and the Python module.
+    ///
+    /// # Errors
+    /// If the options are invalid, or the model cannot be converted.
+    #[doc(hidden)]
+    pub fn opset_for_precision(&self, options: &Options) -> Result<Option<i64>, Error> {
+        let mut found = None;
+        let mut converted = self.clone();
+        while let Some(later) = converted.change_precision(options)?.later_opset
+            && found.is_none_or(|found| later.opset > found)
+        {
+            found = Some(later.opset);
+            converted = self.clone();
+            converted.convert_for_precision(later.opset, options, false)?;
+        }
+        Ok(found)
+    }
+
     /// Converts the model to an opset in which its precision is then changed. With a `target`, the IR version is one that the runtime loads.
     /// With `verify`, the result is verified against the model before. For the command and the Python module.
     ///

@@ -15,7 +15,7 @@ use super::prepare::Preparation;
 use crate::base::printable::Shown;
 use crate::files::folders;
 use crate::graph::ScopeId;
-use crate::precision::{Io, LaterOpset, OnOverflow, OnUnderflow, Policy, Quantized, sensitive_operators};
+use crate::precision::{Io, OnOverflow, OnUnderflow, Policy, Quantized, sensitive_operators};
 use crate::report::{self, About, Narrowing, Opsets, PrecisionModel, Results};
 use crate::verify::Verification;
 use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime};
@@ -195,10 +195,7 @@ impl Precision {
         let (Some(goal), Some(from)) = (self.opset, model.opset(ScopeId::MAIN, "")) else { return Ok(None) };
         let to = match goal {
             Goal::Opset(opset) => opset,
-            Goal::Auto => match model.clone().change_precision(options)?.later_opset {
-                Some(LaterOpset { opset, .. }) => opset,
-                None => return Ok(None),
-            },
+            Goal::Auto => model.opset_for_precision(options)?.unwrap_or(from),
         };
         if to == from {
             return Ok(None);

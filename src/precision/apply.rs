@@ -11,6 +11,7 @@ use super::decisions::Decisions;
 use super::reason::Code;
 use super::report::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
 use super::rules::refers_to_function;
+use super::scopes::casts_since;
 use super::types::{Kind, Side, Types, Variable, Wish};
 use super::uses::{Use, User};
 use super::weights;
@@ -87,7 +88,10 @@ impl Decisions<'_, '_> {
                 Some(Wish::Old(reason)) => self.types.reasons[reason as usize],
                 _ => Code::Casts.into(),
             };
-            let since = reason.operator.and_then(|operator| operator.since);
+            let since = match reason.code {
+                Code::Cast => casts_since(model, node.scope, self.types.change.to),
+                _ => reason.operator.and_then(|operator| operator.since),
+            };
             if let Some(since) = since.filter(|&since| self.kernels.runs_in(self.types, node, since)) {
                 (later, admitted) = (later.max(since), admitted + 1);
             }

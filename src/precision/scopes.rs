@@ -7,8 +7,21 @@ use super::kernels::runs_casts;
 use super::reason::Code;
 use crate::base::hash::HashMap;
 use crate::elements::dtype::DType;
-use crate::graph::{NodeId, ScopeId, ScopeKind};
-use crate::ops::schemas::{self, Formal, ValueType};
+use crate::graph::{Model, NodeId, ScopeId, ScopeKind};
+use crate::ops::schemas::{self, Formal, Schema, ValueType};
+
+/// The first opset after that of a scope in which Cast supports a type.
+pub(super) fn casts_since(model: &Model, scope: ScopeId, dtype: DType) -> Option<i64> {
+    let opset = model.opset(scope, "")?;
+    let later = schemas::versions("", "Cast").iter().filter(|schema| schema.since_version > opset);
+    later.filter(|schema| supports(schema, dtype)).map(|schema| schema.since_version).min()
+}
+
+/// Whether a version of Cast casts from and to a type.
+fn supports(cast: &Schema, dtype: DType) -> bool {
+    let supports = |formal: Option<&Formal>| formal.is_some_and(|formal| formal.types.contains(ValueType::Tensor(dtype)));
+    supports(cast.input(0)) && supports(cast.output(0))
+}
 
 impl Builder<'_, '_, '_> {
     pub fn read_scopes(&mut self) {
@@ -90,8 +103,6 @@ impl Builder<'_, '_, '_> {
     /// Whether Cast of a scope supports the new type.
     fn casts_exist(&self, scope: ScopeId) -> bool {
         let schema = self.model.opset(scope, "").and_then(|opset| schemas::schema("", "Cast", opset));
-        let to = ValueType::Tensor(self.types.change.to);
-        let supports = |formal: Option<&Formal>| formal.is_some_and(|formal| formal.types.contains(to));
-        schema.is_some_and(|schema| supports(schema.input(0)) && supports(schema.output(0)))
+        schema.is_some_and(|schema| supports(schema, self.types.change.to))
     }
 }

@@ -54,6 +54,7 @@ const OTHERS: &[(&str, &[&str])] = &[
             "precision/cut.rs MOST_ELEMENTS",
             "precision/hazards/",
             "precision/masks.rs MOST_VISITED",
+            "precision/units.rs MOST_NODES",
             "protobuf/field.rs GROUP_DEPTH",
             "storage/unused.rs LONGEST_PADDING",
             "verify/",

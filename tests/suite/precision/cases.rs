@@ -355,8 +355,8 @@ fn types_that_operators_imply_are_stated() {
             Counted {
                 name: "QuantizeLinear and DequantizeLinear, opset 23",
                 before: r#"<ir_version: 10, opset_import: ["": 23]> g (float[2] x) => (float[2] y) <float s = {0.1}, int8 z = {0}> { p = Sin (x) q = QuantizeLinear (p, s, z) d = DequantizeLinear (q, s, z) y = Cos (d) }"#,
-                casts: 2,
-                kept: &[],
+                casts: 4,
+                kept: &["quantization-scale"],
             },
             Counted {
                 name: "shared weights",
