@@ -5,8 +5,12 @@ use super::decisions::Decisions;
 use super::rules::type_attribute;
 use super::types::{Kind, Side};
 use super::uses::User;
+use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, NodeId, set_element_type};
 use crate::protobuf::schema::AttributeProto;
+
+/// The attribute of Attention that states the type of its Softmax.
+const SOFTMAX_PRECISION: &str = "softmax_precision";
 
 /// The changes of attributes that state the types of results.
 pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
@@ -53,7 +57,23 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
         };
         edits.push(Edit::SetAttribute { node, name, with: Box::new(with) });
     }
+    edits.extend(precise_softmaxes(decisions));
     edits
+}
+
+/// The Softmax inside of an Attention stays in FLOAT, unless the node states its precision.
+fn precise_softmaxes<'d>(decisions: &'d Decisions) -> impl Iterator<Item = Edit> + 'd {
+    let (types, model) = (decisions.types, decisions.types.model);
+    let narrows = |node: &NodeId| {
+        let output = model.output(*node, 0).filter(|output| types.kinds[output.index()].is_some());
+        let is_new = types.change.to != DType::Float && output.is_some_and(|output| decisions.side(output) == Side::New);
+        let is_stated = || model.node(*node).attribute.iter().any(|attribute| attribute.name() == SOFTMAX_PRECISION);
+        is_new && model.applies(*node, "Attention") && !is_stated()
+    };
+    model.scopes().flat_map(|scope| model.nodes(scope)).filter(narrows).map(|node| {
+        let with = AttributeProto::int(SOFTMAX_PRECISION, DType::Float.number().into());
+        Edit::SetAttribute { node, name: SOFTMAX_PRECISION, with: Box::new(with) }
+    })
 }
 
 /// The input whose type is that of the result if the attribute is missing.

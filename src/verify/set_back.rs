@@ -39,7 +39,7 @@ impl Erasure<'_> {
                         self.tensor(tensor, before, |_| format!("{path}.{name}"));
                     }
                 }
-                None if states_type => continue,
+                None if states_type || (is_onnx && self.is_precise_softmax(node, &attribute)) => continue,
                 None if is_onnx && name == "value" && attribute.t.is_some() => {
                     restored.extend(self.number_attribute(&attribute, before, &path));
                     continue;
@@ -49,6 +49,12 @@ impl Erasure<'_> {
             restored.push(attribute);
         }
         node.attribute = restored;
+    }
+
+    /// Whether an attribute keeps the Softmax of an Attention in FLOAT, as it was before the types of the node changed.
+    fn is_precise_softmax(&self, node: &NodeProto, attribute: &AttributeProto) -> bool {
+        let is_float = attribute.r#type() == AttributeType::Int && attribute.i() == i64::from(DType::Float.number());
+        node.op_type() == "Attention" && attribute.name() == "softmax_precision" && is_float && self.report.to != DType::Float
     }
 
     /// Whether an attribute states one of the types.
