@@ -1,11 +1,12 @@
 //! The numbers of constants.
 
+use super::effects::{Effect, effect};
 use super::interval::Interval;
 use super::state::{Kind, State};
 use crate::base::hash::HashSet;
 use crate::elements::cast::{Cast, Rules};
 use crate::elements::dtype::DType;
-use crate::graph::{Model, ValueId};
+use crate::graph::{Model, NodeId, ValueId};
 use crate::precision::weights::Weight;
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Data, Tensor};
@@ -27,7 +28,8 @@ impl Numbers {
         let mut states = vec![None; model.value_bound()];
         for value in model.values() {
             let Ok(constant) = model.constant(value) else { continue };
-            let state = match read(model, &constant.tensor) {
+            let numbers = if is_weight(model, value) { None } else { read(model, &constant.tensor) };
+            let state = match numbers {
                 Some((interval, least)) => {
                     let guard = vanishing.contains(&value).then_some(least);
                     State { guard, ..State::within(interval) }
@@ -57,6 +59,15 @@ impl Numbers {
     pub fn is_constant_above_one(&self, value: Option<ValueId>) -> bool {
         value.and_then(|value| self.of(value)).is_some_and(|state| state.interval.low > 1.0)
     }
+}
+
+/// Whether only products of matrices use a constant, whose results are in the range whatever its numbers are.
+fn is_weight(model: &Model, constant: ValueId) -> bool {
+    let is_product = |(user, _): (NodeId, u32)| {
+        let operator = model.node(user).op_type();
+        effect(operator).is_none_or(|effect| matches!(effect, Effect::Contracts)) && model.applies(user, operator)
+    };
+    model.output_of(constant).is_empty() && model.uses(constant).all(is_product)
 }
 
 /// The interval of the numbers of a tensor, and the least magnitude other than zero.
