@@ -39,6 +39,7 @@ AREAS = {
         "precision",
         "emulation",
         "narrow_numbers",
+        "shipped_numbers",
         "chains",
         "random_models",
         "again",

@@ -47,10 +47,11 @@ def compare(model, feeds, narrow, casts):
     return max(relative_error(before[name], after[name]) for name in before)
 
 
-def relative_error(before, after):
+def relative_error(before, after, least_scale=0.0):
+    """The largest difference of two numbers, relative to the largest one of `before`; infinite if one is not finite where the other is."""
     before, after = before.astype(np.float64), after.astype(np.float64)
     if not np.array_equal(np.isfinite(before), np.isfinite(after)):
         return np.inf
     finite = np.isfinite(before)
-    scale = np.abs(before[finite]).max(initial=0)
+    scale = np.abs(before[finite]).max(initial=least_scale)
     return np.abs(before - after)[finite].max(initial=0) / scale if scale else np.abs(after[finite]).max(initial=0)

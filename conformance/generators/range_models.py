@@ -3,6 +3,7 @@
 Each is written as the body of a function of `x`, so that it can also stand in a branch of an If or in a function.
 """
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -146,7 +147,12 @@ BODIES = [
     ),
     Body("large factor", "a = Mul (x, c) y = Tanh (a)", (ROWS * 1e-5).astype(np.float32), {"c": scalar(1e5)}),
     Body("large factor and back", "a = Mul (x, c) b = Add (a, x) y = Mul (b, d)", ROWS, {"c": scalar(1e6), "d": scalar(1e-6)}),
-    Body("small factor of integers", "f = Cast <to = 1> (x) y = Mul (f, c)", np.arange(-(2**31), 2**31, 2**26).astype(np.int32).reshape(4, 16), {"c": scalar(2.0**-31)}),
+    Body(
+        "small factor of integers",
+        "f = Cast <to = 1> (x) y = Mul (f, c)",
+        np.arange(-(2**31), 2**31, 2**26).astype(np.int32).reshape(4, 16),
+        {"c": scalar(2.0**-31)},
+    ),
     Body(
         "mask of attention",
         """o = Cast <to = 1> (x) d = Sub (one, o) m = Mul (d, c) u = Unsqueeze (m, axes) t = Add (s, u) y = Softmax <axis = -1> (t)""",
@@ -159,7 +165,12 @@ BODIES = [
         floats(4, 64, scale=5, seed=13),
         {"axes": np.array([-1])},
     ),
-    Body("log of sums of exponentials", "e = Exp (x) s = ReduceSum (e, axes) y = Log (s)", floats(4, 64, scale=6, seed=14), {"axes": np.array([-1])}),
+    Body(
+        "log of sums of exponentials",
+        "e = Exp (x) s = ReduceSum (e, axes) y = Log (s)",
+        floats(4, 64, scale=6, seed=14),
+        {"axes": np.array([-1])},
+    ),
     Body(
         "mean as a sum",
         "s = ReduceSum <keepdims = 1> (x, axes) y = Mul (s, n)",
@@ -172,8 +183,18 @@ BODIES = [
         floats(4, 64, scale=30, seed=16),
         {"k": scalar(3), "c": scalar(0.044715), "s": scalar(0.79788), "one": scalar(1)},
     ),
-    Body("relative positions", "f = Cast <to = 1> (x) d = Div (f, c) a = Abs (d) l = Log (a) y = Mul (l, k)", (POSITIONS * 100).astype(np.int64), {"c": scalar(16), "k": scalar(3)}),
-    Body("energy", "a = Mul (x, x) s = ReduceMean <keepdims = 1> (a, axes) r = Sqrt (s) y = Div (x, r)", LARGE, {"axes": np.array([-1])}),
+    Body(
+        "relative positions",
+        "f = Cast <to = 1> (x) d = Div (f, c) a = Abs (d) l = Log (a) y = Mul (l, k)",
+        (POSITIONS * 100).astype(np.int64),
+        {"c": scalar(16), "k": scalar(3)},
+    ),
+    Body(
+        "energy",
+        "a = Mul (x, x) s = ReduceMean <keepdims = 1> (a, axes) r = Sqrt (s) y = Div (x, r)",
+        LARGE,
+        {"axes": np.array([-1])},
+    ),
     Body(
         "generalized divisive normalization",
         "a = Mul (x, x) c = Conv (a, w, b) r = Sqrt (c) y = Div (x, r)",
@@ -199,7 +220,8 @@ def plain(body):
 def branch(body):
     """In both branches of an If; the constants are around it."""
     both = ", ".join(
-        f"{name} = {name[0]} () => ({prefix}y) {{ {renamed(body.nodes, prefix)} }}" for name, prefix in (("then_branch", "p_"), ("else_branch", "q_"))
+        f"{name} = {name[0]} () => ({prefix}y) {{ {renamed(body.nodes, prefix)} }}"
+        for name, prefix in (("then_branch", "p_"), ("else_branch", "q_"))
     )
     return assembled(body, f"y = If (t) <{both}>", [("t", onnx.TensorProto.BOOL, [])])
 
@@ -215,8 +237,6 @@ def function(body):
 
 def renamed(nodes, prefix):
     """Nodes whose results have other names."""
-    import re
-
     results = {name for names in re.findall(r"([\w, ]+?) = [A-Z]\w*", nodes) for name in re.split(r"[,\s]+", names.strip())}
     return re.sub(r"\b([a-z]\w*)\b(?!\s*=\s*[\[\d-])", lambda match: prefix + match[1] if match[1] in results else match[1], nodes)
 
