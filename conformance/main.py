@@ -41,6 +41,7 @@ AREAS = {
         "chains",
         "random_models",
         "again",
+        "accepted",
         "sizes",
         "refusals",
         "rewrites",
@@ -64,6 +65,7 @@ AREAS = {
         "convert_peers",
         "convert_speed",
         "growth",
+        "verified_cost",
         "big",
     ],
 }
