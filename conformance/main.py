@@ -43,6 +43,7 @@ AREAS = {
         "chains",
         "random_models",
         "again",
+        "accepted",
         "sizes",
         "refusals",
         "rewrites",
@@ -66,6 +67,7 @@ AREAS = {
         "convert_peers",
         "convert_speed",
         "growth",
+        "verified_cost",
         "big",
     ],
 }

@@ -62,7 +62,6 @@ def written_by(report, command, models, folder):
             refused[model["path"].rsplit("/", 1)[1]] = model["blockers"][0]["reason"]
     accepted = [path for path in paths if path.name not in refused]
     folder.mkdir()
-    # Other checks are about the verification; one conversion that infers two ranks for a result does not pass it.
-    done = recast(*command, *accepted, "--out-dir", folder, "--no-verify")
+    done = recast(*command, *accepted, "--out-dir", folder)
     report.case(f"recast {' '.join(command)} of {len(accepted)} nodes", done.returncode != 0 and f"exit code {done.returncode}: {done.stderr[:500]}")
     return {path.name for path in folder.iterdir()}, refused

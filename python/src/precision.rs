@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use onnx_recast::graph::ScopeId;
-use onnx_recast::verify::Verification;
 use onnx_recast::{DType, Error, Model, PrecisionOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -97,9 +96,7 @@ impl Changing {
                 Some(goal) => convert(model, goal, &options, verify)?,
                 None => None,
             };
-            let original = verify.then(|| model.clone());
-            let report = model.change_precision(&options)?;
-            let verification = original.map(|original| Verification::of_precision(&original, &report));
+            let (report, verification) = model.change_precision_for(&options, verify)?;
             let mut facts = json!(report);
             facts["opset"] = opsets.unwrap_or_default();
             Ok((facts, verification))

@@ -61,6 +61,19 @@ impl Model {
         Ok(found)
     }
 
+    /// Like [`Model::change_precision`], with the verification of the result if `verify` is set. Until the result is verified, only the
+    /// messages of the model before are kept. For the command and the Python module.
+    ///
+    /// # Errors
+    /// Those of [`Model::change_precision`].
+    #[doc(hidden)]
+    pub fn change_precision_for(&mut self, options: &Options, verify: bool) -> Result<(Report, Option<Verification>), Error> {
+        let before = verify.then(|| self.checkpoint());
+        let report = self.change_precision(options)?;
+        let verification = before.map(|before| Verification::of_precision_from(before, &report));
+        Ok((report, verification))
+    }
+
     /// Converts the model to an opset in which its precision is then changed. With a `target`, the IR version is one that the runtime loads.
     /// With `verify`, the result is verified against the model before. For the command and the Python module.
     ///
@@ -72,16 +85,15 @@ impl Model {
         let ir_version = newest_ir_version.map_or(IrVersion::Auto, IrVersion::AtMost);
         let conversion = convert::Options::to(opset).ir_version(ir_version);
         let verification = verify.then(|| Verification::of_conversion(self, &conversion));
-        self.convert_verified(&conversion, verification.as_ref())
+        self.convert_verified(&conversion, verification)
     }
 
-    /// Converts the model, unless the result is not what a verification expects.
-    fn convert_verified(&mut self, conversion: &convert::Options, verification: Option<&Verification>) -> Result<(), Error> {
-        let before = self.checkpoint();
+    /// Converts the model, unless the result is not what a verification of this model expects.
+    fn convert_verified(&mut self, conversion: &convert::Options, verification: Option<Verification>) -> Result<(), Error> {
         self.convert(conversion)?;
         let Some(verification) = verification else { return Ok(()) };
         verification.check(self).map(drop).map_err(|faults| {
-            *self = before.restore();
+            *self = verification.into_original();
             self.error(Error::caused_by(faults))
         })
     }
@@ -94,16 +106,15 @@ mod tests {
 
     #[test]
     fn a_conversion_that_is_not_verified_leaves_the_model_as_it_was() {
-        let text = |node: &str| format!(r#"<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) {{ {node} }}"#);
-        let other = Model::from_text(&text("y = Neg (x)")).unwrap();
+        let text = r#"<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) { y = Abs (x) }"#;
         let conversion = convert::Options::to(21);
-        let verification = Verification::of_conversion(&other, &conversion);
         // As it was read, and after a change.
         for opset in [17, 18] {
-            let mut model = Model::from_text(&text("y = Abs (x)")).unwrap();
+            let mut model = Model::from_text(text).unwrap();
             model.convert(&convert::Options::to(opset)).unwrap();
             let before = model.to_bytes().unwrap();
-            let error = model.convert_verified(&conversion, Some(&verification)).unwrap_err();
+            let verification = Verification::of_conversion(&model, &convert::Options::to(22));
+            let error = model.convert_verified(&conversion, Some(verification)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::NotVerified);
             assert_eq!(model.to_bytes().unwrap(), before, "opset {opset}");
         }

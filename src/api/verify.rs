@@ -2,8 +2,10 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::error::{Error, ErrorKind};
+use crate::base::parallel;
 use crate::convert;
 use crate::files::Target;
 use crate::graph::Model;
@@ -12,14 +14,6 @@ use crate::verify::{Fault, NotVerified, Verification, Verified};
 
 /// # Verified saving
 impl Model {
-    /// Checks that the model defines every name that it uses: nothing can be verified about the values of others.
-    ///
-    /// # Errors
-    /// With the first name that it does not define.
-    pub(crate) fn expect_defined(&self) -> Result<(), Error> {
-        convert::expect_defined(self).map_err(|invalid| self.error(Error::of(&invalid)))
-    }
-
     /// Like [`Model::save_with`]; the files are opened again and verified before they get their names.
     ///
     /// ```
@@ -50,6 +44,16 @@ impl Model {
     }
 }
 
+impl Model {
+    /// Checks that the model defines every name that it uses: nothing can be verified about the values of others.
+    ///
+    /// # Errors
+    /// With the first name that it does not define.
+    pub(crate) fn expect_defined(&self) -> Result<(), Error> {
+        convert::expect_defined(self).map_err(|invalid| self.error(Error::of(&invalid)))
+    }
+}
+
 impl Plan {
     /// Like [`Plan::execute`]; before the files get their names, they are opened again and verified.
     ///
@@ -58,8 +62,9 @@ impl Plan {
     /// [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and [`Error::faults`] lists what was found.
     pub fn execute_verified(self, verification: &Verification) -> Result<(Saved, Verified), Error> {
         let (target, mut outcome) = (self.target().name(), None);
+        let original = Original { verification, state: Mutex::new(State::Unread) };
         let check = |model: &Model| {
-            let verdict = verification.verdict(model).map_err(|error| match error.kind() {
+            let verdict = verification.verdict_from(original.take(), model).map_err(|error| match error.kind() {
                 ErrorKind::NotVerified => error.in_file(target.clone()),
                 // The original is named already.
                 _ => error,
@@ -68,7 +73,8 @@ impl Plan {
             outcome = Some(verdict);
             refused.map_or(Ok(()), Err)
         };
-        let written = self.execute_if(Some(Box::new(check)));
+        // The original is read while the files are written.
+        let (written, ()) = parallel::beside(|| self.execute_if(Some(Box::new(check))), || original.read_ahead());
         match (outcome, written) {
             (Some(Err(error)), _) => Err(error),
             (_, Err(error)) => Err(error),
@@ -83,9 +89,45 @@ impl Verification {
     /// # Errors
     /// If the original uses a name that nothing defines, and if the model could not be verified: see [`Plan::execute_verified`].
     pub fn verdict(&self, written: &Model) -> Result<Verified, Error> {
-        let original = self.original();
+        self.verdict_from(self.original(), written)
+    }
+
+    /// Like [`Verification::verdict`], with the original, which was read before.
+    fn verdict_from(&self, original: Model, written: &Model) -> Result<Verified, Error> {
         original.expect_defined()?;
-        self.compare(&original, written).map_err(Error::caused_by)
+        self.compare(original, written).map_err(Error::caused_by)
+    }
+}
+
+/// The original of a verification, which is read on another thread or when it is needed.
+struct Original<'v> {
+    verification: &'v Verification,
+    state: Mutex<State>,
+}
+
+enum State {
+    Unread,
+    Read(Box<Model>),
+    Taken,
+}
+
+impl Original<'_> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_ahead(&self) {
+        let mut state = self.state();
+        if matches!(*state, State::Unread) {
+            *state = State::Read(Box::new(self.verification.original()));
+        }
+    }
+
+    fn take(&self) -> Model {
+        match std::mem::replace(&mut *self.state(), State::Taken) {
+            State::Read(original) => *original,
+            State::Unread | State::Taken => self.verification.original(),
+        }
     }
 }
 

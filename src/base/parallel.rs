@@ -63,7 +63,15 @@ pub fn beside<A, B: Send>(here: impl FnOnce() -> A, elsewhere: impl FnOnce() -> 
 
 /// The results of the numbers below `count`, joined in order; `join` is associative.
 pub fn map_and_join<R: Default + Send>(count: usize, result: impl Fn(usize) -> R + Sync, join: impl Fn(R, R) -> R + Sync) -> R {
-    either!((0..count).into_par_iter().map(&result).reduce(R::default, &join), (0..count).map(&result).fold(R::default(), &join))
+    match count {
+        // Not worth the attention of another thread.
+        0 => R::default(),
+        1 => result(0),
+        _ => either!(
+            (0..count).into_par_iter().map(&result).reduce(R::default, &join),
+            (0..count).map(&result).fold(R::default(), &join)
+        ),
+    }
 }
 
 /// Calls `work` with each part of `bytes` bytes and its number; the last part may be shorter.

@@ -17,7 +17,6 @@ use crate::files::folders;
 use crate::graph::ScopeId;
 use crate::precision::{Io, OnOverflow, OnUnderflow, Policy, Quantized, sensitive_operators};
 use crate::report::{self, About, Narrowing, Opsets, PrecisionModel, Results};
-use crate::verify::Verification;
 use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime};
 
 /// Change the precision of models: FLOAT to FLOAT16 or BFLOAT16, or these to FLOAT
@@ -183,9 +182,7 @@ impl Precision {
     fn change(&self, model: &mut Model, options: &PrecisionOptions) -> Result<Done<Narrowing>, Error> {
         let prepared = self.preparation.apply(model)?;
         let opset = self.convert(model, options)?;
-        let original = self.reporting.verifies().then(|| model.clone());
-        let mut report = model.change_precision(options)?;
-        let verification = original.map(|original| Verification::of_precision(&original, &report));
+        let (mut report, verification) = model.change_precision_for(options, self.reporting.verifies())?;
         let notes = std::mem::take(&mut report.notes);
         Ok(Done { changes: Narrowing { opset, prepared, report }, notes, verification })
     }

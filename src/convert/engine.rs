@@ -6,6 +6,7 @@ use super::runnable::{self, Planned};
 use super::{NotConverted, Options, Report, ir, valid};
 use crate::base::error::Invalid;
 use crate::graph::{Edit, Model, ScopeId, ScopeKind};
+use crate::ops::inference::Inferred;
 use crate::ops::schemas::LATEST_OPSET;
 
 /// A converted model.
@@ -24,6 +25,11 @@ pub(crate) struct Possible {
 }
 
 impl Possible {
+    /// The changes that will be made.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
     /// Converts the model that the conversion was planned for.
     ///
     /// # Errors
@@ -71,8 +77,8 @@ fn unknown_opset(opset: i64) -> String {
 ///
 /// # Errors
 /// With the first that is not.
-pub(crate) fn expect_valid(model: &Model) -> Result<(), NotConverted> {
-    valid::check(model, &OnceLock::new(), 0)
+pub(crate) fn expect_valid(model: &Model, inferred: &OnceLock<Inferred>) -> Result<(), NotConverted> {
+    valid::check(model, inferred, 0)
 }
 
 /// Plans the conversion of a model from the opset that it imports.
@@ -85,8 +91,16 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
     }
     let inferred = OnceLock::new();
     valid::check(model, &inferred, options.opset)?;
+    plan_valid(model, &inferred, options)
+}
+
+/// Like [`plan`], of a model that was checked, with its types and shapes, which are inferred if they are needed and were not before.
+///
+/// # Errors
+/// If nodes cannot be converted, with all of them.
+pub(crate) fn plan_valid(model: &Model, inferred: &OnceLock<Inferred>, options: &Options) -> Result<Possible, NotConverted> {
     let from = model.opset(ScopeId::MAIN, "");
-    let Planned { opset, plan, notes } = runnable::plan(model, &inferred, options)?;
+    let Planned { opset, plan, notes } = runnable::plan(model, inferred, options)?;
     let options = &options.clone().opset(opset);
     if !plan.blockers.is_empty() {
         let nearest = from.and_then(|from| plan.nearest(from, options.opset));

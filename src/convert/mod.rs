@@ -51,7 +51,7 @@ use crate::graph::{Model, ScopeId, domain_name};
 use crate::ops::runtimes::Runtime;
 
 pub use crate::passes::Change;
-pub(crate) use engine::{convert, expect_valid, plan, read};
+pub(crate) use engine::{convert, expect_valid, plan, plan_valid, read};
 pub use expanded::{Exactness, Expanded};
 pub(crate) use lowest::{lowest, lowest_that_runs};
 pub use operator_adapter::{NodeAdapter, OperatorAdapter};

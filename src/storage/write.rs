@@ -13,6 +13,7 @@ use super::neighbours::Neighbours;
 use super::plan::Plan;
 use super::saved::Saved;
 use super::unused::Released;
+use crate::base::parallel;
 use crate::base::progress::{Counter, Phase, Unit};
 use crate::base::stored::Stored;
 use crate::files::folders::{self, Folder};
@@ -148,7 +149,10 @@ fn inspection<'j>(sources: Arc<DataFolder>, image: Option<Image>, accept: Writte
             return accept(&image.open(&path, &sources, files)?);
         }
         let data = sources.with_new_files(&path, files);
-        accept(&open_again(&path, bytes.try_to_bytes()?, data)?)
+        let model = open_again(&path, bytes.try_to_bytes()?, data)?;
+        let verdict = accept(&model);
+        parallel::drop_later(model);
+        verdict
     })
 }
 

@@ -4,13 +4,13 @@ use bytes::Bytes;
 use prost::Message as _;
 
 use super::fault::Fault;
-use super::left_out::without_equal_initializers;
+use super::left_out::{leave_equal_values_out, without_nodes};
 use super::pairs::Pairs;
 use crate::base::error::ModelPlace;
 use crate::diff::Difference;
 use crate::diff::DifferenceKind::{self, Added, Removed, Reordered};
 use crate::diff::compare::{IsExpected, Side, compare_messages};
-use crate::graph::Model;
+use crate::graph::{Model, ScopeId, ScopeKind};
 use crate::protobuf::outline::{MODEL_PROTO, Message, NODE_PROTO};
 use crate::protobuf::schema::NodeProto;
 use crate::protobuf::{Kept, Known};
@@ -40,19 +40,59 @@ pub(super) fn of_conversion(message: &str, field: &str, kind: Option<DifferenceK
 
 /// The differences of the models except expected ones. Tensors are compared by value, wherever they are stored.
 pub(super) fn compare_models(original: &Model, written: &Model, is_expected: IsExpected) -> Vec<Fault> {
-    let models = [original, written];
-    let left = without_equal_initializers(models);
-    let protos = match &left {
-        Some([original, written]) => [original, written],
-        None => [original.proto(), written.proto()],
+    let (models, protos) = ([original, written], [original.proto(), written.proto()]);
+    if protos.iter().all(|proto| proto.source().is_some()) {
+        return compare("", &MODEL_PROTO, models, protos, is_expected);
+    }
+    // At least one of them has to be encoded: nodes one by one, so that they are not in memory twice.
+    let [mut before, mut after] = protos.map(without_nodes);
+    if let (Some(before), Some(after)) = (before.graph.as_mut(), after.graph.as_mut()) {
+        for (before, after) in before.initializer.iter_mut().zip(&mut after.initializer) {
+            leave_equal_values_out([before, after], models);
+        }
+    }
+    let mut faults = compare("", &MODEL_PROTO, models, [&before, &after], is_expected);
+    if !is_expected("GraphProto", "node", None) {
+        faults.extend(compare_all_nodes(models, is_expected));
+    }
+    faults
+}
+
+/// The differences of the nodes of the main graph and of functions.
+fn compare_all_nodes(models: [&Model; 2], is_expected: IsExpected) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let bodies = |model: &Model| -> Vec<ScopeId> {
+        let is_body = |scope: &ScopeId| matches!(model.scope_kind(*scope), ScopeKind::Main | ScopeKind::Function(_));
+        model.scopes().filter(is_body).collect()
     };
-    compare("", &MODEL_PROTO, models, protos, is_expected)
+    for (left, right) in bodies(models[0]).into_iter().zip(bodies(models[1])) {
+        let [expected, found] = [models[0].nodes(left), models[1].nodes(right)];
+        if expected.len() != found.len() {
+            let what = format!("has {} nodes; must have {}", found.len(), expected.len());
+            faults.push(Fault::at(models[1].scope_path(right), what));
+        }
+        for (expected, found) in expected.zip(found) {
+            let nodes = [models[0].node(expected), models[1].node(found)];
+            if !are_same(nodes) {
+                faults.extend(compare(&models[0].node_path(expected), &NODE_PROTO, models, nodes, is_expected));
+            }
+        }
+    }
+    faults
 }
 
 /// The differences of a node and its counterpart, except expected ones.
-pub(super) fn compare_nodes(pairs: &Pairs, path: &str, nodes: [&NodeProto; 2], is_expected: IsExpected) -> Vec<Fault> {
+pub(super) fn compare_nodes(
+    pairs: &Pairs,
+    path: impl Fn() -> String,
+    nodes: [&NodeProto; 2],
+    is_expected: IsExpected,
+) -> Vec<Fault> {
+    if are_same(nodes) {
+        return Vec::new();
+    }
     let named = with_names_of(nodes[0], nodes[1]);
-    compare(path, &NODE_PROTO, [pairs.original, pairs.written], [nodes[0], named.as_ref().unwrap_or(nodes[1])], is_expected)
+    compare(&path(), &NODE_PROTO, [pairs.original, pairs.written], [nodes[0], named.as_ref().unwrap_or(nodes[1])], is_expected)
 }
 
 /// A node whose device configurations name its inputs and outputs as those of its counterpart do, if the names of these changed.
@@ -78,6 +118,12 @@ pub(super) fn with_names_of(original: &NodeProto, written: &NodeProto) -> Option
     Some(named)
 }
 
+/// Whether two messages have the same bytes and are as they were read.
+pub(super) fn are_same<M: Known + Clone>(messages: [&Kept<M>; 2]) -> bool {
+    let [left, right] = messages.map(Kept::source);
+    left.is_some() && left == right
+}
+
 /// The differences of two messages at the same path of two models.
 pub(super) fn compare<M: Known + Clone>(
     path: &str,
@@ -86,8 +132,7 @@ pub(super) fn compare<M: Known + Clone>(
     messages: [&Kept<M>; 2],
     is_expected: IsExpected,
 ) -> Vec<Fault> {
-    let sources = messages.map(Kept::source);
-    if sources[0].is_some() && sources[0] == sources[1] {
+    if are_same(messages) {
         return Vec::new();
     }
     let bytes: [Bytes; 2] = messages.map(|kept| kept.source().unwrap_or_else(|| kept.encode_to_vec().into()));

@@ -5,20 +5,26 @@ use std::collections::BTreeMap;
 use super::fault::Fault;
 use super::made::Made;
 use super::pairs::Pairs;
-use crate::base::hash::HashSet;
+use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Body, Model, Origin, Pin, ScopeId, ValueId};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 
-/// Values that annotations or training bindings name, and that are missing.
-pub(super) fn missing(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
+/// By scope of the written model: values that annotations or training bindings name, and that are missing.
+pub(super) fn missing(pairs: &Pairs) -> HashMap<ScopeId, Vec<Fault>> {
     let original = pairs.original;
-    let is_pinned = |&value: &ValueId| {
-        original.scope_of(value) == counterpart && matches!(original.pin(value), Some(Pin::Annotated | Pin::Trained))
-    };
-    let pinned = original.values().filter(is_pinned).map(|value| original.name(value));
-    let missing = pinned.filter(|name| pairs.written.defined(scope, name).is_none());
-    let path = pairs.written.scope_path(scope);
-    missing.map(|name| Fault::at(format!("{path}/{name}"), "was removed, but an annotation or binding names it")).collect()
+    let mut pinned: HashMap<ScopeId, Vec<&str>> = HashMap::default();
+    for value in original.values().filter(|&value| matches!(original.pin(value), Some(Pin::Annotated | Pin::Trained))) {
+        pinned.entry(original.scope_of(value)).or_default().push(original.name(value));
+    }
+    let mut faults = HashMap::default();
+    for (scope, counterpart) in pairs.scopes() {
+        let Some(names) = counterpart.and_then(|counterpart| pinned.get(&counterpart)) else { continue };
+        let missing = names.iter().filter(|name| pairs.written.defined(scope, name).is_none());
+        let path = pairs.written.scope_path(scope);
+        let fault = |name: &&str| Fault::at(format!("{path}/{name}"), "was removed, but an annotation or binding names it");
+        faults.insert(scope, missing.map(fault).collect());
+    }
+    faults
 }
 
 /// New initializers that are not in the one form that they have, that nothing uses, or that are listed before those of the original.

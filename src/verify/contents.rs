@@ -5,11 +5,16 @@ use super::evaluate::{FirstInput, Needs, Node, Value, first_difference, needs, r
 use super::term::{Side, Term, TermId};
 use super::terms::Terms;
 use crate::base::hash::HashMap;
+use crate::base::threshold::Threshold;
 use crate::elements::cast::{Cast, Contested, Rules};
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ValueId, is_onnx_domain};
 use crate::ops::schemas::{self, LATEST_OPSET, Schema};
 use crate::passes::Options;
+use crate::tensor::Tensor;
+
+/// The bytes up to which a constant is read again where it is used.
+const SMALL: Threshold = Threshold::new("bytes of constants that are read again", 1 << 10).or_zero();
 
 /// The values of terms that are constant, or why a term has none.
 pub(super) struct Contents<'m> {
@@ -33,13 +38,17 @@ impl<'m> Contents<'m> {
 
     /// The values of a term.
     pub fn of(&mut self, id: TermId) -> Result<Value, String> {
+        if let Some(value) = self.small_constant(id) {
+            return Ok(value);
+        }
         let mut stack = vec![id];
         while let Some(&next) = stack.last() {
             if self.known.contains_key(&next) {
                 stack.pop();
                 continue;
             }
-            let needed: Vec<TermId> = self.needs(next).into_iter().filter(|id| !self.known.contains_key(id)).collect();
+            let is_needed = |id: &TermId| !self.known.contains_key(id) && self.small_constant(*id).is_none();
+            let needed: Vec<TermId> = self.needs(next).into_iter().filter(is_needed).collect();
             if needed.is_empty() {
                 let value = self.compute(next);
                 self.known.insert(next, value);
@@ -50,11 +59,36 @@ impl<'m> Contents<'m> {
         self.known[&id].clone()
     }
 
+    /// The values of a value of the original.
+    pub fn of_original(&mut self, value: ValueId) -> Result<Value, String> {
+        let id = self.terms.of(Side::Original, value).ok_or("it is not defined")?;
+        self.of(id)
+    }
+
+    /// The values of a constant that is read faster than remembered.
+    fn small_constant(&self, id: TermId) -> Option<Value> {
+        let Term::Constant(side, value) = *self.terms.term(id) else { return None };
+        let model = self.terms.model(side);
+        let tensor = model.initializer(value)?;
+        if Tensor::read(tensor).ok()?.stored_bytes() > SMALL.get() as u64 {
+            return None;
+        }
+        self.load(side, value).ok()
+    }
+
+    /// The values of a term that is known.
+    fn known(&self, id: TermId) -> Result<Value, String> {
+        match self.known.get(&id) {
+            Some(value) => value.clone(),
+            None => self.small_constant(id).ok_or_else(|| "it is not known".to_owned()),
+        }
+    }
+
     /// The terms whose values determine those of a term. A shape may be known without the values.
     fn needs(&self, id: TermId) -> Vec<TermId> {
         match self.terms.term(id) {
             Term::Cast { of, .. } => vec![*of],
-            Term::Move { inputs, .. } => inputs.iter().flatten().copied().collect(),
+            Term::Move(moved) => moved.inputs.iter().flatten().copied().collect(),
             Term::Original(value) => {
                 let original = self.terms.pairs.original;
                 let node = original.producer(*value).filter(|&node| operator(original, node).is_some());
@@ -79,12 +113,12 @@ impl<'m> Contents<'m> {
         match self.terms.term(id) {
             Term::Constant(side, value) => self.load(*side, *value),
             Term::New(_) => Err("nothing in the original corresponds to it".to_owned()),
-            Term::Cast { of, .. } => self.cast(id, self.known[of].clone()?),
-            Term::Move { inputs, output, .. } => {
+            Term::Cast { of, .. } => self.cast(id, self.known(*of)?),
+            Term::Move(moved) => {
                 let (side, node) = self.terms.node(id).ok_or("no node computes it")?;
-                let node = self.node(side, node, inputs)?;
+                let node = self.node(side, node, &moved.inputs)?;
                 // Casts of the node's inputs may have become casts of the term: it may not support the type.
-                nth(results(&node)?, *output)
+                nth(results(&node)?, moved.output)
             }
             Term::Original(value) => {
                 let original = self.terms.pairs.original;
@@ -107,7 +141,7 @@ impl<'m> Contents<'m> {
     fn node(&self, side: Side, id: NodeId, inputs: &[Option<TermId>]) -> Result<Node<'m>, String> {
         let model = self.terms.model(side);
         let (schema, needs) = operator(model, id).ok_or("it depends on inputs")?;
-        let value = |input: &Option<TermId>| input.map(|input| self.known[&input].clone()).transpose();
+        let value = |input: &Option<TermId>| input.map(|input| self.known(input)).transpose();
         let (inputs, first) = match needs {
             Needs::Values => (inputs.iter().map(value).collect::<Result<Vec<_>, String>>()?, None),
             Needs::Shape => match inputs.first().map(value) {

@@ -1,55 +1,85 @@
 //! Verification of a conversion.
 
+use std::sync::OnceLock;
+
 use super::bystanders::{compare_models, compare_nodes, of_conversion};
 use super::fault::Fault;
 use super::pairs::Pairs;
 use super::storage;
 use super::verified::Verified;
 use crate::base::hash::HashSet;
-use crate::convert::engine::Conversion;
+use crate::base::parallel;
 use crate::convert::{self, NotConverted, Options};
 use crate::graph::Model;
-use crate::ops::inference::{Known, infer};
+use crate::ops::inference::{Inferred, Known, infer};
 
-pub(super) fn verify(original: &Model, written: &Model, options: &Options) -> (Verified, Vec<Fault>) {
+pub(super) fn verify(original: Model, written: &Model, options: &Options) -> (Verified, Vec<Fault>) {
     let verified = Verified { nodes: written.topological_order().len(), ..Verified::default() };
-    let read = convert::read(original.clone(), options).map_err(NotConverted::from);
-    let again = read.and_then(|read| Ok((convert::plan(&read, options)?.apply(read.clone())?, read)));
-    let (Conversion { model: again, report }, original) = match &again {
-        Ok((again, original)) => (again, original),
-        Err(error) => return (verified, vec![Fault::at("graph", format!("the original cannot be converted again: {error}"))]),
-    };
-    // What was computed and written.
-    let mut faults = compare_models(again, written, |_, _, _| false);
-    // What the conversion may not change.
-    faults.extend(compare_models(original, written, of_conversion));
-    let pairs = Pairs::by_results(original, written);
-    let expanded = report.expansions.iter().map(|expanded| &*expanded.node);
-    let changed: HashSet<&str> = report.changes.iter().map(|change| &*change.node).chain(expanded).collect();
-    for (scope, counterpart) in pairs.scopes() {
-        for node in written.nodes(scope).filter(|_| counterpart.is_some()) {
-            let Some(counterpart) = pairs.node(node) else { continue };
-            let path = original.node_path(counterpart);
-            if !changed.contains(path.as_str()) {
-                faults.extend(compare_nodes(&pairs, &path, [original.node(counterpart), written.node(node)], of_conversion));
-            }
-        }
+    match faults(original, written, options) {
+        Ok(faults) => (verified, faults),
+        Err(error) => (verified, vec![Fault::at("graph", format!("the original cannot be converted again: {error}"))]),
     }
-    faults.extend(types(&pairs));
-    faults.extend(storage::ambiguous(again, written));
-    match convert::expect_valid(written) {
+}
+
+fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fault>, NotConverted> {
+    let original = convert::read(original, options)?;
+    let (before, after) = (OnceLock::new(), OnceLock::new());
+    let infer_both = || {
+        before.get_or_init(|| infer(&original));
+        after.get_or_init(|| infer(written));
+    };
+    let compare = || {
+        // What the conversion may not change.
+        let faults = compare_models(&original, written, of_conversion);
+        let pairs = Pairs::by_results(&original, written);
+        let differing = nodes(&pairs);
+        (faults, pairs, differing)
+    };
+    let ((), (mut faults, pairs, differing)) = parallel::join(infer_both, compare);
+    faults.extend(types(&pairs, [&before, &after]));
+    drop(pairs);
+    match convert::expect_valid(written, &after) {
         Ok(()) => {}
         Err(NotConverted::Blocked { blockers, .. }) => {
             faults.extend(blockers.into_iter().map(|blocker| Fault::at(blocker.node, blocker.reason)));
         }
         Err(invalid) => faults.push(Fault::at("graph", invalid.to_string())),
     }
-    (verified, faults)
+    drop(after);
+    // What was computed and written.
+    let again = convert::plan_valid(&original, &before, options)?;
+    drop(before);
+    let report = again.report();
+    let expanded = report.expansions.iter().map(|expanded| &*expanded.node);
+    let changed: HashSet<&str> = report.changes.iter().map(|change| &*change.node).chain(expanded).collect();
+    faults.extend(differing.into_iter().filter(|(path, _)| !changed.contains(path.as_str())).flat_map(|(_, faults)| faults));
+    let again = again.apply(original)?.model;
+    faults.extend(compare_models(&again, written, |_, _, _| false));
+    faults.extend(storage::ambiguous(&again, written));
+    parallel::drop_later(again);
+    Ok(faults)
+}
+
+/// The nodes that differ, by their paths in the original.
+fn nodes(pairs: &Pairs) -> Vec<(String, Vec<Fault>)> {
+    let (original, written) = (pairs.original, pairs.written);
+    let mut differing = Vec::new();
+    for (scope, _) in pairs.scopes().filter(|(_, counterpart)| counterpart.is_some()) {
+        for node in written.nodes(scope) {
+            let Some(counterpart) = pairs.node(node) else { continue };
+            let path = || original.node_path(counterpart);
+            let faults = compare_nodes(pairs, path, [original.node(counterpart), written.node(node)], of_conversion);
+            if !faults.is_empty() {
+                differing.push((path(), faults));
+            }
+        }
+    }
+    differing
 }
 
 /// Values whose types or shapes, inferred from the operators of both opsets, contradict each other.
-fn types(pairs: &Pairs) -> Vec<Fault> {
-    let (original, written) = (infer(pairs.original), infer(pairs.written));
+fn types(pairs: &Pairs, inferred: [&OnceLock<Inferred>; 2]) -> Vec<Fault> {
+    let [Some(original), Some(written)] = inferred.map(OnceLock::get) else { return Vec::new() };
     let mut faults = Vec::new();
     for value in pairs.written.values() {
         let Some(counterpart) = pairs.value(value) else { continue };

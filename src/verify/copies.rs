@@ -6,8 +6,8 @@ use crate::graph::{Body, Edit, Model};
 use crate::precision::AddedFunction;
 
 /// The original with the copies: each has the content of the function of which it is one, and the calls that are listed call it.
-pub(super) fn with_copies(original: &Model, functions: &[AddedFunction]) -> Result<Model, Vec<Fault>> {
-    let mut model = original.clone();
+pub(super) fn with_copies(original: Model, functions: &[AddedFunction]) -> Result<Model, Vec<Fault>> {
+    let mut model = original;
     for added in functions {
         let fault = |what: &str| vec![Fault::at(format!("function/{}:{}", shortened(&added.domain), shortened(&added.name)), what)];
         let Some(scope) = model.scopes().find(|&scope| added.is_original(&model, scope)) else {

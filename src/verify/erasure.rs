@@ -16,6 +16,7 @@ use super::left_out::without_nodes;
 use super::sources::Sources;
 use super::verified::Verified;
 use crate::base::hash::{HashMap, HashSet};
+use crate::base::parallel;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ScopeKind, TypeSource, ValueId, graph_mut, holds_graph};
 use crate::ops::inference::{Inferred, infer};
@@ -30,7 +31,8 @@ pub(super) fn verify(original: &Model, written: &Model, report: &Report) -> (Ver
         Ok(erasure) => erasure,
         Err(faults) => return (Verified::default(), faults),
     };
-    erasure.expect_valid();
+    let invalid = erasure.invalid_nodes();
+    erasure.faults.extend(invalid);
     erasure.top_level_nodes();
     let (mut erased, mut before) = (without_nodes(written.proto()), without_nodes(original.proto()));
     erasure.model(&mut erased, &mut before);
@@ -44,7 +46,8 @@ pub(super) fn verify(original: &Model, written: &Model, report: &Report) -> (Ver
 pub(super) struct Erasure<'v> {
     pub original: &'v Model,
     pub written: &'v Model,
-    inferred: Inferred,
+    /// The types and shapes of the original, and of the written model.
+    inferred: [Inferred; 2],
     pub report: &'v Report,
     /// By input and output, one of which is a new name.
     added: HashMap<(&'v str, &'v str), &'v AddedCast>,
@@ -55,7 +58,7 @@ pub(super) struct Erasure<'v> {
     /// By node of the written model: that of the original.
     nodes: HashMap<NodeId, NodeId>,
     /// By value of the written model: that of the original.
-    values: HashMap<ValueId, ValueId>,
+    values: Vec<Option<ValueId>>,
     /// What values of the original were cast from.
     sources: Sources,
     /// By node of the written model: the graphs in its attributes.
@@ -71,16 +74,17 @@ pub(super) struct Erasure<'v> {
 impl<'v> Erasure<'v> {
     /// Pairs the nodes and values of the models.
     fn new(original: &'v Model, written: &'v Model, report: &'v Report) -> Result<Erasure<'v>, Vec<Fault>> {
+        let (before, after) = parallel::join(|| infer(original), || infer(written));
         let mut erasure = Erasure {
             original,
             written,
-            inferred: infer(written),
+            inferred: [before, after],
             report,
             added: report.casts_added.iter().map(|cast| ((cast.input.as_str(), cast.output.as_str()), cast)).collect(),
             removed: report.casts_removed.iter().map(String::as_str).collect(),
             bounds: report.tensors.iter().map(|tensor| (tensor.tensor.as_str(), tensor.bound)).collect(),
             nodes: HashMap::default(),
-            values: HashMap::default(),
+            values: vec![None; written.value_bound()],
             sources: Sources::default(),
             bodies: written.subgraphs(),
             renamed: report.casts_added.iter().map(|cast| (cast.input.as_str(), cast.output.as_str())).collect(),
@@ -108,7 +112,7 @@ impl<'v> Erasure<'v> {
                 Origin::Missing => missing.get(&(scope, name)).copied(),
                 _ => original.lookup(scope, name),
             };
-            erasure.values.extend(counterpart.map(|counterpart| (value, counterpart)));
+            erasure.values[value.index()] = counterpart;
         }
         // A cast to the old type has the value of what it casts, which the original has with the new type.
         let is_followed =
@@ -136,7 +140,7 @@ impl<'v> Erasure<'v> {
         for (before, after) in before.into_iter().zip(after) {
             self.nodes.insert(after, before);
             for (index, value) in written.outputs(after) {
-                self.values.extend(original.output(before, index).map(|counterpart| (value, counterpart)));
+                self.values[value.index()] = original.output(before, index);
             }
         }
     }
@@ -144,9 +148,11 @@ impl<'v> Erasure<'v> {
     /// The reported cast that a node is.
     fn added_cast(&self, node: NodeId) -> Option<&'v AddedCast> {
         let proto = self.written.node(node);
+        if proto.op_type() != "Cast" || !proto.domain().is_empty() || proto.attribute.len() != 1 {
+            return None;
+        }
         let ([input], [output]) = (proto.input.as_slice(), proto.output.as_slice()) else { return None };
-        let cast = self.added.get(&(input.as_str(), output.as_str())).copied()?;
-        (proto.op_type() == "Cast" && proto.domain().is_empty() && proto.attribute.len() == 1).then_some(cast)
+        self.added.get(&(input.as_str(), output.as_str())).copied()
     }
 
     /// Whether a node of the original is a reported cast that was removed.
@@ -168,32 +174,37 @@ impl<'v> Erasure<'v> {
         (to == self.report.to && DType::ALL.iter().copied().any(from_old)) || (from == self.report.to && self.is_old(to))
     }
 
-    /// Nodes that were valid are valid, and reported casts have their types.
-    fn expect_valid(&mut self) {
-        let before = infer(self.original);
-        let mut found = 0;
-        for scope in self.written.scopes() {
-            let opset = self.written.opset(scope, "").unwrap_or(0);
-            for node in self.written.nodes(scope) {
-                if let Some(cast) = self.added_cast(node) {
-                    found += 1;
-                    let to = self.written.cast_node(node).ok().map(|cast| cast.to);
-                    let from = self.written.input(node, 0).and_then(|value| self.inferred.of(value).dtype());
-                    let is_right = to == Some(TypeSource::Attribute(cast.to)) && from.is_none_or(|from| from == cast.from);
-                    if !is_right || !self.is_between(cast.from, cast.to) {
-                        self.faults.push(Fault::at(self.written.node_path(node), "is not the cast that was reported"));
-                    }
-                }
-                let Some(fault) = node_fault(self.written, &self.inferred, node, opset) else { continue };
-                let counterpart = self.nodes.get(&node);
-                if counterpart.is_none_or(|&counterpart| node_fault(self.original, &before, counterpart, opset).is_none()) {
-                    self.faults.push(Fault::at(self.written.node_path(node), fault));
-                }
-            }
-        }
+    /// Nodes that were valid and are not, and reported casts without their types.
+    fn invalid_nodes(&self) -> Vec<Fault> {
+        let written = self.written;
+        let nodes: Vec<NodeId> = written.scopes().flat_map(|scope| written.nodes(scope)).collect();
+        let found = nodes.iter().filter(|&&node| self.added_cast(node).is_some()).count();
+        let mut faults = Vec::new();
+        parallel::extend_each(&mut faults, nodes, |node| [self.wrong_cast(node), self.invalid_node(node)]);
+        let mut faults: Vec<Fault> = faults.into_iter().flatten().flatten().collect();
         if found != self.added.len() {
-            self.faults.push(Fault::at("model", "does not have each reported cast once"));
+            faults.push(Fault::at("model", "does not have each reported cast once"));
         }
+        faults
+    }
+
+    fn wrong_cast(&self, node: NodeId) -> Option<Fault> {
+        let [_, inferred] = &self.inferred;
+        let cast = self.added_cast(node)?;
+        let to = self.written.cast_node(node).ok().map(|cast| cast.to);
+        let from = self.written.input(node, 0).and_then(|value| inferred.of(value).dtype());
+        let is_right = to == Some(TypeSource::Attribute(cast.to)) && from.is_none_or(|from| from == cast.from);
+        let is_wrong = !is_right || !self.is_between(cast.from, cast.to);
+        is_wrong.then(|| Fault::at(self.written.node_path(node), "is not the cast that was reported"))
+    }
+
+    fn invalid_node(&self, node: NodeId) -> Option<Fault> {
+        let [before, after] = &self.inferred;
+        let opset = self.written.opset(node.scope, "").unwrap_or(0);
+        let fault = node_fault(self.written, after, node, opset)?;
+        let was_valid = |&counterpart: &NodeId| node_fault(self.original, before, counterpart, opset).is_none();
+        let counterpart = self.nodes.get(&node);
+        counterpart.is_none_or(was_valid).then(|| Fault::at(self.written.node_path(node), fault))
     }
 
     /// Compares the nodes of the main graph and of functions one by one: they are not in memory twice at the same time.
@@ -333,7 +344,7 @@ impl<'v> Erasure<'v> {
     fn is_same(&self, found: ValueId, expected: ValueId) -> bool {
         let mut value = found;
         loop {
-            if self.values.get(&value).is_some_and(|&same| self.sources.is_source(same, expected)) {
+            if self.values[value.index()].is_some_and(|same| self.sources.is_source(same, expected)) {
                 return true;
             }
             let Some(node) = self.written.producer(value).filter(|&node| self.written.applies(node, "Cast")) else { return false };

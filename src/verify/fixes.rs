@@ -78,7 +78,7 @@ fn nodes(original: &Model, written: &Model, fixed: &[Diagnostic]) -> Vec<Fault> 
             let protos = [original.node(same), written.node(node)];
             let is_fixed = operators.contains(written.node(node).op_type());
             let may_change = if is_fixed { of_fixed_nodes } else { of_nodes };
-            faults.extend(compare_nodes(&pairs, &written.node_path(node), protos, may_change));
+            faults.extend(compare_nodes(&pairs, || written.node_path(node), protos, may_change));
         }
     }
     faults

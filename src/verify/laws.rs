@@ -52,6 +52,13 @@ pub fn is_lossy_round_trip(from: DType, middle: DType, to: DType) -> bool {
     is_wide && is_half && from == to
 }
 
+/// Whether a cast of a float to one of 16 bits, and a cast of its result, are one cast if lossy passes were run: the second cast is that of
+/// the first one's result cast back.
+#[must_use]
+pub fn is_lossy_detour(from: DType, middle: DType, to: DType) -> bool {
+    is_lossy_round_trip(from, middle, from) && are_one_cast(middle, from, to)
+}
+
 /// Whether a type has every element of another one: its numbers, infinities and NaNs.
 #[must_use]
 pub fn is_lossless(from: DType, to: DType) -> bool {

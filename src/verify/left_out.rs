@@ -34,26 +34,6 @@ fn is_large(tensor: &TensorProto) -> bool {
     Tensor::read(tensor).is_ok_and(|tensor| tensor.stored_bytes() >= LARGE)
 }
 
-/// Two models of which at least one has to be encoded, without the large initializers at the same places that are equal; `None` if they
-/// have none.
-pub(super) fn without_equal_initializers(models: [&Model; 2]) -> Option<[ModelProto; 2]> {
-    let is_encoded = models.iter().any(|model| model.proto().source().is_none());
-    let has_large = |model: &Model| {
-        let graph = model.proto().graph.as_ref();
-        graph.is_some_and(|graph| graph.initializer.iter().any(is_large))
-    };
-    if !is_encoded || !models.into_iter().all(has_large) {
-        return None;
-    }
-    let [mut left, mut right] = models.map(|model| model.proto().clone());
-    if let (Some(left), Some(right)) = (left.graph.as_mut(), right.graph.as_mut()) {
-        for (left, right) in left.initializer.iter_mut().zip(&mut right.initializer) {
-            leave_equal_values_out([left, right], models);
-        }
-    }
-    Some([left, right])
-}
-
 /// A model without the nodes of its graph and of its functions.
 pub(super) fn without_nodes(model: &ModelProto) -> ModelProto {
     let mut bare: ModelProto = raw::ModelProto {

@@ -1,6 +1,6 @@
 //! The messages that passes make have one form: they contain nothing else.
 
-use std::cell::{OnceCell, RefCell};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::bystanders::compare;
 use super::fault::Fault;
@@ -22,21 +22,15 @@ type ByForm = HashMap<(ScopeId, Vec<u8>), Vec<NodeId>>;
 /// The nodes of the original, without what passes change. Only the operators that are looked up are read.
 pub(super) struct Made<'m> {
     pairs: &'m Pairs<'m>,
-    by_operator: OnceCell<HashMap<&'m str, Vec<NodeId>>>,
-    known: RefCell<HashMap<&'m str, Forms>>,
-    constants: OnceCell<Forms>,
-    missing: OnceCell<HashMap<&'m str, ByForm>>,
+    by_operator: OnceLock<HashMap<&'m str, Vec<NodeId>>>,
+    known: Mutex<HashMap<&'m str, Forms>>,
+    constants: OnceLock<Forms>,
+    missing: OnceLock<HashMap<&'m str, ByForm>>,
 }
 
 impl<'m> Made<'m> {
     pub fn new(pairs: &'m Pairs<'m>) -> Made<'m> {
-        Made {
-            pairs,
-            by_operator: OnceCell::new(),
-            known: RefCell::default(),
-            constants: OnceCell::new(),
-            missing: OnceCell::new(),
-        }
+        Made { pairs, by_operator: OnceLock::new(), known: Mutex::default(), constants: OnceLock::new(), missing: OnceLock::new() }
     }
 
     /// The fields of a new cast, data movement or `Constant` besides its inputs and outputs must be what a node of the original has in the
@@ -107,7 +101,7 @@ impl<'m> Made<'m> {
     fn is_known(&self, root: ScopeId, proto: &NodeProto) -> bool {
         let original = self.pairs.original;
         let Some((&operator, nodes)) = self.by_operator().get_key_value(proto.op_type()) else { return false };
-        let mut known = self.known.borrow_mut();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let forms = known.entry(operator).or_insert_with(|| {
             let mut forms = Forms::default();
             for &node in nodes.iter().filter(|&&node| is_small(original.node(node))) {

@@ -18,6 +18,7 @@ mod copies;
 mod conversion;
 mod declared;
 mod effects;
+mod equality;
 mod erasure;
 mod evaluate;
 mod fault;

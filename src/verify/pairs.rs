@@ -1,7 +1,10 @@
 //! Which scopes, nodes and values of the two models correspond to each other: by the names of values.
 
+use std::sync::OnceLock;
+
 use super::form::moved_form;
 use crate::base::hash::HashMap;
+use crate::base::parallel;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::protobuf::schema::NodeProto;
 
@@ -11,7 +14,12 @@ pub(super) struct Pairs<'m> {
     pub written: &'m Model,
     follows_operators: bool,
     scopes: HashMap<ScopeId, ScopeId>,
-    nodes: HashMap<NodeId, NodeId>,
+    /// By scope and position: the positions in the counterparts of the scopes.
+    nodes: HashMap<ScopeId, Vec<Option<u32>>>,
+    /// By value.
+    values: Vec<Option<ValueId>>,
+    /// By scope of the original, once one was asked for.
+    written_scopes: OnceLock<HashMap<ScopeId, ScopeId>>,
 }
 
 impl<'m> Pairs<'m> {
@@ -27,7 +35,8 @@ impl<'m> Pairs<'m> {
 
     fn new(original: &'m Model, written: &'m Model, follows_operators: bool) -> Pairs<'m> {
         let (scopes, nodes) = (HashMap::default(), HashMap::default());
-        let mut pairs = Pairs { original, written, follows_operators, scopes, nodes };
+        let (values, written_scopes) = (Vec::new(), OnceLock::new());
+        let mut pairs = Pairs { original, written, follows_operators, scopes, nodes, values, written_scopes };
         let subgraphs: HashMap<_, ScopeId> =
             original.scopes().filter_map(|scope| Some((subgraph_key(original, scope)?, scope))).collect();
         let outermost = |kind: ScopeKind| original.scopes().find(|&scope| original.scope_kind(scope) == kind);
@@ -44,27 +53,43 @@ impl<'m> Pairs<'m> {
                 pairs.pair_nodes(scope, counterpart);
             }
         }
+        let counterpart = |&value: &ValueId| {
+            let scope = pairs.original_scope(written.scope_of(value))?;
+            original.defined(scope, written.name(value))
+        };
+        pairs.values = parallel::map(&written.values().collect::<Vec<ValueId>>(), counterpart);
         pairs
     }
 
     fn pair_nodes(&mut self, scope: ScopeId, counterpart: ScopeId) {
         let (original, written) = (self.original, self.written);
-        let named =
-            |model: &'m Model, node: NodeId| model.node(node).output.iter().map(String::as_str).filter(|name| !name.is_empty());
-        let by_output: HashMap<&str, NodeId> =
-            original.nodes(counterpart).flat_map(|node| named(original, node).map(move |name| (name, node))).collect();
+        let named = |model: &'m Model, node| model.node(node).output.iter().map(String::as_str).filter(|name| !name.is_empty());
+        let count = original.nodes(counterpart).len() as u32;
+        let mut pairs = vec![None; written.nodes(scope).len()];
+        // Most nodes come after the counterpart of the one before.
+        let mut next = 0;
         for node in written.nodes(scope) {
-            if let Some(&counterpart) = named(written, node).next().and_then(|name| by_output.get(name)) {
-                let counterpart =
-                    if self.follows_operators { computing(original, counterpart, written.node(node)) } else { counterpart };
-                self.nodes.insert(node, counterpart);
-            }
+            let Some(name) = named(written, node).next() else { continue };
+            let at_next = NodeId { scope: counterpart, position: next };
+            let found = if next < count && named(original, at_next).any(|other| other == name) {
+                Some(at_next)
+            } else {
+                let value = original.defined(counterpart, name);
+                value.and_then(|value| original.producer(value)).filter(|node| node.scope == counterpart)
+            };
+            let Some(found) = found else { continue };
+            next = found.position + 1;
+            let found = if self.follows_operators { computing(original, found, written.node(node)) } else { found };
+            pairs[node.position as usize] = Some(found.position);
         }
         // Nodes without results have effects: all are kept, in order.
         let without_results =
             |model: &'m Model, scope| model.nodes(scope).filter(|&node| named(model, node).next().is_none()).collect();
         let [left, right]: [Vec<NodeId>; 2] = [without_results(written, scope), without_results(original, counterpart)];
-        self.nodes.extend(left.into_iter().zip(right));
+        for (node, same) in left.into_iter().zip(right) {
+            pairs[node.position as usize] = Some(same.position);
+        }
+        self.nodes.insert(scope, pairs);
     }
 
     /// The scopes of the written model with those of the original; `None` for one that the original does not have.
@@ -79,20 +104,22 @@ impl<'m> Pairs<'m> {
 
     /// The counterpart of a node.
     pub fn node(&self, node: NodeId) -> Option<NodeId> {
-        self.nodes.get(&node).copied()
+        let position = *self.nodes.get(&node.scope)?.get(node.position as usize)?;
+        Some(NodeId { scope: self.original_scope(node.scope)?, position: position? })
     }
 
     /// The value of the same name in the counterpart of the scope.
     pub fn value(&self, value: ValueId) -> Option<ValueId> {
-        let scope = self.original_scope(self.written.scope_of(value))?;
-        self.original.defined(scope, self.written.name(value))
+        self.values[value.index()]
     }
 
     /// The value of the written model that has the name of a value of the original, in the counterpart of its scope.
     pub fn in_written(&self, value: ValueId) -> Option<ValueId> {
-        let scope = self.original.scope_of(value);
-        let (written, _) = self.scopes().find(|(_, counterpart)| *counterpart == Some(scope))?;
-        self.written.defined(written, self.original.name(value))
+        let scopes = self.written_scopes.get_or_init(|| {
+            let pairs = self.scopes().filter_map(|(scope, counterpart)| Some((counterpart?, scope)));
+            pairs.collect::<Vec<_>>().into_iter().rev().collect()
+        });
+        self.written.defined(*scopes.get(&self.original.scope_of(value))?, self.original.name(value))
     }
 }
 

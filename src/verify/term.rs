@@ -1,5 +1,7 @@
 //! A value as a term: what it is computed from.
 
+use std::sync::Arc;
+
 use crate::elements::cast::RoundMode;
 use crate::elements::dtype::DType;
 use crate::graph::ValueId;
@@ -25,14 +27,33 @@ pub(super) enum Term {
     Constant(Side, ValueId),
     /// A cast.
     Cast { of: TermId, effect: Effect },
-    /// An output of a node that moves elements of its first `data` inputs.
-    Move { operator: &'static str, attributes: Vec<Vec<u8>>, inputs: Vec<Option<TermId>>, data: usize, outputs: usize, output: u32 },
+    /// An output of a node that moves elements.
+    Move(Arc<Move>),
+}
+
+/// An output of a node that moves elements of its first `data` inputs.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Move {
+    pub operator: &'static str,
+    pub attributes: Vec<Vec<u8>>,
+    pub inputs: Vec<Option<TermId>>,
+    pub data: usize,
+    pub outputs: usize,
+    pub output: u32,
 }
 
 impl Term {
     /// Whether this is a `Reshape` to the same shape as one with other inputs.
     pub fn has_shape(&self, others: &[Option<TermId>]) -> bool {
-        matches!(self, Term::Move { operator: "Reshape", inputs, .. } if inputs.get(1) == others.get(1))
+        matches!(self, Term::Move(moved) if moved.operator == "Reshape" && moved.inputs.get(1) == others.get(1))
+    }
+}
+
+impl Move {
+    /// Whether this is the same output of the same operator, perhaps of other inputs.
+    pub fn is_like(&self, other: &Move) -> bool {
+        (self.operator, &self.attributes, self.inputs.len()) == (other.operator, &other.attributes, other.inputs.len())
+            && (self.outputs, self.output) == (other.outputs, other.output)
     }
 }
 

@@ -5,15 +5,16 @@
 //! 1. `Identity`, and a `Transpose` or `Reshape` that changes nothing, is its input ([`is_own_input`]).
 //! 2. A cast to the type of its input is its input; a cast of a lossless cast is one cast ([`laws`]).
 //! 3. Casts and data movement commute.
-//! 4. Only if lossy passes were run: a cast to a float of 16 bits and back is its input.
+//! 4. Only if lossy passes were run: a cast to a float of 16 bits and back is its input. Constants may also be computed without this law.
 
 use std::cell::{Cell, OnceCell};
 use std::mem::discriminant;
+use std::sync::Arc;
 
 use super::laws;
 use super::movement::{is_own_input, moves};
 use super::pairs::Pairs;
-use super::term::{Effect, Side, Term, TermId};
+use super::term::{Effect, Move, Side, Term, TermId};
 use crate::base::hash::{HashMap, HashSet};
 use crate::elements::cast::RoundMode;
 use crate::elements::dtype::DType;
@@ -23,7 +24,7 @@ use prost::Message as _;
 
 /// The terms of the values of both models.
 pub(super) struct Terms<'m> {
-    pub pairs: Pairs<'m>,
+    pub pairs: &'m Pairs<'m>,
     is_lossy: bool,
     terms: Vec<Term>,
     /// By term: the element type, once it was asked for, if it is known.
@@ -32,6 +33,7 @@ pub(super) struct Terms<'m> {
     first: Vec<[Option<ValueId>; 2]>,
     /// By term: a node that computes it.
     nodes: Vec<Option<(Side, NodeId)>>,
+    /// The terms of casts and of data movement: others are terms of one value of the original, or of none.
     ids: HashMap<Term, TermId>,
     /// By value, for each side.
     of: [Vec<Option<TermId>>; 2],
@@ -43,15 +45,16 @@ pub(super) struct Terms<'m> {
 }
 
 impl<'m> Terms<'m> {
-    pub fn new(pairs: Pairs<'m>, is_lossy: bool) -> Terms<'m> {
+    pub fn new(pairs: &'m Pairs<'m>, is_lossy: bool) -> Terms<'m> {
         let of = [pairs.original, pairs.written].map(|model| vec![None; model.value_bound()]);
+        let count = pairs.original.value_bound();
         let mut terms = Terms {
             pairs,
             is_lossy,
-            terms: Vec::new(),
-            types: Vec::new(),
-            first: Vec::new(),
-            nodes: Vec::new(),
+            terms: Vec::with_capacity(count),
+            types: Vec::with_capacity(count),
+            first: Vec::with_capacity(count),
+            nodes: Vec::with_capacity(count),
             ids: HashMap::default(),
             of,
             values: OnceCell::new(),
@@ -96,8 +99,8 @@ impl<'m> Terms<'m> {
             return Some(known);
         }
         let mut source = id;
-        while let Term::Move { inputs, .. } = &self.terms[source]
-            && let Some(&Some(input)) = inputs.first()
+        while let Term::Move(moved) = &self.terms[source]
+            && let Some(&Some(input)) = moved.inputs.first()
         {
             source = input;
         }
@@ -154,8 +157,7 @@ impl<'m> Terms<'m> {
     fn read(&mut self, side: Side) {
         let model = self.model(side);
         for value in model.values().filter(|&value| model.producer(value).is_none()) {
-            let term = self.leaf(side, value);
-            let id = self.id(term);
+            let id = self.leaf(side, value);
             self.set(side, value, id);
         }
         for &node in model.topological_order() {
@@ -183,10 +185,7 @@ impl<'m> Terms<'m> {
         for &(index, output) in &outputs {
             let id = match self.moved(side, node, index) {
                 Some(id) => id,
-                None => {
-                    let term = self.opaque(side, node, index, output);
-                    self.id(term)
-                }
+                None => self.opaque(side, node, index, output),
             };
             self.nodes[id].get_or_insert((side, node));
             self.set(side, output, id);
@@ -213,42 +212,47 @@ impl<'m> Terms<'m> {
     }
 
     /// The term of a value that no node produces.
-    fn leaf(&self, side: Side, value: ValueId) -> Term {
+    fn leaf(&mut self, side: Side, value: ValueId) -> TermId {
         let model = self.model(side);
-        let is_constant = |model: &Model, value| model.constant(value).is_ok();
-        if side == Side::Original {
-            return if is_constant(model, value) { Term::Constant(side, value) } else { Term::Original(value) };
-        }
         // Initializers of the same name are compared with the other fields of their graphs.
         let is_same = |other: &ValueId| discriminant(&model.origin(value)) == discriminant(&self.pairs.original.origin(*other));
-        match self.pairs.value(value).filter(is_same).and_then(|other| self.of(Side::Original, other)) {
-            Some(id) => self.terms[id].clone(),
-            None if is_constant(model, value) => Term::Constant(side, value),
-            None => Term::New(value),
-        }
+        let same = match side {
+            Side::Original => None,
+            Side::Written => self.pairs.value(value).filter(is_same).and_then(|other| self.of(Side::Original, other)),
+        };
+        same.unwrap_or_else(|| {
+            self.add(match (side, model.constant(value).is_ok()) {
+                (_, true) => Term::Constant(side, value),
+                (Side::Original, false) => Term::Original(value),
+                (Side::Written, false) => Term::New(value),
+            })
+        })
     }
 
     /// The term of an output of a node of which only the name is known.
-    fn opaque(&self, side: Side, node: NodeId, index: u32, output: ValueId) -> Term {
+    fn opaque(&mut self, side: Side, node: NodeId, index: u32, output: ValueId) -> TermId {
         let model = self.model(side);
         let is_constant = model.constant(output).is_ok();
-        match side {
-            Side::Original if is_constant => Term::Constant(side, output),
-            Side::Original => Term::Original(output),
-            Side::Written => {
-                // The nodes themselves are compared, too: those of another operator only if they are not known by what they compute.
-                let counterpart = self.pairs.node(node);
-                let is_same = counterpart.is_some_and(|other| self.pairs.original.node(other).op_type == model.node(node).op_type);
-                let term = counterpart.and_then(|node| self.pairs.original.output(node, index));
-                let term = term.and_then(|value| self.of(Side::Original, value)).map(|id| &self.terms[id]);
-                match term {
-                    Some(Term::Original(value)) if !is_constant => Term::Original(*value),
-                    Some(Term::Constant(side, value)) if is_constant && is_same => Term::Constant(*side, *value),
-                    _ if is_constant => Term::Constant(side, output),
-                    _ => Term::New(output),
-                }
+        let counterpart = match side {
+            Side::Original => None,
+            Side::Written => self.pairs.node(node),
+        };
+        if let Some(counterpart) = counterpart {
+            let original = self.pairs.original;
+            // The nodes themselves are compared, too: those of another operator only if they are not known by what they compute.
+            let is_same = || original.node(counterpart).op_type == model.node(node).op_type;
+            let id = original.output(counterpart, index).and_then(|value| self.of(Side::Original, value));
+            match id.map(|id| (id, &self.terms[id])) {
+                Some((id, Term::Original(_))) if !is_constant => return id,
+                Some((id, Term::Constant(..))) if is_constant && is_same() => return id,
+                _ => {}
             }
         }
+        self.add(match (side, is_constant) {
+            (_, true) => Term::Constant(side, output),
+            (Side::Original, false) => Term::Original(output),
+            (Side::Written, false) => Term::New(output),
+        })
     }
 
     /// The term of an output of a node that moves elements.
@@ -272,7 +276,8 @@ impl<'m> Terms<'m> {
             effects.push(effect);
             inputs.iter_mut().zip(casts).for_each(|(input, (of, _))| *input = Some(of));
         }
-        let id = self.id(Term::Move { operator, attributes, inputs, data, outputs: proto.output.len(), output });
+        let outputs = proto.output.len();
+        let id = self.id(Term::Move(Arc::new(Move { operator, attributes, inputs, data, outputs, output })));
         self.nodes[id].get_or_insert((side, node));
         Some(effects.into_iter().rev().fold(id, |id, effect| self.cast(id, effect, (side, node))))
     }
@@ -313,8 +318,9 @@ impl<'m> Terms<'m> {
                     },
                 };
                 let is_one_cast = |first: Effect, from: DType| {
-                    laws::are_one_cast(from, first.to, effect.to)
-                        || self.is_lossy && laws::is_lossy_round_trip(from, first.to, effect.to)
+                    let is_lossy =
+                        laws::is_lossy_round_trip(from, first.to, effect.to) || laws::is_lossy_detour(from, first.to, effect.to);
+                    laws::are_one_cast(from, first.to, effect.to) || self.is_lossy && is_lossy
                 };
                 match (first, from) {
                     (Some(first), Some(from)) if is_one_cast(first, from) => {
@@ -365,16 +371,23 @@ impl<'m> Terms<'m> {
         self.of[side as usize][value.index()] = Some(id);
     }
 
+    /// The id of the term of a cast or of data movement.
     fn id(&mut self, term: Term) -> TermId {
         if let Some(&id) = self.ids.get(&term) {
             return id;
         }
+        let id = self.add(term.clone());
+        self.ids.insert(term, id);
+        id
+    }
+
+    /// The id of a term that is new.
+    fn add(&mut self, term: Term) -> TermId {
         let id = self.terms.len();
-        self.terms.push(term.clone());
+        self.terms.push(term);
         self.types.push(Cell::new(None));
         self.first.push([None; 2]);
         self.nodes.push(None);
-        self.ids.insert(term, id);
         id
     }
 }

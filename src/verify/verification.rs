@@ -5,6 +5,7 @@ use super::fault::{Fault, NotVerified};
 use super::fixes::Fixes;
 use super::verified::Verified;
 use super::{conversion, erasure, fixes, rewrite};
+use crate::base::parallel;
 use crate::convert::Options as ConvertOptions;
 use crate::graph::{Checkpoint, Model};
 use crate::lint::{Baseline, Noqa, Safety, Selection};
@@ -45,7 +46,12 @@ impl Verification {
     /// A verification of what a change of precision makes of a model, which is given as it is before, with the report of the change.
     #[must_use]
     pub fn of_precision(original: &Model, report: &PrecisionReport) -> Verification {
-        Verification { original: original.checkpoint(), work: Work::Precision(Box::new(report.clone())) }
+        Verification::of_precision_from(original.checkpoint(), report)
+    }
+
+    /// Like [`Verification::of_precision`], of the state of a model before.
+    pub(crate) fn of_precision_from(original: Checkpoint, report: &PrecisionReport) -> Verification {
+        Verification { original, work: Work::Precision(Box::new(report.clone())) }
     }
 
     /// A verification of what fixes make of a model, which is given as it is before, with the options by which it is fixed.
@@ -60,28 +66,38 @@ impl Verification {
         self.original.clone().restore()
     }
 
+    /// The model before, in place of the verification.
+    pub(crate) fn into_original(self) -> Model {
+        self.original.restore()
+    }
+
     /// Checks a model that was written and opened again.
     ///
     /// # Errors
     /// With everything that could not be verified.
     pub fn check(&self, written: &Model) -> Result<Verified, NotVerified> {
-        self.compare(&self.original(), written)
+        self.compare(self.original(), written)
     }
 
     /// Like [`Verification::check`], against the original that was decoded before.
-    pub(crate) fn compare(&self, original: &Model, written: &Model) -> Result<Verified, NotVerified> {
+    pub(crate) fn compare(&self, original: Model, written: &Model) -> Result<Verified, NotVerified> {
+        let by = |original: Model, verify: &dyn Fn(&Model) -> (Verified, Vec<Fault>)| {
+            let found = verify(&original);
+            parallel::drop_later(original);
+            found
+        };
         let (verified, faults) = match &self.work {
-            _ if is_unchanged(original, written) => {
-                (Verified { nodes: written.topological_order().len(), ..Verified::default() }, Vec::new())
+            _ if is_unchanged(&original, written) => {
+                let nodes = written.topological_order().len();
+                by(original, &|_| (Verified { nodes, ..Verified::default() }, Vec::new()))
             }
-            Work::Passes { options, is_lossy } => rewrite::verify(original, written, options, *is_lossy),
+            Work::Passes { options, is_lossy } => by(original, &|original| rewrite::verify(original, written, options, *is_lossy)),
             Work::Conversion(options) => conversion::verify(original, written, options),
-            Work::Precision(report) if report.functions_added.is_empty() => erasure::verify(original, written, report),
             Work::Precision(report) => match with_copies(original, &report.functions_added) {
-                Ok(original) => erasure::verify(&original, written, report),
+                Ok(original) => by(original, &|original| erasure::verify(original, written, report)),
                 Err(faults) => (Verified::default(), faults),
             },
-            Work::Fixes(fixes) => fixes::verify(original, written, fixes),
+            Work::Fixes(fixes) => by(original, &|original| fixes::verify(original, written, fixes)),
         };
         let bad_tensors = written.bad_tensors().iter().map(Fault::from);
         let faults: Vec<Fault> = bad_tensors.chain(faults).collect();

@@ -64,7 +64,7 @@ impl Lint {
         drop(reserved);
         for (task, one) in tasks.iter().zip(linted) {
             match one {
-                Ok(Linted { path, findings, fixed, frozen, diff: change, sketch, saved }) => {
+                Ok(Linted { path, findings, fixed, frozen, diff: change, sketch, saved, is_verified }) => {
                     sketches.extend(sketch);
                     if !messages.quiet {
                         let lines = old_files_lines(false, &saved);
@@ -80,6 +80,7 @@ impl Lint {
                         true => run.findings = findings,
                         false => run.findings.extend(findings),
                     }
+                    run.verified = run.verified.or(is_verified);
                     run.fixed.extend(fixed);
                     diff.append(&change);
                 }

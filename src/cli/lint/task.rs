@@ -32,6 +32,8 @@ pub(super) struct Linted {
     pub sketch: Option<Sketch>,
     /// The files that were written.
     pub saved: Saved,
+    /// Whether they were verified; none if none was written.
+    pub is_verified: Option<bool>,
 }
 
 /// Lints a file, one of this many models. The findings of `known` are not fixed; `baseline` is a file into which findings are
@@ -65,12 +67,13 @@ pub(super) fn lint_file(
     let is_changed = !fixed.is_empty() || frozen.as_ref().is_some_and(|names| !names.is_empty());
     let before = before.filter(|_| is_changed);
     let diff = before.map_or_else(Shown::default, |before| model_diff(&name, &before, model.proto()));
-    let mut saved = Saved::default();
+    let (mut saved, mut is_verified) = (Saved::default(), None);
     if lint.fix && is_changed {
         let options = SaveOptions { prune_data: lint.prune.prune_data, ..SaveOptions::default() };
         let plan = model.into_plan(&Target::File(path.clone()), &options)?;
         lint.page.check_written(plan.files())?;
         baseline.map_or(Ok(()), |baseline| baseline.check_others(plan.files()))?;
+        is_verified = Some(verification.is_some());
         saved = match verification {
             Some(verification) => plan.execute_verified(&verification)?.0,
             None => plan.execute()?,
@@ -82,5 +85,5 @@ pub(super) fn lint_file(
     let about = || [About::found(&findings), About::found(&fixed)].concat();
     let sketch = original.map(|original| original.sketch(&about(), is_fixing.then_some(&model)));
     parallel::drop_later(model);
-    Ok(Linted { path: name, findings, fixed, frozen, diff, sketch, saved })
+    Ok(Linted { path: name, findings, fixed, frozen, diff, sketch, saved, is_verified })
 }

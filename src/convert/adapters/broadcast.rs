@@ -22,9 +22,9 @@ fn align_trailing(cx: &mut Context) -> Result<(), Reason> {
     let axis = cx.int("axis")?.filter(|_| broadcasts);
     cx.remove_attribute("broadcast");
     cx.remove_attribute("axis");
-    let Some(axis) = axis else { return Ok(()) };
+    let Some(axis) = axis else { return keeps_shape_of_first(cx) };
     if elements(&cx.known_input(1)) == Some(1) {
-        return Ok(());
+        return keeps_shape_of_first(cx);
     }
     let (left, right) = (cx.rank(0)? as i64, cx.rank(1)? as i64);
     let missing = left.saturating_sub(axis).saturating_sub(right);
@@ -35,6 +35,22 @@ fn align_trailing(cx: &mut Context) -> Result<(), Reason> {
         unsqueeze(cx, 1, (right..right + missing).collect());
     }
     Ok(())
+}
+
+/// Before opset 7 the result has the shape of the first operand. If it would have another one now, the node was invalid.
+fn keeps_shape_of_first(cx: &Context) -> Result<(), Reason> {
+    let (Some(left), Some(right)) = (cx.known_input(0).shape, cx.known_input(1).shape) else { return Ok(()) };
+    let is_kept = |(left, right): (&Option<i64>, &Option<i64>)| match (left, right) {
+        (_, None | Some(1)) | (None, _) => true,
+        (left, right) => left == right,
+    };
+    match right.len() <= left.len() && left.iter().rev().zip(right.iter().rev()).all(is_kept) {
+        true => Ok(()),
+        false => {
+            Err(NodeInvalid
+                .because("before opset 7 the result has the shape of the first operand, which these shapes do not allow"))
+        }
+    }
 }
 
 /// Inserts dimensions of one into an input, as versions 1 to 12 of `Unsqueeze` do.

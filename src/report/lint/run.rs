@@ -31,6 +31,9 @@ pub struct LintRun {
     /// Those that were kept, by model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unused_files: BTreeMap<String, Vec<UnusedFile>>,
+    /// Whether models with fixes were verified before they were written; none if none was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
     /// The least severity for which the exit code is 1, by model.
     #[serde(skip)]
     pub fail_on: HashMap<String, Severity>,
@@ -50,6 +53,9 @@ pub fn lint_summary(run: &LintRun, fixed: &str) -> String {
     let mut parts = Vec::new();
     if !run.fixed.is_empty() {
         parts.push(format!("{fixed} {}", plural(run.fixed.len(), "finding")));
+    }
+    if run.verified == Some(false) {
+        parts.push("not verified".to_owned());
     }
     if !run.findings.is_empty() || run.fixed.is_empty() {
         let all = plural(run.models.len(), "model");

@@ -15,6 +15,9 @@ use crate::elements::dtype::DType;
 /// Elements that are compared together before one of them is looked at.
 const BLOCK: Threshold = Threshold::new("elements of a compared block", 64);
 
+/// Elements from which on the table of intervals pays off: it has two for each result.
+const MANY: Threshold = Threshold::new("elements that are worth a table of intervals", 1 << 13);
+
 /// How the results of casts are recognised.
 pub(super) struct Rule<'c> {
     casts: &'c [(Cast, Allowed)],
@@ -30,8 +33,8 @@ enum Kind {
     Table(Vec<Outcome>),
     /// Blocks are compared by conversions of the machine or by arithmetic, and the elements of others by intervals or the definition.
     Blocks { are_results: AreResults, by_intervals: bool },
-    /// Blocks are compared by the intervals of all results, and the elements of others by the definition.
-    Bounds(Box<Bounds>),
+    /// Blocks are compared by arithmetic, others by the intervals of all results, and the elements of still others by the definition.
+    Bounds { bounds: Box<Bounds>, are_results: AreResults },
     /// The intervals of sources that have the same result.
     Intervals,
     /// The definition.
@@ -53,7 +56,10 @@ impl<'c> Rule<'c> {
             Kind::Table(results) => self.first(source, found, |source| results[source as usize]),
             Kind::Definition => self.first(source, found, |source| result(self.casts, source)),
             Kind::Intervals => self.first_by(&mut Intervals::of(self.casts), source, found),
-            Kind::Bounds(bounds) => self.first_in_blocks(source, found, false, |source, found| bounds.are_results(source, found)),
+            Kind::Bounds { bounds, are_results } => {
+                let are_results = |source: &[u8], found: &[u8]| are_results(source, found) || bounds.are_results(source, found);
+                self.first_in_blocks(source, found, false, are_results)
+            }
             Kind::Blocks { are_results, by_intervals } => self.first_in_blocks(source, found, *by_intervals, are_results),
         }
     }
@@ -85,22 +91,24 @@ impl<'c> Rule<'c> {
         None
     }
 
+    /// The first result that is not that of its source.
     fn first(&self, source: &[u8], found: &[u8], result: impl Fn(u64) -> Outcome) -> Option<Difference> {
-        let (from, to) = self.widths;
-        for (index, (source, found)) in source.chunks_exact(from).zip(found.chunks_exact(to)).enumerate() {
-            match result(code(source)) {
-                Ok(result) if result == code(found) => {}
-                Ok(_) => return Some(Difference::At(index)),
-                Err(why) => return Some(Difference::Undefined(index, why)),
-            }
-        }
-        None
+        self.first_wrong(source, found, |source, found| Ok(result(source)? == found))
     }
 
     fn first_by(&self, intervals: &mut Intervals, source: &[u8], found: &[u8]) -> Option<Difference> {
+        self.first_wrong(source, found, |source, found| intervals.has_result(source, found))
+    }
+
+    fn first_wrong(
+        &self,
+        source: &[u8],
+        found: &[u8],
+        mut is_result: impl FnMut(u64, u64) -> Result<bool, &'static str>,
+    ) -> Option<Difference> {
         let (from, to) = self.widths;
         for (index, (source, found)) in source.chunks_exact(from).zip(found.chunks_exact(to)).enumerate() {
-            match intervals.has_result(code(source), code(found)) {
+            match is_result(code(source), code(found)) {
                 Ok(true) => {}
                 Ok(false) => return Some(Difference::At(index)),
                 Err(why) => return Some(Difference::Undefined(index, why)),
@@ -117,12 +125,15 @@ fn kind(casts: &[(Cast, Allowed)], from: DType, count: usize) -> Kind {
     if from.bits() <= 16 && count >= 1 << from.bits() {
         return Kind::Table((0..1 << from.bits()).map(|source| result(casts, source)).collect());
     }
-    if let Some(bounds) = Bounds::of(casts, count) {
-        return Kind::Bounds(bounds);
-    }
     let [(cast, _)] = casts else { return Kind::Definition };
-    let by_intervals = Intervals::suit(cast);
-    match normals::of(cast).or_else(|| native::of(cast)) {
+    let are_results = normals::of(cast).or_else(|| native::of(cast));
+    if let Some(are_results) = are_results
+        && let Some(bounds) = Bounds::of(casts, count)
+    {
+        return Kind::Bounds { bounds, are_results };
+    }
+    let by_intervals = count >= MANY.get() && Intervals::suit(cast);
+    match are_results {
         Some(are_results) => Kind::Blocks { are_results, by_intervals },
         None if by_intervals => Kind::Intervals,
         None => Kind::Definition,

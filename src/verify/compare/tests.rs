@@ -1,7 +1,7 @@
 //! Every rule decides as the definition does.
 
 use super::codes::Elements;
-use super::{Allowed, Difference, first_difference};
+use super::{Allowed, Difference, first_difference, normals};
 use crate::base::stored::Stored;
 use crate::elements::cast::{Cast, Rules, convert_element};
 use crate::elements::dtype::{Class, DType};
@@ -81,6 +81,46 @@ fn all_casts_are_compared_as_they_are_defined() {
                 let Ok(cast) = Cast::new(from, to, rules) else { continue };
                 failed.extend(failure(&[cast], &codes(from, count)));
             }
+        }
+    }
+    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+}
+
+/// Numbers around all ends of the intervals of FLOAT numbers with one result.
+fn around_ends(cast: &Cast) -> Vec<u32> {
+    let result = |magnitude: u32| convert_element(cast, magnitude.into()).0;
+    let (mut around, mut first) = (Vec::new(), 0);
+    while first < 0x7F80_0000 {
+        let (mut last, mut end) = (first, 0x7F80_0000);
+        while end - last > 1 {
+            let middle = last + (end - last) / 2;
+            if result(middle) == result(first) { last = middle } else { end = middle }
+        }
+        around.extend([first, first + 1, first.midpoint(last), last.saturating_sub(1), last]);
+        first = last + 1;
+    }
+    around.extend([0x7F80_0000, 0x7F80_0001, 0x7FC0_0000, 0x7FFF_FFFF]);
+    around.iter().flat_map(|magnitude| [*magnitude, magnitude | 1 << 31]).collect()
+}
+
+#[test]
+fn arithmetic_shows_only_right_bytes_to_be_right() {
+    use DType::{Float, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz};
+    let mut failed = Vec::new();
+    for to in [Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz] {
+        let cast = Cast::new(Float, to, Rules::default().opset(28)).unwrap();
+        let are_results = normals::of(&cast).unwrap();
+        let (mut right, mut shown) = (0, 0);
+        for source in around_ends(&cast) {
+            let result = convert_element(&cast, source.into()).0 as u8;
+            let is_shown = |code: u8| are_results(&source.to_le_bytes(), &[code]);
+            failed
+                .extend((0..=255).filter(|&code| code != result && is_shown(code)).map(|code| format!("{source:#x} to {code:#x}")));
+            right += 1;
+            shown += usize::from(is_shown(result));
+        }
+        if right < 1200 || shown * 100 < right * 98 {
+            failed.push(format!("{to}: {shown} of {right} results are shown to be right"));
         }
     }
     assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));

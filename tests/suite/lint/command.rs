@@ -291,10 +291,27 @@ fn fix_saves_and_reports_remaining_findings() {
     assert_eq!(document["fixed"].as_array().unwrap().len(), 2);
     assert_eq!(folder.text("silent.onnx"), onnx_text::print(&model(STATED)));
     assert_eq!(fs::read(folder.path("stated.onnx")).unwrap(), stated);
+    assert_eq!(document["verified"], true);
     let again = folder.recast(&["lint", "silent.onnx", "--fix"]);
     assert_eq!((again.status.code(), stdout(&again).as_str(), stderr(&again).as_str()), (Some(0), "", "no findings in 1 model\n"));
     let refused = folder.recast_with_input(&["lint", "-", "--fix"], &model(SILENT).encode_to_vec());
     assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn fixes_that_are_not_verified_are_reported_as_such() {
+    let folder = Folder::new();
+    folder.model("silent.onnx", SILENT);
+    let output = folder.recast(&["lint", "silent.onnx", "--fix", "--no-verify", "--format", "json"]);
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&document["verified"], document["fixed"].as_array().map(Vec::len)), (&Value::Bool(false), Some(1)));
+    // Nothing is written.
+    let output = folder.recast(&["lint", "silent.onnx", "--fix", "--no-verify", "--format", "json"]);
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(document["verified"], Value::Null);
+    folder.model("silent.onnx", SILENT);
+    let output = folder.recast(&["lint", "silent.onnx", "--fix", "--no-verify"]);
+    assert_eq!(stderr(&output), "fixed 1 finding; not verified\n");
 }
 
 #[test]

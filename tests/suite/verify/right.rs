@@ -2,14 +2,14 @@
 
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::passes::{self, DEFAULT, EXACT, Options, Pass};
+use onnx_recast::internals::passes::{self, DEFAULT, EXACT, LOSSY, Options, Pass};
 use onnx_recast::internals::protobuf::raw;
 use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::precision::{Io, Policy};
 use onnx_recast::verify::Verification;
 use onnx_recast::{DType, PrecisionOptions};
 
-use super::node;
+use super::{node, set_values};
 use crate::support::{expect_no_failures, model};
 
 /// What is accepted, the model, and a number of nodes that the exact passes leave, to show that they change it.
@@ -201,6 +201,66 @@ fn right_results_are_accepted() {
         }
     }
     expect_no_failures(failures);
+}
+
+/// Models of which exact passes fold what lossy ones would remove, and merge what is left.
+const ROUNDED: &[(&str, &str)] = &[
+    (
+        "a constant that was rounded before the casts could be removed",
+        r#"g (float[2] x) => (float[2] y, float[2] b) <float[2] w = {0.1, 70000}> { a = Cast <to = 10> (w) b = Cast <to = 1> (a) y = Add (x, b) }"#,
+    ),
+    (
+        "what is computed from a constant that was rounded",
+        r#"g (bool[2] x) => (bool[2] y) <float[2] w = {0.1, 70000}> {
+            a = Cast <to = 10> (w) b = Cast <to = 1> (a) c = Equal (b, w) y = And (x, c)
+        }"#,
+    ),
+    (
+        "a cast of a rounded constant",
+        r#"g (double[2] x) => (double[2] y) <float[2] w = {0.1, 70000}> {
+            a = Cast <to = 16> (w) b = Cast <to = 1> (a) c = Cast <to = 11> (b) y = Add (x, c)
+        }"#,
+    ),
+    (
+        "a cast to another type of what was cast to FLOAT16 and back",
+        r#"g (float[2, 3] x) => (bfloat16[2, 3] y, float[2, 3] b, float16[2, 3] z) {
+            a = Cast <to = 10> (x) b = Cast <to = 1> (a) y = Cast <to = 16> (b) z = Neg (a)
+        }"#,
+    ),
+    (
+        "the same in a subgraph",
+        r#"g (float[2] x, bool c) => (bfloat16[2] y, float[2] b) {
+            a = Cast <to = 10> (x) b = Cast <to = 1> (a) d = Cast <to = 16> (b)
+            y = If (c) <then_branch = t () => (bfloat16[2] p) { p = Neg (d) }, else_branch = e () => (bfloat16[2] q) { q = Abs (d) }>
+        }"#,
+    ),
+];
+
+#[test]
+fn right_results_of_exact_and_lossy_passes_are_accepted() {
+    let mut failures = Vec::new();
+    for (name, text) in ROUNDED {
+        let original = original(text);
+        for list in [[EXACT, LOSSY].concat(), [LOSSY, EXACT].concat(), [DEFAULT, LOSSY].concat()] {
+            let result = passes::run(original.clone(), &list, &Options::default()).unwrap().0;
+            assert!(list.len() < EXACT.len() || result.proto() != original.proto(), "{name}: nothing changes");
+            if let Err(faults) = Verification::of_passes(&original, &list, &Options::default()).check(&result) {
+                failures.push(format!("{name}: {:?}\n{}", faults.faults, onnx_text::print(result.proto())));
+            }
+        }
+    }
+    expect_no_failures(failures);
+}
+
+#[test]
+fn a_constant_that_is_rounded_otherwise_is_found() {
+    let original = original(ROUNDED[0].1);
+    let list = [EXACT, LOSSY].concat();
+    let mut result = passes::run(original.clone(), &list, &Options::default()).unwrap().0.into_proto();
+    // Neither 0.1 nor the FLOAT16 nearest to it, but 0.125, and infinity.
+    set_values(&mut result, "b", &[0, 0x3e00, 0, 0x7f80]);
+    let verification = Verification::of_passes(&original, &list, &Options::default());
+    verification.check(&Model::new(result).unwrap()).unwrap_err();
 }
 
 #[test]
