@@ -42,6 +42,13 @@ from onnx_recast._operations.precision import (
     PrecisionResult,
     convert_precision,
 )
+from onnx_recast._operations.precision_error import (
+    NodeError,
+    PrecisionErrors,
+    TunedPrecision,
+    precision_error,
+    tune_precision,
+)
 from onnx_recast._operations.ranges import ranges
 from onnx_recast._operations.runs_on import MissingKernel, RunsOn, runs_on
 from onnx_recast._operations.targets import MissingOperator, Runtime, missing_operators, targets
@@ -83,9 +90,11 @@ __all__ = [
     "MissingKernel",
     "MissingOperator",
     "NarrowedTensor",
+    "NodeError",
     "Opsets",
     "OutputComparison",
     "PassChange",
+    "PrecisionErrors",
     "PrecisionResult",
     "RecastError",
     "Region",
@@ -94,6 +103,7 @@ __all__ = [
     "Runtime",
     "RuntimeVersions",
     "Saved",
+    "TunedPrecision",
     "TypeFacts",
     "UnusedFile",
     "VerificationError",
@@ -110,7 +120,9 @@ __all__ = [
     "inspect",
     "lint",
     "missing_operators",
+    "precision_error",
     "ranges",
     "runs_on",
     "targets",
+    "tune_precision",
 ]

@@ -16,11 +16,14 @@ import onnx_recast
 
 untyped: Any = onnx_recast
 
-MODEL = """<ir_version: 10, opset_import: ["": 18]>
+MODEL = """<ir_version: 10, opset_import: ["": 19]>
 g (float[2] x, bool[2] c) => (float[2] y, float[2] z)
-<float[2] w = {0.1, 1e-9}, float[2] mask = {-3.4e38, 0}, float far = {1e9}, float epsilon = {1e-12}> {
+<float[2] w = {0.1, 1e-9}, float[2] mask = {-3.4e38, 0}, float far = {1e9}, float epsilon = {1e-12},
+    int8[2] steps = {1, 2}, float step = {0.25}> {
     [weigh] a = Mul (x, w)
-    [masked] m = Where (c, a, mask)
+    [quantized] b = DequantizeLinear (steps, step)
+    [add] v = Add (a, b)
+    [masked] m = Where (c, v, mask)
     [soft] s = Softmax (m)
     [grow] e = Exp (s)
     [shift] d = Add (e, epsilon)
@@ -135,7 +138,7 @@ def test_opset_auto_admits_more_operators(tmp_path: Path) -> None:
 def test_nodes_without_a_kernel_of_the_target_keep_their_types(model: Path) -> None:
     for to, target, codes, notes in [
         ("BFLOAT16", "onnxruntime@1.20", {"no-kernel"}, 0),
-        ("FLOAT16", "tensorrt@10.0", {"sensitive-operator", "constant-underflows", "constant-overflows"}, 1),
+        ("FLOAT16", "tensorrt@10.0", {"sensitive-operator", "unsafe-constant", "unsafe-guard"}, 1),
     ]:
         equal_to_command(model, ["--to", to, "--target", target], to=to, target=target)
         result = onnx_recast.convert_precision(model, to, target=target)

@@ -341,8 +341,8 @@ def convert_precision(
         Constants other than zero that would become zero: they do, except scalars that keep divisors, roots and
         logarithms from zero; no change; or an error.
     quantized : {"keep", "scales"}
-        Quantized operators: they and their scales keep their types, so that runtimes fuse them to operators of integers;
-        or scales that are normal numbers of the type change, and the operators with them.
+        Quantized operators: they and their scales keep their types, so that runtimes fuse them to operators of
+        integers; or scales that are normal numbers of the type change, and the operators with them.
     ranges : mapping of str to pair of float, or path, optional
         The observed least and greatest number of values, by name, or a JSON file with them. Values beyond the range of
         the type keep their types. :func:`onnx_recast.ranges` measures them.

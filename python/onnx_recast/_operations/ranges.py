@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -65,10 +65,11 @@ def ranges(model: object, inputs: Runs, *, base_dir: StrPath | None = None) -> d
     >>> onnx_recast.ranges("models/control_flow.onnx", runs)["x"]
     [-5.0, 3.0]
     """
-    session = Session(_with_all_outputs(Opened(model, base_dir).input), "the model", _not_measured)
+    _, everything = with_all_outputs(Opened(model, base_dir).input, _not_measured)
+    session = Session(everything, "the model", _not_measured)
     measured = [name for name, kind in zip(session.outputs, session.output_types, strict=True) if kind == "FLOAT"]
     found: dict[str, list[float]] = {}
-    for feeds in _each(inputs):
+    for feeds in each_run(inputs):
         typed = session.typed(feeds)
         values = zip(measured, session.run(typed, outputs=measured), strict=True) if measured else ()
         for name, array in (*typed.items(), *values):
@@ -76,27 +77,29 @@ def ranges(model: object, inputs: Runs, *, base_dir: StrPath | None = None) -> d
     return found
 
 
-def _with_all_outputs(model: _Input) -> _Input:
-    """Return a model whose outputs are those of all nodes of the main graph, and the folder of its data files."""
+def with_all_outputs(model: _Input, failed: Callable[[str], RecastError]) -> tuple[Any, _Input]:
+    """Return a decoded model, and one whose outputs are those of all nodes of the main graph."""
     onnx, _ = packages()
     source, folder = model["source"], model["base_dir"]
     encoded = Path(source).read_bytes() if isinstance(source, str) else source
     try:
         decoded = onnx.ModelProto.FromString(encoded)
     except Exception as error:
-        raise _not_measured(f"the model cannot be decoded: {error}") from error
+        raise failed(f"the model cannot be decoded: {error}") from error
     if folder is None and isinstance(source, str):
         folder = str(Path(source).parent)
+    everything = onnx.ModelProto()
+    everything.CopyFrom(decoded)
     known = {output.name for output in decoded.graph.output}
     for node in decoded.graph.node:
         if (node.domain, node.op_type) != ("", "Constant"):
-            decoded.graph.output.extend(
+            everything.graph.output.extend(
                 onnx.ValueInfoProto(name=name) for name in node.output if name not in {"", *known}
             )
-    return {"source": decoded.SerializeToString(), "base_dir": folder}
+    return decoded, {"source": everything.SerializeToString(), "base_dir": folder}
 
 
-def _each(inputs: object) -> Iterator[Feeds]:
+def each_run(inputs: object) -> Iterator[Feeds]:
     """Return the inputs of each run, or raise an error that names the argument."""
     expected = "inputs: expected a mapping of names to arrays, or an iterable of such mappings"
     runs = [inputs] if isinstance(inputs, Mapping) else inputs

@@ -1,0 +1,334 @@
+"""precision_error and tune_precision: what a change of precision does to values, measured with onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from onnx_recast._errors import RecastError
+from onnx_recast._models import Opened
+from onnx_recast._operations.precision import PrecisionResult, convert_precision
+from onnx_recast._operations.ranges import each_run, with_all_outputs
+from onnx_recast._session import Session
+from onnx_recast._values import Value
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from onnx_recast._operations.precision import PrecisionOptions
+    from onnx_recast._operations.ranges import Runs
+    from onnx_recast._recast import _Input
+
+_MOST_RUNS = 20
+"""Changes of precision that :func:`tune_precision` tries."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeError(Value):
+    """What a change of precision does to the results of a node, by :func:`onnx_recast.precision_error`."""
+
+    node: str
+    """Path of the node, as ``keep_node`` takes it."""
+    op: str
+    """Operator."""
+    value: str
+    """Name of the result that differs most."""
+    type: str
+    """ONNX type of the result, after the change."""
+    largest: float
+    """The largest difference of a number, relative to the largest magnitude of the result."""
+    mean: float
+    """The mean difference, relative to the same."""
+    not_finite: int
+    """Numbers that are infinite or NaN, and are not in the model before."""
+    arising: float
+    """How much larger ``largest`` is than that of the node's inputs."""
+
+    def __str__(self) -> str:
+        """Return the error in one line."""
+        finite = f", {self.not_finite} not finite" if self.not_finite else ""
+        return f"{self.node} ({self.op}), {self.type}: {self.largest:.2g}{finite}"
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionErrors(Value):
+    """The errors of a model whose precision was changed, by :func:`onnx_recast.precision_error`."""
+
+    error: float
+    """The largest error of an output of the model; infinite if a number is not finite that was."""
+    first: NodeError | None
+    """The first node whose error is above the tolerance, although those of its inputs are not."""
+    nodes: tuple[NodeError, ...]
+    """The nodes of the main graph with floating-point results, in the order of the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class TunedPrecision(Value):
+    """The nodes to keep, found by :func:`onnx_recast.tune_precision`."""
+
+    result: PrecisionResult[Any]
+    """The result of :func:`convert_precision` with these nodes."""
+    keep_node: tuple[str, ...]
+    """Patterns of the nodes that keep their types, for ``keep_node``."""
+    errors: PrecisionErrors
+    """The errors with these nodes."""
+    runs: int
+    """The changes of precision that were tried."""
+
+
+def precision_error(
+    model: object, inputs: Runs, to: object = "FLOAT16", *, tolerance: float = 1e-2, **options: Unpack[PrecisionOptions]
+) -> PrecisionErrors:
+    """Change the precision of a model, and measure what that does to the values of each node, without a GPU.
+
+    Both models are run with onnxruntime on the CPU. Each value of FLOAT16 or BFLOAT16 is rounded, as a runtime with
+    kernels of these types rounds it; operators add up in FLOAT.
+
+    Parameters
+    ----------
+    model : path, bytes-like, binary file, onnx.ModelProto or onnx_ir.Model
+        The model. It is not changed.
+    inputs : mapping of str to array_like, or iterable of such mappings
+        The inputs of one run, or of each of several runs. They should be typical of the use of the model.
+    to : str, int or dtype
+        The type that values get.
+    tolerance : float
+        The error above which a node is ``first``.
+    **options
+        Those of :func:`convert_precision` without ``opset``, which :func:`convert_version` has, and those about files.
+
+    Returns
+    -------
+    PrecisionErrors
+        The largest error of an output, and a record for each node of the main graph.
+
+    Raises
+    ------
+    RecastError
+        onnxruntime cannot load or run a model, or see :func:`convert_precision`.
+    ValueError
+        An input is missing, unknown, or of another type than the model declares; there are no runs; or see
+        :func:`convert_precision`.
+    ImportError
+        onnx or onnxruntime is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnx_recast
+    >>> x = np.random.default_rng(0).standard_normal((2, 32)).astype(np.float32)
+    >>> errors = onnx_recast.precision_error("models/fp8_qdq.onnx", {"x": x})
+    >>> errors.error < 1e-2, errors.first
+    (True, None)
+    """
+    return _Trials(model, inputs, to, tolerance, options).measure(()).errors
+
+
+def tune_precision(
+    model: object, inputs: Runs, to: object = "FLOAT16", *, tolerance: float = 1e-2, **options: Unpack[PrecisionOptions]
+) -> TunedPrecision:
+    """Change the precision of a model, and keep the types of as few nodes as the tolerance allows.
+
+    The nodes in which the error of the outputs arises keep their types, until it is within the tolerance. Then as many
+    of them as possible change again, half of them first. At most 20 changes are tried.
+
+    Parameters
+    ----------
+    model, inputs, to, **options
+        See :func:`precision_error`.
+    tolerance : float
+        The largest error of an output, relative to its largest magnitude.
+
+    Returns
+    -------
+    TunedPrecision
+        The model, and the nodes that keep their types. ``errors.error`` is above the tolerance if no choice of nodes
+        that was tried is within it.
+
+    Raises
+    ------
+    RecastError, ValueError, ImportError
+        See :func:`precision_error`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnx_recast
+    >>> x = np.random.default_rng(0).standard_normal((2, 32)).astype(np.float32)
+    >>> tuned = onnx_recast.tune_precision("models/fp8_qdq.onnx", {"x": x})
+    >>> tuned.keep_node, tuned.runs
+    ((), 1)
+    """
+    trials = _Trials(model, inputs, to, tolerance, options)
+    best = _with_fewer(trials, _with_enough(trials))
+    return TunedPrecision(best.result, tuple(map(_pattern, best.keep)), best.errors, trials.runs)
+
+
+def _with_enough(trials: _Trials) -> _Trial:
+    """Keep twice as many nodes each time, until the error is within the tolerance."""
+    best, count = trials.measure(()), 1
+    while best.errors.error > trials.tolerance and trials.runs < _MOST_RUNS:
+        added = [node for node in trials.suspects(best) if node not in best.keep][:count]
+        if not added:
+            break
+        best, count = trials.measure((*best.keep, *added)), 2 * count
+    return best
+
+
+def _with_fewer(trials: _Trials, best: _Trial) -> _Trial:
+    """Change the types of kept nodes again, half of them first, while the error is within the tolerance."""
+    size = (len(best.keep) + 1) // 2
+    while size and best.errors.error <= trials.tolerance:
+        parts = [(*best.keep[:start], *best.keep[start + size :]) for start in range(0, len(best.keep), size)]
+        for part in parts:
+            if trials.runs == _MOST_RUNS:
+                return best
+            trial = trials.measure(part)
+            if trial.errors.error <= trials.tolerance:
+                best, size = trial, min(size, (len(trial.keep) + 1) // 2)
+                break
+        else:
+            size //= 2
+    return best
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """A change of precision with the paths of some nodes kept."""
+
+    keep: tuple[str, ...]
+    result: PrecisionResult[Any]
+    errors: PrecisionErrors
+
+
+class _Trials:
+    """Changes of the precision of a model, and its values before."""
+
+    def __init__(self, model: object, inputs: object, to: object, tolerance: float, options: PrecisionOptions) -> None:
+        if options.get("opset") is not None:
+            raise ValueError("opset: convert the model first, with convert_version")
+        opened = Opened(model, options.get("base_dir"))
+        self.model, self.to, self.tolerance, self.options, self.runs = model, to, tolerance, options, 0
+        decoded, self.before = _all_values(opened.input, "the model")
+        self.nodes = list(decoded.graph.node)
+        self.paths = [_path(index, node) for index, node in enumerate(self.nodes)]
+        self.outputs = [output.name for output in decoded.graph.output]
+        self.feeds = [self.before.typed(feeds) for feeds in each_run(inputs)]
+        self.expected = [self._values(self.before, feeds) for feeds in self.feeds]
+
+    def measure(self, keep: tuple[str, ...]) -> _Trial:
+        """Change the precision, and compare all values."""
+        self.runs += 1
+        kept = [*_listed(self.options.get("keep_node", ())), *map(_pattern, keep)]
+        options: Any = {**self.options, "keep_node": kept}
+        changing: Any = convert_precision
+        result: PrecisionResult[Any] = changing(self.model, self.to, **options)
+        base = options.get("base_dir")
+        _, session = _all_values(Opened(result.model, base).input, "the result")
+        errors: dict[str, tuple[float, float, int]] = {}
+        for feeds, expected in zip(self.feeds, self.expected, strict=True):
+            for name, found in self._values(session, self._as_declared(session, feeds)).items():
+                if name in expected:
+                    errors[name] = _worse(errors.get(name), _difference(expected[name], found))
+        types = dict(zip(session.outputs, session.output_types, strict=True))
+        measured = list(self._node_errors(errors, types))
+        first = next((node for node, given in measured if node.largest > self.tolerance >= given), None)
+        nodes = tuple(node for node, _ in measured)
+        of_outputs = [errors[name][0] for name in self.outputs if name in errors]
+        return _Trial(keep, result, PrecisionErrors(max(of_outputs, default=0.0), first, nodes))
+
+    def suspects(self, trial: _Trial) -> list[str]:
+        """Return the nodes before the outputs with an error, those in which the most of it arises first."""
+        producers = {name: index for index, node in enumerate(self.nodes) for name in node.output if name}
+        largest = {node.value: node.largest for node in trial.errors.nodes}
+        waiting = [name for name in self.outputs if largest.get(name, 0.0) > self.tolerance or name not in largest]
+        before: set[int] = set()
+        while waiting:
+            index = producers.get(waiting.pop())
+            if index is not None and index not in before:
+                before.add(index)
+                waiting.extend(self.nodes[index].input)
+        found = [node for node in trial.errors.nodes if node.node in {self.paths[index] for index in before}]
+        found.sort(key=lambda node: (-node.not_finite, -node.arising))
+        return [node.node for node in found if node.arising > 0 or node.not_finite]
+
+    def _node_errors(
+        self, errors: Mapping[str, tuple[float, float, int]], types: Mapping[str, str | None]
+    ) -> Iterator[tuple[NodeError, float]]:
+        """Yield the errors of each node, with the largest one of its inputs."""
+        for path, node in zip(self.paths, self.nodes, strict=True):
+            measured = [name for name in node.output if name in errors]
+            if measured:
+                name = max(measured, key=lambda name: errors[name][0])
+                largest, mean, not_finite = errors[name]
+                of_inputs = max((errors[name][0] for name in node.input if name in errors), default=0.0)
+                arising = largest - of_inputs if largest > of_inputs else 0.0
+                kind = types.get(name) or ""
+                yield NodeError(path, node.op_type, name, kind, largest, mean, not_finite, arising), of_inputs
+
+    @staticmethod
+    def _values(session: Session, feeds: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the floating-point values of a run, as DOUBLE, by name."""
+        import numpy as np
+
+        pairs = zip(session.outputs, session.output_types, strict=True)
+        names = [name for name, kind in pairs if kind in {"FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE"}]
+        arrays = zip(names, session.run(feeds, outputs=names), strict=True) if names else ()
+        return {name: np.asarray(array).astype(np.float64) for name, array in arrays}
+
+    @staticmethod
+    def _as_declared(session: Session, feeds: Mapping[str, Any]) -> dict[str, Any]:
+        """Return inputs in the types that a model declares, which ``io`` may have changed."""
+        from onnx_recast._dtypes import numpy_type
+
+        floats = {name: kind for name, (kind, _) in session.inputs.items() if kind in {"FLOAT", "FLOAT16", "BFLOAT16"}}
+        return {
+            name: array.astype(numpy_type(floats[name])) if name in floats else array for name, array in feeds.items()
+        }
+
+
+def _all_values(model: _Input, name: str) -> tuple[Any, Session]:
+    """Return a decoded model, and a session that gives the values of all nodes of its main graph."""
+    decoded, everything = with_all_outputs(model, _not_measured)
+    return decoded, Session(everything, name, _not_measured)
+
+
+def _difference(expected: Any, found: Any) -> tuple[float, float, int]:
+    """Return the largest and the mean relative error, and the number of elements that are not finite any more."""
+    import numpy as np
+
+    if expected.shape != found.shape or not expected.size:
+        return (0.0 if expected.shape == found.shape else np.inf), 0.0, 0
+    finite = np.isfinite(expected)
+    lost = int((finite & ~np.isfinite(found)).sum())
+    both = finite & np.isfinite(found)
+    scale = float(np.abs(expected[finite]).max(initial=0.0))
+    if not both.any() or not scale:
+        scale = 1.0
+    differences = np.abs(expected - found, where=both, out=np.zeros_like(expected)) / scale
+    return (float("inf") if lost else float(differences.max())), float(differences.mean()), lost
+
+
+def _worse(left: tuple[float, float, int] | None, right: tuple[float, float, int]) -> tuple[float, float, int]:
+    if left is None:
+        return right
+    return max(left[0], right[0]), max(left[1], right[1]), left[2] + right[2]
+
+
+def _path(index: int, node: Any) -> str:
+    """Return the path of a node of the main graph, as ``recast`` prints it."""
+    return f"graph/{node.name or f'#{index}:{node.op_type}'}"
+
+
+def _pattern(path: str) -> str:
+    """Return the pattern that matches a path only."""
+    return "".join(f"\\{letter}" if letter in "*?[{\\" else letter for letter in path)
+
+
+def _listed(patterns: str | Sequence[str] | Iterable[str]) -> list[str]:
+    return [patterns] if isinstance(patterns, str) else list(patterns)
+
+
+def _not_measured(why: str) -> RecastError:
+    return RecastError(f"the errors cannot be measured: {why}", kind="not-measured")
