@@ -67,7 +67,7 @@ def test_parameters_are_those_of_other_packages_in_their_order(of: str) -> None:
 
 def test_the_default_list_is_that_of_the_policy() -> None:
     listed = recast("precision", "--help").stdout.partition("--policy stable keeps the types of ")[2]
-    assert listed.partition(", of Mul")[0].replace("\n", " ").split(", ") == DEFAULT_OP_BLOCK_LIST
+    assert listed.partition(", and of values")[0].replace("\n", " ").split(", ") == DEFAULT_OP_BLOCK_LIST
 
 
 def kept(converted: onnx.ModelProto) -> set[str]:
@@ -90,7 +90,7 @@ def test_it_converts_as_convert_precision_does(model: onnx.ModelProto) -> None:
     assert type(converted) is onnx.ModelProto
     assert model.SerializeToString() == before
     assert converted == onnx_recast.convert_precision(model, io="convert").model
-    assert kept(converted) == {"grow", "square"}
+    assert kept(converted) == {"grow", "square", "soft"}
     assert convert_float_to_float16(converted) == converted
     weights = {one.name: onnx.numpy_helper.to_array(one) for one in converted.graph.initializer}
     assert weights["w"].tolist() == np.array([0.1, 1e-8], np.float32).astype(np.float16).tolist()
@@ -116,12 +116,12 @@ def test_types_of_inputs_and_outputs(keep_io_types: Any, types: dict[str, int], 
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, {"grow", "square"}),
+        ({}, {"grow", "square", "soft"}),
         ({"op_block_list": []}, set()),
         ({"op_block_list": ["Softmax"]}, {"soft"}),
         ({"op_block_list": {"Exp"}}, {"grow"}),
         ({"op_block_list": [*DEFAULT_OP_BLOCK_LIST, "Softmax"]}, {"grow", "square", "soft"}),
-        ({"node_block_list": ["first"]}, {"first", "grow", "square"}),
+        ({"node_block_list": ["first"]}, {"first", "grow", "square", "soft"}),
         ({"node_block_list": ["second"], "op_block_list": []}, {"second"}),
         ({"node_block_list": ["f*", "[fs]econd", "{first}"], "op_block_list": []}, set()),
     ],
