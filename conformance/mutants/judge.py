@@ -1,7 +1,8 @@
 """Whether an output that differs is a wrong model.
 
-It is not if the command without a mutant makes the expected output of it, which shows that only less was done, or if it computes what the
-input computes, in onnxruntime or the reference evaluator. What remains is to be looked at.
+It is not if it has the same values in other data files, if the command without a mutant makes the expected output of it, which shows that
+only less was done, or if it computes what the input computes, in onnxruntime or the reference evaluator. What remains is to be looked at, and
+models of which a constant has other values.
 """
 
 import json
@@ -9,12 +10,13 @@ import shutil
 from collections import Counter
 
 import onnx
+from onnx import numpy_helper
 
 from mutants.outputs import Bench, files_of, paths_of
 from support.common import scratch_folder
-from support.models import sample_inputs
+from support.models import all_graphs, sample_inputs
 from support.processes import in_child
-from support.runners import RUNNERS, same_outputs
+from support.runners import RUNNERS, same_outputs, same_value
 
 LONGEST = 120
 LOOK = "look"
@@ -29,7 +31,13 @@ class Judge:
         expected = self.bench.outputs / "none" / command
         key = (command, name, *files_of(found, name).values())
         if key not in self.known:
-            self.known[key] = self.finished(command, name, found, expected) or self.computed(name, found) or LOOK
+            steps = (
+                lambda: stored_elsewhere(expected / name, found / name),
+                lambda: other_constant(expected / name, found / name),
+                lambda: self.finished(command, name, found, expected),
+                lambda: self.computed(name, found),
+            )
+            self.known[key] = next(filter(None, (step() for step in steps)), LOOK)
         return self.known[key]
 
     def finished(self, command, name, found, expected):
@@ -48,6 +56,39 @@ class Judge:
 
     def computed(self, name, found):
         return in_child(lambda: compare(self.bench.models / name, found / name), LONGEST)
+
+
+def stored_elsewhere(expected, found):
+    """Whether models differ in their data files alone."""
+    try:
+        same = expected.is_file() and onnx.load(expected) == onnx.load(found)
+    except Exception:
+        return None
+    return "the same, stored elsewhere" if same else None
+
+
+def other_constant(expected, found):
+    """Whether a constant of one name has other values."""
+    if not expected.is_file():
+        return None
+    try:
+        before, after = constants(onnx.load(expected)), constants(onnx.load(found))
+    except Exception:
+        return LOOK
+    is_other = lambda key: not same_value(numpy_helper.to_array(before[key]), numpy_helper.to_array(after[key]))
+    return LOOK if any(map(is_other, before.keys() & after.keys())) else None
+
+
+def constants(model):
+    """Initializers and values of Constant nodes, by the number of their graph, name, type and shape."""
+    found = {}
+    for number, graph in enumerate(all_graphs(model)):
+        tensors = [(tensor.name, tensor) for tensor in getattr(graph, "initializer", [])]
+        tensors += [
+            (node.output[0], each.t) for node in graph.node for each in node.attribute if node.op_type == "Constant" and each.HasField("t")
+        ]
+        found |= {(number, name, tensor.data_type, *tensor.dims): tensor for name, tensor in tensors}
+    return found
 
 
 def compare(before, after):

@@ -49,12 +49,20 @@ class TestBench:
         programs = json.loads((self.folder / "programs.json").read_text())
         tests = [Test(name, test) for name, program in programs.items() for test in self.names(program)]
         print(len(tests), "tests", flush=True)
+        (self.folder / "tests").mkdir(exist_ok=True)
+        waiting = [(index, test) for index, test in enumerate(tests) if not self.path_of(index).is_file()]
         with ThreadPool(JOBS) as pool:
-            rows = pool.map(self.reach_one, enumerate(tests), chunksize=1)
-        (self.folder / "tests.json").write_text(json.dumps(rows, indent=0))
-        for row in rows:
+            pool.map(self.reach_one, waiting, chunksize=1)
+        for row in self.rows():
             if row["code"] != 0:
                 print("fails without a mutant:", row["test"], row["code"])
+
+    def path_of(self, index):
+        return self.folder / f"tests/{index}.json"
+
+    def rows(self):
+        """The tests that were run, their times, and the mutants that they reach."""
+        return [json.loads(path.read_text()) for path in (self.folder / "tests").glob("*.json")]
 
     def names(self, program):
         listed = subprocess.run([program, "--list", "--format", "terse"], cwd=self.source, stdout=subprocess.PIPE, text=True, check=True)
@@ -71,7 +79,7 @@ class TestBench:
         seconds = time.monotonic() - start
         numbers = sorted({int(line) for line in reached.read_text().split()})
         reached.unlink()
-        return {"test": test, "code": code, "seconds": seconds, "reached": numbers}
+        self.path_of(index).write_text(json.dumps({"test": test, "code": code, "seconds": seconds, "reached": numbers}))
 
     def run(self, binary, names, seconds, **environment):
         """The exit code; none if the process had to be killed."""
@@ -132,7 +140,7 @@ def reach_all(folder):
 
 def try_all(folder, numbers=()):
     bench = TestBench(folder)
-    rows = [row for row in json.loads((folder / "tests.json").read_text()) if row["code"] == 0]
+    rows = [row for row in bench.rows() if row["code"] == 0]
     reaching = defaultdict(list)
     for row in rows:
         for number in row["reached"]:
