@@ -40,10 +40,10 @@ Expected = namedtuple("Expected", "model constants")
 Constant = namedtuple("Constant", "type_name codes doc_string")
 
 
-def write_large_model(rng, command_name, folder):
+def write_large_model(rng, command_name, folder, most_bytes=MOST_BYTES):
     """Writes model.onnx and its data files into a folder; returns what the command must make of it."""
     command = COMMANDS[command_name]
-    draft = Draft(rng, folder)
+    draft = Draft(rng, folder, most_bytes)
     kept_types = [each for each in NUMERIC if command.verb == "fold" or each not in ("FLOAT", "FLOAT16", "BFLOAT16")]
     for index in range(rng.integers(0, 3)):
         add_kept(draft, f"kept{index}", str(rng.choice(kept_types)))
@@ -58,8 +58,8 @@ def write_large_model(rng, command_name, folder):
 class Draft:
     """The parts of a model, and of what a command makes of it."""
 
-    def __init__(self, rng, folder):
-        self.rng, self.folder = rng, folder
+    def __init__(self, rng, folder, most_bytes):
+        self.rng, self.folder, self.most_bytes = rng, folder, most_bytes
         self.folded_nodes, self.nodes = [], []
         self.inputs, self.outputs = [], []
         self.tensors, self.constants = [], {}
@@ -101,7 +101,7 @@ class Draft:
 
 def add_kept(draft, name, type_name):
     """A constant that no command changes."""
-    (codes,) = random_arrays(draft.rng, [type_name], least_bytes=1)
+    (codes,) = random_arrays(draft.rng, [type_name], 1, draft.most_bytes)
     draft.constants[name] = Constant(type_name, codes, draft.add_tensor(name, type_name, codes))
     draft.add_output(name, type_name, codes.shape)
 
@@ -109,7 +109,7 @@ def add_kept(draft, name, type_name):
 def add_weight(draft, index, source, to):
     """A constant that `precision` casts, beside an input."""
     name = f"w{index}"
-    codes, result = random_arrays(draft.rng, [source, to])
+    codes, result = random_arrays(draft.rng, [source, to], most_bytes=draft.most_bytes)
     draft.constants[name] = Constant(to, result, draft.add_tensor(name, source, codes))
     draft.inputs.append(declared(f"x{index}", source, codes.shape))
     draft.outputs.append(declared(f"y{index}", source, codes.shape))
@@ -122,7 +122,7 @@ def add_casts(draft, index, is_computed_further):
     types = random_types(rng)
     while not has_values(types):
         types = random_types(rng)
-    arrays = random_arrays(rng, types)
+    arrays = random_arrays(rng, types, most_bytes=draft.most_bytes)
     name = f"c{index}"
     doc_string = draft.add_tensor(name, types[0], arrays[0])
     if rng.random() < 0.25:
@@ -166,10 +166,10 @@ def types_of(operator):
     return {name for name in found if operator != "Max" or "INT" in name}
 
 
-def random_arrays(rng, types, least_bytes=LEAST_BYTES):
+def random_arrays(rng, types, least_bytes=LEAST_BYTES, most_bytes=MOST_BYTES):
     """The bit patterns of a constant of a random shape, and of its casts to each of the other types in turn."""
     # More large ones than small ones: most thresholds are about 1 MiB.
-    size = least_bytes * (MOST_BYTES / least_bytes) ** math.sqrt(rng.random())
+    size = least_bytes * (most_bytes / least_bytes) ** math.sqrt(rng.random())
     count = int(size * 8) // max(map(stored_bits, types))
     shape = random_shape(rng, min(count, MOST_ELEMENTS))
     period = drawn(rng, types, int(rng.integers(*PERIODS)))
