@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::bystanders::{compare_models, compare_nodes, of_conversion};
+use super::bystanders::{are_same, compare_models, compare_nodes, of_conversion};
 use super::fault::Fault;
 use super::pairs::Pairs;
 use super::storage;
@@ -10,7 +10,7 @@ use super::verified::Verified;
 use crate::base::hash::HashSet;
 use crate::base::parallel;
 use crate::convert::{self, NotConverted, Options};
-use crate::graph::Model;
+use crate::graph::{Model, NodeId};
 use crate::ops::inference::{Inferred, Known, infer};
 
 pub(super) fn verify(original: Model, written: &Model, options: &Options) -> (Verified, Vec<Fault>) {
@@ -32,12 +32,11 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
         // What the conversion may not change.
         let faults = compare_models(&original, written, of_conversion);
         let pairs = Pairs::by_results(&original, written);
-        let differing = nodes(&pairs);
+        let differing = differing(&pairs);
         (faults, pairs, differing)
     };
     let ((), (mut faults, pairs, differing)) = parallel::join(infer_both, compare);
     faults.extend(types(&pairs, [&before, &after]));
-    drop(pairs);
     match convert::expect_valid(written, &after) {
         Ok(()) => {}
         Err(NotConverted::Blocked { blockers, .. }) => {
@@ -52,7 +51,14 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
     let report = again.report();
     let expanded = report.expansions.iter().map(|expanded| &*expanded.node);
     let changed: HashSet<&str> = report.changes.iter().map(|change| &*change.node).chain(expanded).collect();
-    faults.extend(differing.into_iter().filter(|(path, _)| !changed.contains(path.as_str())).flat_map(|(_, faults)| faults));
+    for [node, counterpart] in differing {
+        let path = original.node_path(counterpart);
+        if !changed.contains(path.as_str()) {
+            let nodes = [original.node(counterpart), written.node(node)];
+            faults.extend(compare_nodes(&pairs, || path.clone(), nodes, of_conversion));
+        }
+    }
+    drop(pairs);
     let again = again.apply(original)?.model;
     faults.extend(compare_models(&again, written, |_, _, _| false));
     faults.extend(storage::ambiguous(&again, written));
@@ -60,21 +66,12 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
     Ok(faults)
 }
 
-/// The nodes that differ, by their paths in the original.
-fn nodes(pairs: &Pairs) -> Vec<(String, Vec<Fault>)> {
+/// The nodes that do not have the bytes of their counterparts, and these.
+fn differing(pairs: &Pairs) -> Vec<[NodeId; 2]> {
     let (original, written) = (pairs.original, pairs.written);
-    let mut differing = Vec::new();
-    for (scope, _) in pairs.scopes().filter(|(_, counterpart)| counterpart.is_some()) {
-        for node in written.nodes(scope) {
-            let Some(counterpart) = pairs.node(node) else { continue };
-            let path = || original.node_path(counterpart);
-            let faults = compare_nodes(pairs, path, [original.node(counterpart), written.node(node)], of_conversion);
-            if !faults.is_empty() {
-                differing.push((path(), faults));
-            }
-        }
-    }
-    differing
+    let nodes = pairs.scopes().filter(|(_, counterpart)| counterpart.is_some()).flat_map(|(scope, _)| written.nodes(scope));
+    let with_counterparts = nodes.filter_map(|node| Some([node, pairs.node(node)?]));
+    with_counterparts.filter(|&[node, same]| !are_same([original.node(same), written.node(node)])).collect()
 }
 
 /// Values whose types or shapes, inferred from the operators of both opsets, contradict each other.

@@ -6,62 +6,21 @@ use super::evaluate::Value;
 use super::fault::Fault;
 use super::made::Made;
 use super::movement::is_shape_of;
-use super::term::{Effect, Side, Term, TermId};
+use super::term::{Side, Term, TermId};
 use super::terms::Terms;
 use super::verified::Verified;
+use super::with_casts::WithCasts;
 use super::{constants, laws};
 use crate::base::hash::{HashMap, HashSet};
-use crate::elements::dtype::DType;
 use crate::graph::{NodeId, Origin, ScopeId, ValueId};
-
-/// A term, and casts of it: the last one first.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct WithCasts {
-    term: TermId,
-    casts: Vec<TermId>,
-}
-
-impl From<TermId> for WithCasts {
-    fn from(term: TermId) -> WithCasts {
-        WithCasts { term, casts: Vec::new() }
-    }
-}
-
-impl WithCasts {
-    /// The term is a cast of another one, which is cast first.
-    fn inside(mut self, of: TermId) -> WithCasts {
-        self.casts.push(self.term);
-        WithCasts { term: of, ..self }
-    }
-
-    /// The same casts of an input of a move.
-    fn of_input(&self, term: TermId) -> WithCasts {
-        WithCasts { term, casts: self.casts.clone() }
-    }
-
-    /// The input of the last cast, and that cast.
-    fn without_last(&self) -> Option<(WithCasts, TermId)> {
-        let (&last, before) = self.casts.split_first()?;
-        Some((WithCasts { term: self.term, casts: before.to_vec() }, last))
-    }
-
-    /// The element type, if it is known.
-    fn dtype(&self, terms: &Terms) -> Option<DType> {
-        self.casts.first().map_or_else(|| terms.dtype(self.term), |&cast| terms.effect(cast).map(|effect| effect.to))
-    }
-
-    /// The term in one form, in which equal casts are equal.
-    fn reduced(&self, terms: &Terms) -> (TermId, Vec<Effect>) {
-        terms.reduced(self.term, self.casts.iter().rev().filter_map(|&cast| terms.effect(cast)))
-    }
-}
+use crate::passes::Options;
 
 /// Decides which values of the two models are equal.
 pub(super) struct Equality<'m, 'p> {
     terms: &'m Terms<'m>,
     contents: Contents<'m>,
-    /// If lossy passes were run, the contents without law 4: exact passes may have folded casts of constants before.
-    exact: Option<Contents<'m>>,
+    /// If lossy passes were run, the same without law 4: exact passes may have folded casts of constants before.
+    exact: Option<Box<Equality<'m, 'p>>>,
     made: &'m Made<'p>,
     /// Terms whose values were compared: the number of elements, or what differs.
     compared: HashMap<(WithCasts, WithCasts), Result<u64, String>>,
@@ -70,8 +29,14 @@ pub(super) struct Equality<'m, 'p> {
 }
 
 impl<'m, 'p> Equality<'m, 'p> {
-    pub fn new(terms: &'m Terms<'m>, made: &'m Made<'p>, contents: Contents<'m>, exact: Option<Contents<'m>>) -> Equality<'m, 'p> {
-        Equality { terms, contents, exact, made, compared: HashMap::default(), equal: HashSet::default() }
+    pub fn new(terms: &'m Terms<'m>, made: &'m Made<'p>, options: Options) -> Equality<'m, 'p> {
+        let contents = Contents::new(terms, options);
+        Equality { terms, contents, exact: None, made, compared: HashMap::default(), equal: HashSet::default() }
+    }
+
+    /// The same, which also takes values for equal that are equal by other terms.
+    pub fn or(self, exact: Option<Equality<'m, 'p>>) -> Equality<'m, 'p> {
+        Equality { exact: exact.map(Box::new), ..self }
     }
 
     /// Adds the constants whose values were compared, and their elements.
@@ -249,6 +214,23 @@ impl Equality<'_, '_> {
         if original == written {
             return Ok(());
         }
+        let shown = self.equal_terms(original, written);
+        shown.or_else(|what| if self.equal_exactly(original, written) { Ok(()) } else { Err(what) })
+    }
+
+    /// Whether values with two terms are equal without law 4.
+    fn equal_exactly(&mut self, original: TermId, written: TermId) -> bool {
+        let (terms, Some(exact)) = (self.terms, self.exact.as_mut()) else { return false };
+        let of = |id: TermId, side: Side| terms.values(id).iter().filter(move |(of, _)| *of == side).map(|&(_, value)| value);
+        of(original, Side::Original).any(|left| {
+            of(written, Side::Written).any(|right| {
+                let ids = (exact.terms.of(Side::Original, left), exact.terms.of(Side::Written, right));
+                matches!(ids, (Some(left), Some(right)) if exact.equal(left, right).is_ok())
+            })
+        })
+    }
+
+    fn equal_terms(&mut self, original: TermId, written: TermId) -> Result<(), String> {
         let terms = self.terms;
         let mut pairs = vec![(WithCasts::from(original), WithCasts::from(written))];
         while let Some((left, right)) = pairs.pop() {
@@ -348,7 +330,7 @@ impl Equality<'_, '_> {
         self.exact.as_ref()?;
         let found = self.content(written).ok()?;
         self.terms.values(original.term).iter().filter(|(side, _)| *side == Side::Original).find_map(|&(_, value)| {
-            let expected = self.exact.as_mut()?.of_original(value);
+            let expected = self.exact.as_mut()?.contents.of_original(value);
             contents::same(&self.with_casts(expected, &original.casts).ok()?, &found).ok()
         })
     }

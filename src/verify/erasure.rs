@@ -5,9 +5,12 @@
 //! changed must be the original one, cast by the exact path element by element. No node may be invalid that was valid before. Nothing here
 //! depends on the planner: what an input of a node refers to follows from the casts between it and the value that it had.
 //!
-//! 1. An input refers to the value that it had, or to a cast of it between the two types, or to what that value was cast from.
+//! 1. An input refers to the value that it had, or to a cast of it between the two types, or to what that value was cast from. A cast may be of
+//!    what was cast before by lossless casts.
 //! 2. An attribute may state the new type instead of the old one; it may be new if it states one of the two.
 //! 3. A declaration may have the new type instead of the old one.
+
+use std::sync::OnceLock;
 
 use super::bystanders::{compare, with_names_of};
 use super::fault::Fault;
@@ -61,6 +64,8 @@ pub(super) struct Erasure<'v> {
     values: Vec<Option<ValueId>>,
     /// What values of the original were cast from.
     sources: Sources,
+    /// The same, also through lossless casts to other types, once it was asked for.
+    lossless_sources: OnceLock<Sources>,
     /// By node of the written model: the graphs in its attributes.
     bodies: HashMap<NodeId, Vec<ScopeId>>,
     /// The names of values that reported casts turn into outputs, and the names of these.
@@ -86,6 +91,7 @@ impl<'v> Erasure<'v> {
             nodes: HashMap::default(),
             values: vec![None; written.value_bound()],
             sources: Sources::default(),
+            lossless_sources: OnceLock::new(),
             bodies: written.subgraphs(),
             renamed: report.casts_added.iter().map(|cast| (cast.input.as_str(), cast.output.as_str())).collect(),
             new_names: report
@@ -115,10 +121,24 @@ impl<'v> Erasure<'v> {
             erasure.values[value.index()] = counterpart;
         }
         // A cast to the old type has the value of what it casts, which the original has with the new type.
-        let is_followed =
-            |node: NodeId| erasure.is_removed(node) || erasure.original_cast_to(node).is_some_and(|to| erasure.is_old(to));
-        erasure.sources = Sources::of(original, is_followed);
+        erasure.sources = Sources::of(original, |node| erasure.is_followed(node));
         if erasure.faults.is_empty() { Ok(erasure) } else { Err(erasure.faults) }
+    }
+
+    /// Whether a cast of the original may be left out: it was removed, or is to an old type.
+    fn is_followed(&self, node: NodeId) -> bool {
+        self.is_removed(node) || self.original_cast_to(node).is_some_and(|to| self.is_old(to))
+    }
+
+    /// Whether a value of the original was cast from another one by casts that may be left out, and lossless ones.
+    fn is_lossless_source(&self, source: ValueId, of: ValueId) -> bool {
+        let is_lossless = |node: NodeId| {
+            let from = self.original.input(node, 0).and_then(|value| self.inferred[0].of(value).dtype());
+            matches!((from, self.original_cast_to(node)), (Some(from), Some(to)) if laws::is_lossless(from, to))
+        };
+        let sources =
+            self.lossless_sources.get_or_init(|| Sources::of(self.original, |node| self.is_followed(node) || is_lossless(node)));
+        sources.is_source(source, of)
     }
 
     /// The type that a cast of the original states.
@@ -342,9 +362,10 @@ impl<'v> Erasure<'v> {
 
     /// Whether a value of the written model is one of the original, apart from casts between the types.
     fn is_same(&self, found: ValueId, expected: ValueId) -> bool {
-        let mut value = found;
+        let (mut value, mut is_cast) = (found, false);
         loop {
-            if self.values[value.index()].is_some_and(|same| self.sources.is_source(same, expected)) {
+            let is_source = |same| self.sources.is_source(same, expected) || is_cast && self.is_lossless_source(same, expected);
+            if self.values[value.index()].is_some_and(is_source) {
                 return true;
             }
             let Some(node) = self.written.producer(value).filter(|&node| self.written.applies(node, "Cast")) else { return false };
@@ -352,7 +373,7 @@ impl<'v> Erasure<'v> {
             if self.added_cast(node).is_none() && cast.to != TypeSource::Attribute(self.report.to) {
                 return false;
             }
-            value = cast.input;
+            (value, is_cast) = (cast.input, true);
         }
     }
 }

@@ -38,6 +38,7 @@ mod term;
 mod terms;
 mod verification;
 mod verified;
+mod with_casts;
 
 pub use fault::{Fault, NotVerified};
 pub use verification::Verification;

@@ -1,7 +1,6 @@
 //! Verification of what passes made of a model.
 
 use super::bystanders::{compare_models, of_passes};
-use super::contents::Contents;
 use super::effects::may_have_effects;
 use super::equality::Equality;
 use super::fault::Fault;
@@ -32,8 +31,8 @@ pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lo
 fn by_terms(pairs: &Pairs, made: &Made, options: &Options, is_lossy: bool) -> (Verified, Vec<Fault>, Vec<[Vec<Fault>; 3]>) {
     let terms = Terms::new(pairs, is_lossy);
     let exact = is_lossy.then(|| Terms::new(pairs, false));
-    let exact = exact.as_ref().map(|terms| Contents::new(terms, *options));
-    let mut equality = Equality::new(&terms, made, Contents::new(&terms, *options), exact);
+    let exact = exact.as_ref().map(|terms| Equality::new(terms, made, *options));
+    let mut equality = Equality::new(&terms, made, *options).or(exact);
     let named = equality.named();
     let mut verified = Verified::default();
     let mut scopes = Vec::new();

@@ -16,6 +16,7 @@ use super::movement::{is_own_input, moves};
 use super::pairs::Pairs;
 use super::term::{Effect, Move, Side, Term, TermId};
 use crate::base::hash::{HashMap, HashSet};
+use crate::base::parallel;
 use crate::elements::cast::RoundMode;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, TypeSource, ValueId};
@@ -39,7 +40,7 @@ pub(super) struct Terms<'m> {
     of: [Vec<Option<TermId>>; 2],
     values: OnceCell<HashMap<TermId, Vec<(Side, ValueId)>>>,
     /// The types and shapes of each side, once they were asked for.
-    inferred: [OnceCell<Inferred>; 2],
+    inferred: OnceCell<[Inferred; 2]>,
     /// The nodes of the written model that return their input.
     own_inputs: HashSet<NodeId>,
 }
@@ -58,7 +59,7 @@ impl<'m> Terms<'m> {
             ids: HashMap::default(),
             of,
             values: OnceCell::new(),
-            inferred: [OnceCell::new(), OnceCell::new()],
+            inferred: OnceCell::new(),
             own_inputs: HashSet::default(),
         };
         terms.read(Side::Original);
@@ -79,7 +80,11 @@ impl<'m> Terms<'m> {
 
     /// The types and shapes inferred for a model.
     pub fn inferred(&self, side: Side) -> &Inferred {
-        self.inferred[side as usize].get_or_init(|| infer(self.model(side)))
+        let inferred = self.inferred.get_or_init(|| {
+            let (original, written) = (self.pairs.original, self.pairs.written);
+            parallel::join(|| infer(original), || infer(written)).into()
+        });
+        &inferred[side as usize]
     }
 
     /// Whether a node of the written model is known by what it computes: a cast, data movement, or a constant.
@@ -233,11 +238,9 @@ impl<'m> Terms<'m> {
     fn opaque(&mut self, side: Side, node: NodeId, index: u32, output: ValueId) -> TermId {
         let model = self.model(side);
         let is_constant = model.constant(output).is_ok();
-        let counterpart = match side {
-            Side::Original => None,
-            Side::Written => self.pairs.node(node),
-        };
-        if let Some(counterpart) = counterpart {
+        if side == Side::Written
+            && let Some(counterpart) = self.pairs.node(node)
+        {
             let original = self.pairs.original;
             // The nodes themselves are compared, too: those of another operator only if they are not known by what they compute.
             let is_same = || original.node(counterpart).op_type == model.node(node).op_type;

@@ -228,6 +228,12 @@ const ROUNDED: &[(&str, &str)] = &[
         }"#,
     ),
     (
+        "a cast that stays of a constant that was rounded",
+        r#"g (uint4[2] x) => (uint4[2] y, uint4[2] b) <float[2] w = {0.21, 2.46}> {
+            a = Cast <to = 16> (w) b = Cast <to = 21> (a) y = Identity (x)
+        }"#,
+    ),
+    (
         "the same in a subgraph",
         r#"g (float[2] x, bool c) => (bfloat16[2] y, float[2] b) {
             a = Cast <to = 10> (x) b = Cast <to = 1> (a) d = Cast <to = 16> (b)
@@ -290,6 +296,11 @@ fn right_changes_of_precision_are_accepted() {
     let cases = [
         ("a chain of 18 casts", casts(18), None),
         ("a chain of 40 casts", casts(40), None),
+        (
+            "a cast of an integer that was cast by way of FLOAT16",
+            "g (float[2] x, uint8[2] i) => (float[2] y) { a = Relu (x) b = Cast <to = 10> (i) c = Cast <to = 1> (b) y = Max (c, a) }".to_owned(),
+            None,
+        ),
         (
             "devices of an input that is cast",
             "g (float[2] x) => (float[2] y) { a = Relu (x) y = Neg (a) }".to_owned(),
