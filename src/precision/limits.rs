@@ -51,7 +51,7 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
                 };
                 if !divided.is_empty() {
                     keep(types, &[weight.value], &divided, Code::Underflow);
-                } else if weight.survey.became_zero == weight.survey.nonzero {
+                } else if weight.survey.vanishes(options.dtype) {
                     keep(types, &[weight.value], &types.uses.variables(weight.value), Code::Underflow);
                 }
             }

@@ -13,8 +13,8 @@ const PART: Threshold = Threshold::new("part of a precision survey", 1 << 16);
 /// The losses of the elements of a constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Survey {
-    /// Numbers other than zero.
-    pub nonzero: u64,
+    /// The bits of the greatest magnitude; NaN is above infinity.
+    pub greatest: u32,
     /// Finite numbers beyond the range of the type.
     pub overflowed: u64,
     /// The least magnitude of these; 0 if there are none.
@@ -28,6 +28,11 @@ pub struct Survey {
 }
 
 impl Survey {
+    /// Whether there are numbers other than zero, and all of them become zero.
+    pub fn vanishes(self, to: DType) -> bool {
+        self.became_zero > 0 && cast(to).is_some_and(|cast| convert_element(&cast, self.greatest.into()).0 == 0)
+    }
+
     fn and(self, other: Survey) -> Survey {
         let least_overflowed = match (self.overflowed, other.overflowed) {
             (0, _) => other.least_overflowed,
@@ -35,7 +40,7 @@ impl Survey {
             _ => self.least_overflowed.min(other.least_overflowed),
         };
         Survey {
-            nonzero: self.nonzero + other.nonzero,
+            greatest: self.greatest.max(other.greatest),
             overflowed: self.overflowed + other.overflowed,
             least_overflowed,
             became_zero: self.became_zero + other.became_zero,
@@ -95,15 +100,13 @@ impl Limits {
     #[inline(always)]
     fn survey_part(self, elements: &[[u8; 4]]) -> Survey {
         // The bits of numbers that are not negative have their order. Unlike the maximum of floats, that of integers is vectorized.
-        let (mut nonzero, mut overflowed, mut least, mut small, mut largest) = (0_u32, 0_u32, u32::MAX, 0_u32, 0_u32);
+        let (mut greatest, mut overflowed, mut small, mut largest) = (0_u32, 0_u32, 0_u32, 0_u32);
         let (mask, half) = ((1_u32 << self.lost) - 1, 1_u32 << (self.lost - 1));
         for element in elements {
             let magnitude = u32::from_le_bytes(*element) & 0x7FFF_FFFF;
             let is_normal = magnitude >= self.normal && magnitude < self.overflow;
-            let overflows = magnitude >= self.overflow && magnitude < 0x7F80_0000;
-            nonzero += u32::from(magnitude != 0);
-            overflowed += u32::from(overflows);
-            least = least.min(if overflows { magnitude } else { u32::MAX });
+            greatest = greatest.max(magnitude);
+            overflowed += u32::from(magnitude >= self.overflow && magnitude < 0x7F80_0000);
             small += u32::from(magnitude != 0 && magnitude < self.normal);
             // The distance to the nearest number, in units of the last place of FLOAT.
             let rest = magnitude & mask;
@@ -114,13 +117,19 @@ impl Limits {
         }
         let largest = f32::from_bits(largest);
         let found = Survey {
-            nonzero: nonzero.into(),
+            greatest,
             overflowed: overflowed.into(),
-            least_overflowed: if overflowed == 0 { 0.0 } else { f32::from_bits(least) },
+            least_overflowed: if overflowed == 0 { 0.0 } else { self.least_overflowed(elements) },
             largest_relative_error: largest.into(),
             ..Survey::default()
         };
         if small == 0 { found } else { found.and(self.survey_small(elements)) }
+    }
+
+    /// The least magnitude of the numbers beyond the range.
+    fn least_overflowed(self, elements: &[[u8; 4]]) -> f32 {
+        let bits = elements.iter().map(|element| u32::from_le_bytes(*element));
+        bits.filter(|bits| self.overflows(*bits)).map(|bits| f32::from_bits(bits).abs()).fold(f32::MAX, f32::min)
     }
 
     /// Numbers that are below the range of normal numbers.
@@ -182,7 +191,7 @@ mod tests {
             let rounded = convert_element(&back, convert_element(&there, number.to_bits().into()).0).0;
             let rounded = f32::from_bits(rounded as u32);
             let normal = if to == DType::Float16 { 2.0_f32.powi(-14) } else { f32::MIN_POSITIVE };
-            found.nonzero += u64::from(number != 0.0);
+            found.greatest = found.greatest.max(number.abs().to_bits());
             if number.is_finite() && rounded.is_infinite() {
                 let least = if found.overflowed == 0 { f32::MAX } else { found.least_overflowed };
                 found.least_overflowed = least.min(number.abs());
@@ -214,7 +223,7 @@ mod tests {
                 let bytes = Stored::from(numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>());
                 let (found, expected) = (limits.survey(&bytes), expected(to, numbers));
                 let counts = |survey: Survey| {
-                    (survey.nonzero, survey.overflowed, survey.least_overflowed, survey.became_zero, survey.became_subnormal)
+                    (survey.greatest, survey.overflowed, survey.least_overflowed, survey.became_zero, survey.became_subnormal)
                 };
                 assert_eq!(counts(found), counts(expected), "{to} {:?}", &numbers[..1]);
                 for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
