@@ -20,6 +20,7 @@ from checks.precision import distinct, has_floats
 from support.case import Case, name_of
 from support.common import recast, scratch_folder, wheel_models
 from support.models import RANDOM, all_graphs, subgraphs
+from support.narrow import copied, rounding, widened
 from support.newest_nodes import newest_node_models
 from support.processes import in_child, in_processes
 from support.runners import session_of
@@ -122,13 +123,13 @@ class Emulation:
                 if is_narrowed(types.get(name), narrow_types.get(new)):
                     if name not in rounded:
                         rounded[name] = f"{name}__rounded_{id(emulated)}"
-                        nodes += rounding(name, rounded[name])
+                        nodes += rounding(name, rounded[name], TensorProto.FLOAT16)
                     node.input[index] = rounded[name]
             nodes.append(node)
             for index, (name, new) in enumerate(zip(node.output, twin.output, strict=True)):
                 if is_narrowed(types.get(name), narrow_types.get(new)):
                     node.output[index] = f"{name}__exact"
-                    nodes += rounding(f"{name}__exact", name)
+                    nodes += rounding(f"{name}__exact", name, TensorProto.FLOAT16)
             for attribute, new in zip(node.attribute, twin.attribute):
                 if attribute.HasField("t") and new.HasField("t") and is_narrowed(attribute.t.data_type, new.t.data_type):
                     attribute.t.CopyFrom(widened(new.t, attribute.t.name))
@@ -138,27 +139,12 @@ class Emulation:
         del emulated.value_info[:]
 
 
-def copied(node):
-    copy = onnx.NodeProto()
-    copy.CopyFrom(node)
-    return copy
-
-
 def without_casts(graph, casts):
     return [node for node in graph.node if not (node.op_type == "Cast" and node.output[0] in casts)]
 
 
 def is_narrowed(before, after):
     return before == TensorProto.FLOAT and after == TensorProto.FLOAT16
-
-
-def rounding(name, result):
-    half = f"{result}__half"
-    return [helper.make_node("Cast", [name], [half], to=TensorProto.FLOAT16), helper.make_node("Cast", [half], [result], to=TensorProto.FLOAT)]
-
-
-def widened(tensor, name):
-    return numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float32), name)
 
 
 def types_of(graph):

@@ -41,7 +41,7 @@ def rewrite(graph, outer):
     nodes = []
     for tensor in graph.initializer:
         if tensor.data_type in NARROW:
-            tensor.CopyFrom(widened(tensor))
+            tensor.CopyFrom(widened(tensor, tensor.name))
     for name in given & set(types):
         nodes += [helper.make_node("Cast", [name], [f"{name}__wide"], to=TensorProto.FLOAT)]
     renamed = {name: f"{name}__wide" for name in given & set(types)}
@@ -52,9 +52,7 @@ def rewrite(graph, outer):
         outputs = [name for name in node.output if name in types]
         node.output[:] = [f"{name}__exact" if name in types else name for name in node.output]
         nodes.append(node)
-        for name in outputs:
-            nodes.append(helper.make_node("Cast", [f"{name}__exact"], [f"{name}__narrow"], to=types[name]))
-            nodes.append(helper.make_node("Cast", [f"{name}__narrow"], [name], to=TensorProto.FLOAT))
+        nodes += [cast for name in outputs for cast in rounding(f"{name}__exact", name, types[name])]
     for value in graph.output:
         if results[value.name] in NARROW:
             value.type.tensor_type.elem_type = TensorProto.FLOAT
@@ -68,7 +66,7 @@ def rewrite_attribute(attribute, types):
     if attribute.type == AttributeProto.GRAPH:
         rewrite(attribute.g, types)
     elif attribute.type == AttributeProto.TENSOR and attribute.t.data_type in NARROW:
-        attribute.t.CopyFrom(widened(attribute.t))
+        attribute.t.CopyFrom(widened(attribute.t, attribute.t.name))
     elif attribute.name in TYPES and attribute.i in NARROW:
         attribute.i = TensorProto.FLOAT
 
@@ -82,8 +80,15 @@ def narrow_types(graph):
     return {name: narrow for name, narrow in types.items() if narrow in NARROW and name not in constants}
 
 
-def widened(tensor):
-    return numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float32), tensor.name)
+def rounding(name, result, narrow):
+    """Casts to a narrow type and back."""
+    between = f"{result}__narrow"
+    return [helper.make_node("Cast", [name], [between], to=narrow), helper.make_node("Cast", [between], [result], to=TensorProto.FLOAT)]
+
+
+def widened(tensor, name):
+    """A narrow tensor in FLOAT."""
+    return numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float32), name)
 
 
 def copied(node):

@@ -10,6 +10,7 @@ import functools
 import inspect
 import operator
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import NoneType, UnionType
@@ -141,6 +142,11 @@ def names(name: str, values: object) -> list[str]:
     if not isinstance(values, Iterable) or isinstance(values, bytes | bytearray | memoryview):
         raise TypeError(f"{name}: expected a sequence of strings, not {type(values).__name__}")
     return [text(name, value) for value in values]
+
+
+def literal(name: str) -> str:
+    """Return the pattern that matches a name or path and no other."""
+    return re.sub(r"([\\*?\[\]{}])", r"\\\1", name)
 
 
 def path(name: str, value: object) -> str:

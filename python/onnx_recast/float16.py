@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +20,7 @@ import onnx
 
 from onnx_recast import _recast
 from onnx_recast._operations.precision import convert_precision
-from onnx_recast._options import is_flag, names
+from onnx_recast._options import is_flag, literal, names
 
 if TYPE_CHECKING:
     from onnx_recast._operations.precision import PrecisionOptions
@@ -113,7 +112,7 @@ def convert_float_to_float16(
         "io": _io(keep_io_types),
         "policy": "stable" if set(DEFAULT_OP_BLOCK_LIST) <= set(blocked) else "all",
         "keep_op": blocked,
-        "keep_node": [_literal(name) for name in names("node_block_list", node_block_list or ())],
+        "keep_node": [literal(name) for name in names("node_block_list", node_block_list or ())],
     }
     if isinstance(model, onnx.ModelProto):
         converted: onnx.ModelProto = convert_precision(model, "FLOAT16", **options).model
@@ -177,8 +176,3 @@ def _io(keep_io_types: Any) -> list[str]:
     if is_flag(keep_io_types):
         return ["keep" if keep_io_types else "convert"]
     return ["convert", *(f"{name}=FLOAT" for name in names("keep_io_types", keep_io_types))]
-
-
-def _literal(name: str) -> str:
-    """Return the pattern that matches a name and no other."""
-    return re.sub(r"([\\*?\[\]{}])", r"\\\1", name)

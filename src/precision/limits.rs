@@ -3,13 +3,13 @@
 use super::masks::is_mask;
 use super::options::{OnOverflow, OnUnderflow, Options};
 use super::reason::Code;
-use super::rules::{self, moves};
+use super::rules::{self, moves, needs_nonzero, operator};
 use super::types::{Types, Variable, Wish};
 use super::uses::{Use, User, Uses};
 use super::weights::{Weight, largest};
 use crate::base::error::{Error, ErrorKind};
 use crate::base::hash::HashSet;
-use crate::graph::{Model, NodeId, ValueId};
+use crate::graph::{Model, ValueId};
 
 /// The uses of a constant, also of copies of its elements.
 struct Reach {
@@ -213,18 +213,4 @@ impl Uses {
         }
         variables
     }
-}
-
-fn needs_nonzero(model: &Model, node: NodeId, index: u32) -> bool {
-    match operator(model, node) {
-        "Div" => index == 1,
-        "Sqrt" | "Log" | "Reciprocal" | "Pow" => index == 0,
-        _ => false,
-    }
-}
-
-/// The operator of a node of ai.onnx; empty for others.
-fn operator(model: &Model, node: NodeId) -> &str {
-    let name = model.node(node).op_type();
-    if model.applies(node, name) { name } else { "" }
 }

@@ -1,16 +1,14 @@
 //! Masks: constants far beyond the range that stand for minus infinity, and the zeros and ones that choose where they are added.
 
+use super::rules::{moves, operator};
+use super::weights::floats;
 use crate::base::hash::HashSet;
-use crate::elements::cast::{Cast, Rules};
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::inference::Inferred;
-use crate::tensor::{Data, Tensor};
-
-use super::rules::moves;
 
 /// A constant of this magnitude is a mask wherever it is added or multiplied.
-pub(super) const CERTAIN: f32 = 1e9;
+const CERTAIN: f32 = 1e9;
 /// A factor of `1 - mask` of this magnitude is one of a mask.
 const LEAST_FACTOR: f64 = 1e3;
 /// The most values behind a constant that are visited in search of a Softmax.
@@ -46,10 +44,9 @@ pub(super) fn is_cast_of_mask(model: &Model, cast: ValueId) -> bool {
 fn all_uses(model: &Model, value: ValueId, is_it: &dyn Fn((NodeId, u32)) -> bool) -> bool {
     let mut uses = model.uses(value).peekable();
     let moved = |node: NodeId| {
-        let operator = model.node(node).op_type();
-        (operator != "Cast" && operator != "Where" && moves(operator) && model.applies(node, operator))
-            .then(|| model.output(node, 0))
-            .flatten()
+        let operator = operator(model, node);
+        let is_move = moves(operator) && operator != "Cast" && operator != "Where";
+        model.output(node, 0).filter(|_| is_move)
     };
     uses.peek().is_some()
         && uses.all(|used| match moved(used.0) {
@@ -61,14 +58,11 @@ fn all_uses(model: &Model, value: ValueId, is_it: &dyn Fn((NodeId, u32)) -> bool
 /// Whether the numbers of a value are truth values: it is `1 - x`, or a cast of BOOL.
 fn is_of_truth(model: &Model, inferred: &Inferred, value: ValueId) -> bool {
     let Some(node) = model.producer(value) else { return false };
-    let operator = model.node(node).op_type();
     let input = model.input(node, 0);
-    match operator {
-        "Sub" if model.applies(node, "Sub") => input.and_then(|one| scalar(model, one)) == Some(1.0),
-        "Cast" if model.applies(node, "Cast") => {
-            input.is_some_and(|input| inferred.of(input).dtype() == Some(DType::Bool) || is_of_truth(model, inferred, input))
-        }
-        _ => moves(operator) && model.applies(node, operator) && input.is_some_and(|input| is_of_truth(model, inferred, input)),
+    match operator(model, node) {
+        "Sub" => input.and_then(|one| scalar(model, one)) == Some(1.0),
+        "Cast" => input.is_some_and(|input| inferred.of(input).dtype() == Some(DType::Bool) || is_of_truth(model, inferred, input)),
+        operator => moves(operator) && input.is_some_and(|input| is_of_truth(model, inferred, input)),
     }
 }
 
@@ -78,14 +72,10 @@ fn leads_to_softmax(model: &Model, node: NodeId) -> bool {
     let mut seen: HashSet<ValueId> = next.iter().copied().collect();
     while let Some(value) = next.pop().filter(|_| seen.len() <= MOST_VISITED) {
         for (user, _) in model.uses(value) {
-            let operator = model.node(user).op_type();
-            if !model.applies(user, operator) {
-                continue;
-            }
-            match operator {
+            match operator(model, user) {
                 "Softmax" | "LogSoftmax" => return true,
                 "Add" | "Sub" | "Max" | "Min" => {}
-                _ if moves(operator) => {}
+                operator if moves(operator) => {}
                 _ => continue,
             }
             next.extend(model.outputs(user).map(|(_, output)| output).filter(|output| seen.insert(*output)));
@@ -96,12 +86,8 @@ fn leads_to_softmax(model: &Model, node: NodeId) -> bool {
 
 /// The number of a constant of one element.
 fn scalar(model: &Model, value: ValueId) -> Option<f64> {
-    let constant = model.constant(value).ok()?;
-    let tensor = Tensor::read(&constant.tensor).ok().filter(|tensor| tensor.elements() == 1)?;
-    let cast = Cast::new(tensor.dtype(), DType::Double, Rules::default()).ok()?;
-    let (double, _) = tensor.load(model.data()).ok()?.cast(cast).ok()?;
-    match double.computed().data() {
-        Data::Numbers(bytes, _) => Some(f64::from_le_bytes(*bytes.to_bytes().first_chunk()?)),
-        Data::Strings(_) => None,
+    match floats(model, &model.constant(value).ok()?.tensor, 1)?[..] {
+        [number] => Some(number),
+        _ => None,
     }
 }

@@ -3,8 +3,8 @@
 //! 1. `types`, `equations`, `nodes`: every value whose type may change has a variable. The schemas of the operators, the bodies of control
 //!    flow, and functions make variables equal.
 //! 2. Wishes: operators want the new type where their schemas support it. Options (`options`), a policy (`policy`), units of quantization
-//!    (`units`), rules that schemas do not have (`rules`), integers in floats (`integers`) and constants that the type cannot represent (`limits`) keep the old one.
-//!    `hazards` finds values that leave the range of the type until another operator brings them back.
+//!    (`units`), rules that schemas do not have (`rules`), integers in floats (`integers`) and constants that the type cannot represent
+//!    (`limits`) keep the old one. `hazards` finds values that leave the range of the type until another operator brings them back.
 //! 3. `cut`: operators that only move elements may have either type. A minimum cut decides, so that the number of casts is the least.
 //! 4. `kernels`: a node for which a given runtime has no kernel in its new types keeps the old ones.
 //! 5. `apply`: edits. Constants become recipes, which are computed while the file is written.

@@ -109,6 +109,21 @@ pub(super) fn without_float16(operator: &str, variable: &str) -> Option<&'static
     WITHOUT_FLOAT16.iter().find(|row| **row == (operator, variable)).map(|row| row.0)
 }
 
+/// The operator of a node of ai.onnx; empty for others.
+pub(super) fn operator(model: &Model, node: NodeId) -> &str {
+    let name = model.node(node).op_type();
+    if model.applies(node, name) { name } else { "" }
+}
+
+/// Whether it matters for a node that an input is not zero.
+pub(super) fn needs_nonzero(model: &Model, node: NodeId, index: u32) -> bool {
+    match operator(model, node) {
+        "Div" => index == 1,
+        "Sqrt" | "Log" | "Reciprocal" | "Pow" => index == 0,
+        _ => false,
+    }
+}
+
 /// Whether an operator of ai.onnx only moves elements.
 pub(super) fn moves(operator: &str) -> bool {
     MOVES.contains(&operator)

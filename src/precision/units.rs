@@ -3,7 +3,7 @@
 
 use super::equations::Builder;
 use super::options::Quantized;
-use super::rules::moves;
+use super::rules::{moves, operator};
 use crate::base::hash::HashSet;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ValueId, is_onnx_domain};
@@ -53,8 +53,8 @@ impl Builder<'_, '_, '_> {
                 if is_quantization(model, user, "QuantizeLinear") {
                     return index == 0;
                 }
-                let operator = model.node(user).op_type();
-                let is_activation = (ACTIVATIONS.contains(&operator) || moves(operator)) && model.applies(user, operator);
+                let operator = operator(model, user);
+                let is_activation = ACTIVATIONS.contains(&operator) || moves(operator);
                 unit.push(user);
                 is_activation
                     && unit.len() <= MOST_NODES

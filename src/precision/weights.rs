@@ -14,6 +14,7 @@ use crate::elements::cast::{Cast, Rules};
 use crate::elements::dtype::DType;
 use crate::elements::float_format::Format;
 use crate::graph::{AttributePart, Body, Edit, Model, NodeId, Origin, SparsePart, TensorPlace, ValueId};
+use crate::ops::compute;
 use crate::protobuf::schema::{AttributeProto, TensorProto};
 use crate::tensor::{Content, Data, Tensor};
 
@@ -135,6 +136,12 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
         }
         _ => None,
     }
+}
+
+/// The numbers of a tensor of at most this number of elements, if they can be read.
+pub(super) fn floats(model: &Model, tensor: &TensorProto, most_elements: u64) -> Option<Vec<f64>> {
+    let tensor = Tensor::read(tensor).ok().filter(|tensor| tensor.elements() <= most_elements)?;
+    compute::floats(&tensor.load(model.data()).ok()?).ok()
 }
 
 /// The edit that casts a constant.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from onnx_recast._errors import RecastError
 from onnx_recast._models import Opened
 from onnx_recast._operations.precision import PrecisionResult, convert_precision
 from onnx_recast._operations.ranges import each_run, with_all_outputs
+from onnx_recast._options import literal, names
 from onnx_recast._session import Session
 from onnx_recast._values import Value
 
@@ -162,7 +163,7 @@ def tune_precision(
     """
     trials = _Trials(model, inputs, to, tolerance, options)
     best = _with_fewer(trials, _with_enough(trials))
-    return TunedPrecision(best.result, tuple(map(_pattern, best.keep)), best.errors, trials.runs)
+    return TunedPrecision(best.result, tuple(map(literal, best.keep)), best.errors, trials.runs)
 
 
 def _with_enough(trials: _Trials) -> _Trial:
@@ -220,7 +221,7 @@ class _Trials:
     def measure(self, keep: tuple[str, ...]) -> _Trial:
         """Change the precision, and compare all values."""
         self.runs += 1
-        kept = [*_listed(self.options.get("keep_node", ())), *map(_pattern, keep)]
+        kept = [*names("keep_node", self.options.get("keep_node", ())), *map(literal, keep)]
         options: Any = {**self.options, "keep_node": kept}
         changing: Any = convert_precision
         result: PrecisionResult[Any] = changing(self.model, self.to, **options)
@@ -273,8 +274,8 @@ class _Trials:
         import numpy as np
 
         pairs = zip(session.outputs, session.output_types, strict=True)
-        names = [name for name, kind in pairs if kind in {"FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE"}]
-        arrays = zip(names, session.run(feeds, outputs=names), strict=True) if names else ()
+        floats = [name for name, kind in pairs if kind in {"FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE"}]
+        arrays = zip(floats, session.run(feeds, outputs=floats), strict=True) if floats else ()
         return {name: np.asarray(array).astype(np.float64) for name, array in arrays}
 
     @staticmethod
@@ -319,15 +320,6 @@ def _worse(left: tuple[float, float, int] | None, right: tuple[float, float, int
 def _path(index: int, node: Any) -> str:
     """Return the path of a node of the main graph, as ``recast`` prints it."""
     return f"graph/{node.name or f'#{index}:{node.op_type}'}"
-
-
-def _pattern(path: str) -> str:
-    """Return the pattern that matches a path only."""
-    return "".join(f"\\{letter}" if letter in "*?[{\\" else letter for letter in path)
-
-
-def _listed(patterns: str | Sequence[str] | Iterable[str]) -> list[str]:
-    return [patterns] if isinstance(patterns, str) else list(patterns)
 
 
 def _not_measured(why: str) -> RecastError:

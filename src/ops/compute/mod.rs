@@ -15,6 +15,7 @@ mod select;
 mod table;
 
 pub use call::{Call, TypeAndShape};
+pub(crate) use numbers::floats;
 pub use operator::{Needs, Operator};
 pub use result::NotComputed;
 pub use table::operator;

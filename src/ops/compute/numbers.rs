@@ -30,7 +30,7 @@ pub(super) fn integers(content: &Content) -> Result<Vec<i128>, NotComputed> {
 }
 
 /// The elements of a tensor of floats.
-pub(super) fn floats(content: &Content) -> Result<Vec<f64>, NotComputed> {
+pub(crate) fn floats(content: &Content) -> Result<Vec<f64>, NotComputed> {
     let cast = Cast::new(content.dtype(), DType::Double, Rules::default()).map_err(|_| left(content.dtype()))?;
     let (doubles, _) = content.cast(cast).map_err(|error| undefined(error.to_string()))?;
     Ok(codes(&doubles)?.into_iter().map(f64::from_bits).collect())

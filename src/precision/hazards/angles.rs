@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::effects::{Effect, effect};
+use super::backward::marked_before;
+use super::effects::{Effect, effect_of};
 use super::transfer::Known;
 use crate::elements::dtype::{Class, DType};
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
+use crate::precision::rules::operator;
 
 /// The largest magnitude of an angle whose rounding does not matter.
 const SMALL: f64 = 4.0;
@@ -26,7 +28,7 @@ enum Position {
 /// The values, by index, that are angles or lead to angles. `edges` lead from values to those of other scopes.
 pub fn angles(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
     let model = known.model;
-    let turns = |node: &&NodeId| ["Sin", "Cos", "Tan"].into_iter().any(|operator| model.applies(**node, operator));
+    let turns = |node: &&NodeId| matches!(operator(model, **node), "Sin" | "Cos" | "Tan");
     let mut leads = vec![false; model.value_bound()];
     if !model.topological_order().iter().any(|node| turns(&node)) {
         return leads;
@@ -43,24 +45,7 @@ pub fn angles(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
             leads[angle.index()] = true;
         }
     }
-    let mut before = 0;
-    loop {
-        for &node in model.topological_order().iter().rev() {
-            if model.outputs(node).any(|(_, output)| leads[output.index()] && carries(model, node)) {
-                for (_, input) in model.inputs(node).filter(|(_, input)| is_angle(*input)) {
-                    leads[input.index()] = true;
-                }
-            }
-        }
-        for (giver, taker) in edges {
-            leads[giver.index()] |= leads[taker.index()] && is_angle(*giver);
-        }
-        let count = leads.iter().filter(|leads| **leads).count();
-        if count == before {
-            return leads;
-        }
-        before = count;
-    }
+    marked_before(model, edges, leads, |node| carries(model, node), is_angle)
 }
 
 fn positions(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
@@ -94,8 +79,8 @@ fn positions(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
             let found = match (least, greatest) {
                 (None | Some(Position::No), _) | (_, None) => continue,
                 // A matrix that is given an input has the weights of a layer.
-                (_, Some(Position::Given)) if is_product(model, node) => continue,
-                (_, Some(Position::Given)) if scales(model, node) => Position::Computed,
+                (_, Some(Position::Given)) if matches!(operator(model, node), "MatMul" | "Einsum") => continue,
+                (_, Some(Position::Given)) if matches!(operator(model, node), "Mul" | "Div") => Position::Computed,
                 (_, Some(greatest)) => greatest,
             };
             for (_, output) in model.outputs(node) {
@@ -112,9 +97,8 @@ fn is_integer(dtype: DType) -> bool {
 
 /// Whether a node makes positions of positions.
 fn carries(model: &Model, node: NodeId) -> bool {
-    let operator = model.node(node).op_type();
-    let is_known = matches!(
-        effect(operator),
+    let is_arithmetic = matches!(
+        effect_of(model, node),
         Some(
             Effect::Moves
                 | Effect::Casts
@@ -125,13 +109,5 @@ fn carries(model: &Model, node: NodeId) -> bool {
                 | Effect::Counts
         )
     );
-    (is_known || is_product(model, node) || matches!(operator, "Neg" | "CumSum")) && model.applies(node, operator)
-}
-
-fn is_product(model: &Model, node: NodeId) -> bool {
-    matches!(model.node(node).op_type(), "MatMul" | "Einsum")
-}
-
-fn scales(model: &Model, node: NodeId) -> bool {
-    matches!(model.node(node).op_type(), "Mul" | "Div")
+    is_arithmetic || matches!(operator(model, node), "MatMul" | "Einsum" | "Neg" | "CumSum")
 }

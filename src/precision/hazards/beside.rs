@@ -1,15 +1,15 @@
 //! Products that are added to squares: of numbers so large that their squares leave the range, these leave it, too.
 
-use super::effects::{Effect, effect};
+use super::effects::{Effect, effect_of};
 use super::transfer::Known;
-use crate::graph::{NodeId, ValueId};
+use crate::graph::ValueId;
 
 /// The values, by index, that are added to squares and are products themselves, as `x * c` is in `x * x - 2 * x * c + c * c`.
 pub fn beside(known: &Known) -> Vec<bool> {
     let model = known.model;
     let mut beside = vec![false; model.value_bound()];
     for &node in model.topological_order() {
-        if !matches!(effect_of(known, node), Some(Effect::Adds | Effect::Subtracts)) {
+        if !matches!(effect_of(model, node), Some(Effect::Adds | Effect::Subtracts)) {
             continue;
         }
         let is_square = |value: ValueId| known.state(value).hazard.is_some_and(|hazard| !hazard.is_linear());
@@ -28,7 +28,7 @@ pub fn beside(known: &Known) -> Vec<bool> {
 fn product(known: &Known, value: ValueId) -> Option<Vec<ValueId>> {
     let model = known.model;
     let node = model.producer(value).filter(|_| model.uses(value).count() == 1)?;
-    let mut values = match effect_of(known, node)? {
+    let mut values = match effect_of(model, node)? {
         Effect::Contracts => Vec::new(),
         Effect::Moves | Effect::Multiplies | Effect::Carries(_) => {
             model.inputs(node).find_map(|(_, input)| product(known, input))?
@@ -37,9 +37,4 @@ fn product(known: &Known, value: ValueId) -> Option<Vec<ValueId>> {
     };
     values.push(value);
     Some(values)
-}
-
-fn effect_of(known: &Known, node: NodeId) -> Option<Effect> {
-    let operator = known.model.node(node).op_type();
-    effect(operator).filter(|_| known.model.applies(node, operator))
 }

@@ -1,6 +1,8 @@
 //! What each operator does to the range of numbers.
 
 use super::interval::Interval;
+use crate::graph::{Model, NodeId};
+use crate::precision::rules::operator;
 
 /// What an operator does to the range of numbers. An operator that is not in the table brings them back into the range.
 #[derive(Clone, Copy)]
@@ -176,9 +178,9 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("Xor", Effect::Within(Interval::UNIT)),
 ];
 
-/// The effect of an operator of ai.onnx; none brings numbers back into the range.
-pub fn effect(operator: &str) -> Option<Effect> {
-    let row = EFFECTS.binary_search_by_key(&operator, |row| row.0).ok()?;
+/// The effect of a node; none brings numbers back into the range.
+pub fn effect_of(model: &Model, node: NodeId) -> Option<Effect> {
+    let row = EFFECTS.binary_search_by_key(&operator(model, node), |row| row.0).ok()?;
     Some(EFFECTS[row].1)
 }
 

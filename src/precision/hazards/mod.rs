@@ -13,6 +13,7 @@
 //! A value that is found keeps its type, and so do the operators that use it.
 
 mod angles;
+mod backward;
 mod beside;
 mod edges;
 mod effects;

@@ -1,15 +1,13 @@
 //! The numbers of constants.
 
-use super::effects::{Effect, effect};
+use super::effects::{Effect, effect_of};
 use super::interval::Interval;
 use super::state::{Kind, State};
 use crate::base::hash::HashSet;
-use crate::elements::cast::{Cast, Rules};
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ValueId};
-use crate::precision::weights::Weight;
+use crate::precision::rules::operator;
+use crate::precision::weights::{Weight, floats};
 use crate::protobuf::schema::TensorProto;
-use crate::tensor::{Data, Tensor};
 
 /// The most elements of a constant whose interval is computed.
 const MOST_ELEMENTS: u64 = 1 << 17;
@@ -64,21 +62,14 @@ impl Numbers {
 /// Whether only products of matrices use a constant, whose results are in the range whatever its numbers are.
 fn is_weight(model: &Model, constant: ValueId) -> bool {
     let is_product = |(user, _): (NodeId, u32)| {
-        let operator = model.node(user).op_type();
-        effect(operator).is_none_or(|effect| matches!(effect, Effect::Contracts)) && model.applies(user, operator)
+        !operator(model, user).is_empty() && matches!(effect_of(model, user), None | Some(Effect::Contracts))
     };
     model.output_of(constant).is_empty() && model.uses(constant).all(is_product)
 }
 
 /// The interval of the numbers of a tensor, and the least magnitude other than zero.
 fn read(model: &Model, tensor: &TensorProto) -> Option<(Interval, f64)> {
-    let tensor = Tensor::read(tensor).ok().filter(|tensor| tensor.elements() <= MOST_ELEMENTS)?;
-    let cast = Cast::new(tensor.dtype(), DType::Double, Rules::default()).ok()?;
-    let (doubles, _) = tensor.load(model.data()).ok()?.cast(cast).ok()?;
-    let doubles = doubles.computed();
-    let Data::Numbers(bytes, _) = doubles.data() else { return None };
-    let bytes = bytes.to_bytes();
-    let numbers = bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes));
+    let numbers = floats(model, tensor, MOST_ELEMENTS)?;
     let (mut interval, mut least) = (Interval::new(f64::INFINITY, f64::NEG_INFINITY), f64::INFINITY);
     for number in numbers {
         if number.is_nan() {

@@ -1,20 +1,15 @@
 //! Means that are squared, and differences from them that are: their rounding is as large as a variance that is small beside them.
 
-use super::effects::{Effect, effect};
+use super::effects::{Effect, effect_of};
 use super::transfer::Known;
-use crate::graph::NodeId;
 
 /// The values, by index, that are means or differences from means, and are squared later.
 pub fn spread(known: &Known) -> Vec<bool> {
     let model = known.model;
-    let effect_of = |node: NodeId| {
-        let operator = model.node(node).op_type();
-        effect(operator).filter(|_| model.applies(node, operator))
-    };
     // Forward: means, and what is moved or subtracted from them.
     let mut of_mean = vec![false; model.value_bound()];
     for &node in model.topological_order() {
-        let is_of_mean = match effect_of(node) {
+        let is_of_mean = match effect_of(model, node) {
             Some(Effect::Means) => true,
             Some(Effect::Moves | Effect::Casts | Effect::Subtracts | Effect::Adds | Effect::Absolute) => {
                 model.inputs(node).any(|(_, input)| of_mean[input.index()])
@@ -30,7 +25,7 @@ pub fn spread(known: &Known) -> Vec<bool> {
     for &node in model.topological_order().iter().rev() {
         let is_squared = || model.outputs(node).any(|(_, output)| squared[output.index()]);
         let (first, second) = (model.input(node, 0), model.input(node, 1));
-        let leads = match effect_of(node) {
+        let leads = match effect_of(model, node) {
             Some(Effect::Multiplies) => first == second,
             Some(Effect::Powers) => known.numbers.is_constant_above_one(second),
             Some(Effect::SumsSquares) => true,

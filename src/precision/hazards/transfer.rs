@@ -1,6 +1,6 @@
 //! The range of a node's result, from those of its inputs.
 
-use super::effects::{Effect, effect};
+use super::effects::{Effect, effect_of};
 use super::interval::Interval;
 use super::numbers::Numbers;
 use super::state::{Hazard, Kind, State, least};
@@ -41,8 +41,7 @@ impl Known<'_, '_> {
     /// The state of a result of a node.
     pub fn result(&self, node: NodeId, output: ValueId, index: u32) -> State {
         let of_type = self.dtype(output).map_or(Interval::ALL, Interval::of_type);
-        let operator = self.model.node(node).op_type();
-        let found = match effect(operator).filter(|_| self.model.applies(node, operator)) {
+        let found = match effect_of(self.model, node) {
             Some(Effect::Moves) => self.moved(node, output),
             Some(effect) if index == 0 => self.computed(node, output, effect),
             _ => State::PLAIN,
@@ -189,15 +188,12 @@ impl Known<'_, '_> {
 
     /// Whether all uses of a value bring squares back into the range, soon.
     fn is_brought_back(&self, value: ValueId, depth: usize) -> bool {
-        let is_back = |(user, index): (NodeId, u32)| {
-            let operator = self.model.node(user).op_type();
-            match effect(operator).filter(|_| self.model.applies(user, operator)) {
-                Some(Effect::Root | Effect::Logarithm | Effect::Reciprocal | Effect::Powers | Effect::Within(_)) => true,
-                Some(Effect::Divides) => index == 1,
-                Some(Effect::Contracts) => false,
-                Some(_) => depth < 8 && self.model.outputs(user).all(|(_, output)| self.is_brought_back(output, depth + 1)),
-                None => matches!(operator, "ArgMax" | "ArgMin"),
-            }
+        let is_back = |(user, index): (NodeId, u32)| match effect_of(self.model, user) {
+            Some(Effect::Root | Effect::Logarithm | Effect::Reciprocal | Effect::Powers | Effect::Within(_)) => true,
+            Some(Effect::Divides) => index == 1,
+            Some(Effect::Contracts) => false,
+            Some(_) => depth < 8 && self.model.outputs(user).all(|(_, output)| self.is_brought_back(output, depth + 1)),
+            None => matches!(self.model.node(user).op_type(), "ArgMax" | "ArgMin"),
         };
         let mut uses = self.model.uses(value).peekable();
         uses.peek().is_some() && uses.all(is_back)
