@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::expansion_body::CheckOfPasses;
 use super::runnable::{self, Planned};
 use super::{NotConverted, Options, Report, ir, valid};
 use crate::base::error::Invalid;
@@ -91,16 +92,22 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
     }
     let inferred = OnceLock::new();
     valid::check(model, &inferred, options.opset)?;
-    plan_valid(model, &inferred, options)
+    plan_valid(model, &inferred, options, None)
 }
 
-/// Like [`plan`], of a model that was checked, with its types and shapes, which are inferred if they are needed and were not before.
+/// Like [`plan`], of a model that was checked, with its types and shapes, which are inferred if they are needed and were not before. What
+/// passes make of the nodes of expansions is checked, if there is a check.
 ///
 /// # Errors
 /// If nodes cannot be converted, with all of them.
-pub(crate) fn plan_valid(model: &Model, inferred: &OnceLock<Inferred>, options: &Options) -> Result<Possible, NotConverted> {
+pub(crate) fn plan_valid(
+    model: &Model,
+    inferred: &OnceLock<Inferred>,
+    options: &Options,
+    check: Option<CheckOfPasses>,
+) -> Result<Possible, NotConverted> {
     let from = model.opset(ScopeId::MAIN, "");
-    let Planned { opset, plan, notes } = runnable::plan(model, inferred, options)?;
+    let Planned { opset, plan, notes } = runnable::plan(model, inferred, options, check)?;
     let options = &options.clone().opset(opset);
     if !plan.blockers.is_empty() {
         let nearest = from.and_then(|from| plan.nearest(from, options.opset));

@@ -28,9 +28,14 @@ pub(super) struct Body {
 /// By name: what is known of a value.
 pub(super) type Facts = HashMap<String, (Known, Option<Ints>)>;
 
+/// Finds what passes made wrong of a model: the first model is the one before.
+pub(crate) type CheckOfPasses = fn(&Model, &Model) -> Result<(), String>;
+
 /// Bodies by what they are made of: nodes that are alike have the same one.
-#[derive(Default)]
-pub(super) struct ExpansionBodies(HashMap<Source, Result<Body, String>>);
+pub(super) struct ExpansionBodies {
+    bodies: HashMap<Source, Result<Body, String>>,
+    check: Option<CheckOfPasses>,
+}
 
 #[derive(PartialEq, Eq, Hash)]
 struct Source {
@@ -43,13 +48,18 @@ struct Source {
 }
 
 impl ExpansionBodies {
+    /// No bodies yet. Each will be checked, if there is a check.
+    pub fn new(check: Option<CheckOfPasses>) -> ExpansionBodies {
+        ExpansionBodies { bodies: HashMap::default(), check }
+    }
+
     /// The body of a text for the node of the context.
     ///
     /// # Errors
-    /// If the text does not parse, or contradicts what is known of the node.
+    /// If the text does not parse, contradicts what is known of the node, or is not what the check expects.
     pub fn get(&mut self, cx: &Context, text: &str) -> Result<Body, String> {
         let source = Source::of(cx, text);
-        self.0.entry(source).or_insert_with_key(body).clone()
+        self.bodies.entry(source).or_insert_with_key(|source| body(source, self.check)).clone()
     }
 }
 
@@ -97,7 +107,7 @@ fn typed_name(known: &Known, name: &str) -> String {
     format!("{}{dims} {name}", dtype.name().to_lowercase())
 }
 
-fn body(source: &Source) -> Result<Body, String> {
+fn body(source: &Source, check: Option<CheckOfPasses>) -> Result<Body, String> {
     let mut proto = onnx_text::parse(&source.text).map_err(|error| error.to_string())?;
     if let Some(graph) = proto.graph.as_mut() {
         for (_, constant) in &source.constants {
@@ -113,7 +123,7 @@ fn body(source: &Source) -> Result<Body, String> {
     let has_empty = model.values().filter(is_given).any(|value| is_empty(inferred.of(value)));
     let model = match has_empty {
         true => model,
-        false => passes::run::run(model, passes::EXACT, &passes::Options::default()).map_err(|error| error.to_string())?.0,
+        false => simplified(model, check)?,
     };
     let given: HashSet<&str> = source.constants.iter().map(|(name, _)| name.as_str()).collect();
     let mut proto = model.into_proto();
@@ -125,6 +135,15 @@ fn body(source: &Source) -> Result<Body, String> {
     let facts = |value| (model.name(value).to_owned(), (inferred.of(value).clone(), inferred.ints(value).cloned()));
     let nodes = model.nodes(ScopeId::MAIN).map(|id| model.node(id).clone());
     Ok(Body { nodes: nodes.collect(), known: model.values().map(facts).collect() })
+}
+
+fn simplified(model: Model, check: Option<CheckOfPasses>) -> Result<Model, String> {
+    let before = check.map(|check| (check, model.clone()));
+    let (model, _) = passes::run::run(model, passes::EXACT, &passes::Options::default()).map_err(|error| error.to_string())?;
+    if let Some((check, before)) = before {
+        check(&before, &model)?;
+    }
+    Ok(model)
 }
 
 /// Makes initializers `Constant` nodes, in inner graphs too, except those with given names.

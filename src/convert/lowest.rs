@@ -35,7 +35,7 @@ fn search(model: &Model, options: &Options, (from, highest): (i64, i64), wanted:
             return Some(from);
         }
         // A cancelled plan is none: the operation that follows reports it.
-        let Ok(plan) = Plan::new(model, &inferred, &options.clone().opset(opset), wanted) else { return Some(from) };
+        let Ok(plan) = Plan::new(model, &inferred, &options.clone().opset(opset), wanted, None) else { return Some(from) };
         if plan.blockers.is_empty() && (wanted.is_none() || !plan.kernels.runs.is_empty()) {
             return Some(opset);
         }

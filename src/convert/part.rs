@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::bodies::{Bodies, graphs};
 use super::context::{Record, Source};
 use super::convert_node::{Blocked, NodeConverter};
-use super::expansion_body::ExpansionBodies;
+use super::expansion_body::{CheckOfPasses, ExpansionBodies};
 use super::kernels::{self, Checked, Kernels, Wanted};
 use super::possible::{Possible, expect_possible};
 use super::reason::Code::NameAmbiguous;
@@ -27,6 +27,7 @@ pub(super) struct Shared<'a, 'm> {
     pub inferred: &'m OnceLock<Inferred>,
     /// The versions of a runtime of which one has to run the result.
     pub wanted: Option<Wanted>,
+    pub check: Option<CheckOfPasses>,
     /// The opset of the scope.
     pub from: i64,
     pub counter: &'a Counter,
@@ -79,7 +80,7 @@ impl<'m> Shared<'_, 'm> {
             texts: SharedTexts::default(),
             same: HashMap::default(),
             possible: Possible::default(),
-            expansions: ExpansionBodies::default(),
+            expansions: ExpansionBodies::new(self.check),
             part: Part::default(),
         };
         for batch in nodes.chunks(BATCH.get()) {

@@ -5,6 +5,7 @@
 use std::sync::OnceLock;
 
 use super::bodies::Bodies;
+use super::expansion_body::CheckOfPasses;
 use super::functions::Functions;
 use super::kernels::{Kernels, Wanted};
 use super::part::{Part, Shared, uses};
@@ -37,7 +38,13 @@ impl Plan {
     ///
     /// # Errors
     /// If the operation is cancelled.
-    pub fn new(model: &Model, inferred: &OnceLock<Inferred>, options: &Options, wanted: Option<Wanted>) -> Result<Plan, Invalid> {
+    pub fn new(
+        model: &Model,
+        inferred: &OnceLock<Inferred>,
+        options: &Options,
+        wanted: Option<Wanted>,
+        check: Option<CheckOfPasses>,
+    ) -> Result<Plan, Invalid> {
         let adds_functions = options.expand_into == ExpandInto::Function && ir::allows_functions(model, options);
         let functions = adds_functions.then(|| Functions::new(model, options.opset));
         let mut planner = Planner {
@@ -45,6 +52,7 @@ impl Plan {
             options,
             inferred,
             wanted,
+            check,
             functions,
             bodies: Bodies::new(model),
             adds_initializers: false,
@@ -85,6 +93,7 @@ struct Planner<'m> {
     options: &'m Options,
     inferred: &'m OnceLock<Inferred>,
     wanted: Option<Wanted>,
+    check: Option<CheckOfPasses>,
     /// The functions that operators are expanded into, if that is requested.
     functions: Option<Functions>,
     bodies: Bodies<'m>,
@@ -112,8 +121,8 @@ impl<'m> Planner<'m> {
 
     /// Plans the nodes of a scope, as if one after the other.
     fn scope(&mut self, scope: ScopeId, from: i64, names: &mut Names<'m>, counter: &Counter) -> Result<(), Invalid> {
-        let Planner { model, options, inferred, wanted, .. } = *self;
-        let shared = Shared { model, options, inferred, wanted, from, counter };
+        let Planner { model, options, inferred, wanted, check, .. } = *self;
+        let shared = Shared { model, options, inferred, wanted, check, from, counter };
         let (nodes, of_part) = (model.nodes(scope), PART.get());
         if nodes.len() < 2 * of_part || !cfg!(feature = "parallel") {
             self.add(shared.plan(&nodes.collect::<Vec<_>>(), &self.bodies, names)?);

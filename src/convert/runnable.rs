@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::Options;
+use super::expansion_body::CheckOfPasses;
 use super::kernels::{Gap, Wanted};
 use super::plan::Plan;
 use super::reason::Code;
@@ -26,13 +27,18 @@ pub(super) struct Planned {
 ///
 /// # Errors
 /// If the operation is cancelled.
-pub(super) fn plan(model: &Model, inferred: &OnceLock<Inferred>, options: &Options) -> Result<Planned, Invalid> {
+pub(super) fn plan(
+    model: &Model,
+    inferred: &OnceLock<Inferred>,
+    options: &Options,
+    check: Option<CheckOfPasses>,
+) -> Result<Planned, Invalid> {
     let mut notes: Vec<String> = options.runtime.and_then(|runtime| runtime.note()).into_iter().collect();
     let (Some(runtime), Some(wanted)) = (options.runtime, options.runtime.and_then(Wanted::of)) else {
         notes.extend(options.runtime.and_then(|runtime| unknown_kernels(&runtime)));
-        return Ok(Planned { opset: options.opset, plan: Plan::new(model, inferred, options, None)?, notes });
+        return Ok(Planned { opset: options.opset, plan: Plan::new(model, inferred, options, None, check)?, notes });
     };
-    let plan_for = |opset: i64| Plan::new(model, inferred, &options.clone().opset(opset), Some(wanted));
+    let plan_for = |opset: i64| Plan::new(model, inferred, &options.clone().opset(opset), Some(wanted), check);
     let first = plan_for(options.opset)?;
     let why = first.blockers.iter().find(|blocker| blocker.code == Code::NoKernel).map(ToString::to_string);
     let (opset, plan) = search(options.opset, first, runtime.newest_opset(), plan_for)?;

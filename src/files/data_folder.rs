@@ -187,6 +187,16 @@ impl DataFolder {
         self.folder == other.folder && self.unnamed.is_empty() && other.unnamed.is_empty()
     }
 
+    /// Whether a location is that of the same file for both, which has its name.
+    #[must_use]
+    pub(crate) fn has_same_file(&self, other: &DataFolder, location: &str) -> bool {
+        let named = |folder: &DataFolder| {
+            let file = folder.open(location).ok()?;
+            (!folder.unnamed.contains_key(&file.path)).then_some(file.path)
+        };
+        named(self).is_some_and(|path| named(other) == Some(path))
+    }
+
     /// Opens the file at a location, by mapping it if that is possible.
     ///
     /// # Errors

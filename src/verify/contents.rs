@@ -182,7 +182,8 @@ impl<'m> Contents<'m> {
             contested: self.options.contested.unwrap_or(Contested::Text),
         };
         let cast = Cast::new(source.dtype(), effect.to, rules).map_err(|why| why.to_string())?;
-        source.cast(cast, Allowed { undefined: self.options.undefined, contested: self.options.contested.is_some() })
+        let allowed = Allowed { undefined: self.options.undefined, contested: self.options.contested.is_some(), ..Allowed::ALL };
+        source.cast(cast, allowed)
     }
 }
 
@@ -204,7 +205,7 @@ fn nth(results: Vec<Value>, output: u32) -> Result<Value, String> {
 /// Values in a type that has all of them, or low bits of integers.
 pub(super) fn widened(value: &Value, to: DType) -> Result<Value, String> {
     let cast = Cast::new(value.dtype(), to, Rules::default()).map_err(|why| why.to_string())?;
-    value.cast(cast, Allowed { undefined: true, contested: true })
+    value.cast(cast, Allowed::ALL)
 }
 
 /// Values whose NaNs are quiet, as casts make them.

@@ -3,15 +3,16 @@
 use std::sync::OnceLock;
 
 use super::bystanders::{are_same, compare_models, compare_nodes, of_conversion};
-use super::fault::Fault;
+use super::fault::{Fault, NotVerified};
 use super::pairs::Pairs;
-use super::storage;
 use super::verified::Verified;
+use super::{rewrite, storage};
 use crate::base::hash::HashSet;
 use crate::base::parallel;
 use crate::convert::{self, NotConverted, Options};
 use crate::graph::{Model, NodeId};
 use crate::ops::inference::{Inferred, Known, infer};
+use crate::passes::Options as PassOptions;
 
 pub(super) fn verify(original: Model, written: &Model, options: &Options) -> (Verified, Vec<Fault>) {
     let verified = Verified { nodes: written.topological_order().len(), ..Verified::default() };
@@ -46,7 +47,7 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
     }
     drop(after);
     // What was computed and written.
-    let again = convert::plan_valid(&original, &before, options)?;
+    let again = convert::plan_valid(&original, &before, options, Some(passes_kept))?;
     drop(before);
     let report = again.report();
     let expanded = report.expansions.iter().map(|expanded| &*expanded.node);
@@ -64,6 +65,12 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
     faults.extend(storage::ambiguous(&again, written));
     parallel::drop_later(again);
     Ok(faults)
+}
+
+/// Whether passes kept the results of a model, the first one.
+fn passes_kept(before: &Model, after: &Model) -> Result<(), String> {
+    let (_, faults) = rewrite::verify(before, after, &PassOptions::default(), false);
+    if faults.is_empty() { Ok(()) } else { Err(NotVerified { faults }.to_string()) }
 }
 
 /// The nodes that do not have the bytes of their counterparts, and these.
@@ -88,4 +95,35 @@ fn types(pairs: &Pairs, inferred: [&OnceLock<Inferred>; 2]) -> Vec<Fault> {
         }
     }
     faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::onnx_text;
+
+    #[test]
+    fn passes_that_changed_a_constant_of_an_expansion_did_not_keep_its_results() {
+        let model = |nodes: &str| {
+            let text = format!(r#"<ir_version: 10, opset_import: ["": 21]> e (int64 x) => (int64 y) {{ {nodes} }}"#);
+            Model::new(onnx_text::parse(&text).unwrap()).unwrap()
+        };
+        let before = model("one = Constant <value = int64 {1}> () two = Add (one, one) y = Add (x, two)");
+        let after = |number: i64| model(&format!("two = Constant <value = int64 {{{number}}}> () y = Add (x, two)"));
+        assert_eq!(passes_kept(&before, &after(2)), Ok(()));
+        let fault = passes_kept(&before, &after(3)).unwrap_err();
+        assert!(fault.contains("e/two"), "{fault}");
+    }
+
+    #[test]
+    fn a_conversion_is_refused_if_passes_did_not_keep_the_results_of_an_expansion() {
+        let text = r#"<ir_version: 10, opset_import: ["": 18]> g (int8[2] x) => (int8[2] y) { y = BitwiseNot (x) }"#;
+        let model = Model::new(onnx_text::parse(text).unwrap()).unwrap();
+        let planned = |check| convert::plan_valid(&model, &OnceLock::new(), &Options::to(17), Some(check));
+        assert!(planned(passes_kept).is_ok());
+        let Err(NotConverted::Blocked { blockers, .. }) = planned(|_, _| Err("they differ".to_owned())) else {
+            panic!("converted")
+        };
+        assert!(blockers[0].reason.contains("they differ"), "{}", blockers[0]);
+    }
 }

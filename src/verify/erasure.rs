@@ -56,8 +56,8 @@ pub(super) struct Erasure<'v> {
     added: HashMap<(&'v str, &'v str), &'v AddedCast>,
     /// By path.
     removed: HashSet<&'v str>,
-    /// By tensor's path: the magnitude of numbers beyond the range.
-    pub bounds: HashMap<&'v str, Option<f32>>,
+    /// By tensor's path: how many numbers are beyond the range, and the magnitude that these get, unless they become infinite.
+    pub beyond: HashMap<&'v str, (u64, Option<f32>)>,
     /// By node of the written model: that of the original.
     nodes: HashMap<NodeId, NodeId>,
     /// By value of the written model: that of the original.
@@ -87,7 +87,7 @@ impl<'v> Erasure<'v> {
             report,
             added: report.casts_added.iter().map(|cast| ((cast.input.as_str(), cast.output.as_str()), cast)).collect(),
             removed: report.casts_removed.iter().map(String::as_str).collect(),
-            bounds: report.tensors.iter().map(|tensor| (tensor.tensor.as_str(), tensor.bound)).collect(),
+            beyond: report.tensors.iter().map(|each| (each.tensor.as_str(), (each.overflowed, each.bound))).collect(),
             nodes: HashMap::default(),
             values: vec![None; written.value_bound()],
             sources: Sources::default(),

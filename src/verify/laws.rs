@@ -98,18 +98,18 @@ fn integer_bits(dtype: DType) -> Option<u32> {
 }
 
 /// The numbers of a type: all multiples of 2^`unit` with at most `digits` significant binary digits and at most the magnitude `largest`.
-struct Numbers {
-    digits: u32,
-    unit: i32,
-    largest: f64,
-    specials: u8,
+pub(super) struct Numbers {
+    pub digits: u32,
+    pub unit: i32,
+    pub largest: f64,
+    pub specials: u8,
 }
 
 const ZERO: u8 = 1;
 const NEGATIVE: u8 = 2;
-const NEGATIVE_ZERO: u8 = 4;
-const INFINITY: u8 = 8;
-const NAN: u8 = 16;
+pub(super) const NEGATIVE_ZERO: u8 = 4;
+pub(super) const INFINITY: u8 = 8;
+pub(super) const NAN: u8 = 16;
 
 /// Integers without and with a sign.
 const NATURAL: u8 = ZERO;
@@ -125,7 +125,7 @@ const TWO_TO_127: f64 = 1.701_411_834_604_692_3e38;
 const LARGEST_BFLOAT16: f64 = 3.389_531_389_251_535_5e38;
 
 /// The rows of the table; `None` for types that are not numbers.
-fn numbers(dtype: DType) -> Option<Numbers> {
+pub(super) fn numbers(dtype: DType) -> Option<Numbers> {
     let (digits, unit, largest, specials) = match dtype {
         DType::Double => (53, -1074, f64::MAX, IEEE),
         DType::Float => (24, -149, f32::MAX as f64, IEEE),

@@ -16,6 +16,7 @@ mod constants;
 mod contents;
 mod copies;
 mod conversion;
+mod data_files;
 mod declared;
 mod effects;
 mod equality;

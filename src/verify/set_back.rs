@@ -1,11 +1,12 @@
 //! Sets back what a change of precision may change in messages: attributes, tensors and declarations.
 
-use super::compare::{Allowed, Difference};
+use super::compare::{Allowed, Difference, element_result};
 use super::erasure::Erasure;
 use super::evaluate::{Value, first_difference};
 use super::fault::Fault;
+use super::laws::numbers;
 use super::left_out::{leave_equal_values_out, leave_values_out};
-use crate::elements::cast::{Cast, Rules, convert_element};
+use crate::elements::cast::{Cast, Rules};
 use crate::elements::dtype::DType;
 use crate::graph::{NodeId, set_element_type};
 use crate::protobuf::raw::attribute_proto::AttributeType;
@@ -97,17 +98,27 @@ impl Erasure<'_> {
         let (Ok(found), Ok(expected)) = loaded else {
             return self.faults.push(Fault::at(path, "cannot be read"));
         };
-        let Some(&bound) = self.bounds.get(path.as_str()) else {
+        let Some(&(beyond, bound)) = self.beyond.get(path.as_str()) else {
             return self.faults.push(Fault::at(path, "changed its type, and was not reported"));
         };
+        if let Some(bound) = bound.filter(|&bound| !is_bound(self.report.to, bound)) {
+            return self.faults.push(Fault::at(path, format!("numbers beyond the range of {} became ±{bound}", self.report.to)));
+        }
         if found.dims() != expected.dims() {
             return self.faults.push(Fault::at(path, "has another shape"));
         }
-        let Ok(expected) = rounded(expected, self.report.to, bound) else {
-            return self.faults.push(Fault::at(path, "cannot be cast"));
+        let expected = match rounded(expected, self.report.to, beyond > 0, bound) {
+            Ok(expected) => expected,
+            Err(why) => return self.faults.push(Fault::at(path, format!("cannot be cast: {why}"))),
         };
-        if let Some(Difference::At(index) | Difference::Undefined(index, _)) = first_difference(&expected, &found) {
-            return self.faults.push(Fault::at(path, format!("element {index} is not the original, rounded")));
+        match first_difference(&expected, &found) {
+            Some(Difference::At(index)) => {
+                return self.faults.push(Fault::at(path, format!("element {index} is not the original, rounded")));
+            }
+            Some(Difference::Undefined(index, why)) => {
+                return self.faults.push(Fault::at(path, format!("element {index} is not the original, rounded: {why}")));
+            }
+            None => {}
         }
         self.verified.constants += 1;
         self.verified.elements += found.elements() as u64;
@@ -141,19 +152,26 @@ impl Erasure<'_> {
     }
 }
 
-/// A constant in another type. Finite FLOAT numbers that would become infinite get the magnitude `bound` before, if there is one.
-fn rounded(value: Value, to: DType, bound: Option<f32>) -> Result<Value, String> {
+/// Whether a magnitude is one that numbers beyond the range of a type get: its largest number, or half of it.
+fn is_bound(dtype: DType, bound: f32) -> bool {
+    numbers(dtype).is_some_and(|numbers| [numbers.largest, numbers.largest / 2.0].contains(&bound.into()))
+}
+
+/// A constant in another type. Finite FLOAT numbers that would become infinite get the magnitude `bound` before, if there is one; otherwise
+/// none may become infinite, unless `overflow`.
+fn rounded(value: Value, to: DType, overflow: bool, bound: Option<f32>) -> Result<Value, String> {
     let cast = Cast::new(value.dtype(), to, Rules::default()).map_err(|error| error.to_string())?;
+    let allowed = Allowed { overflow, ..Allowed::ALL };
     let Some(bound) = bound.filter(|_| value.dtype() == DType::Float) else {
-        return value.cast(cast, Allowed { undefined: true, contested: true });
+        return value.cast(cast, allowed);
     };
-    let convert = move |number: f32| convert_element(&cast, number.to_bits().into()).0;
-    let infinity = convert(f32::INFINITY);
+    let convert = move |number: f32| element_result(&cast, Allowed::ALL, number.to_bits().into());
+    let infinity = convert(f32::INFINITY)?;
     let number = move |number: u128| {
         let number = f32::from_bits(number as u32);
-        let is_beyond = number.is_finite() && convert(number.abs()) == infinity;
+        let is_beyond = number.is_finite() && convert(number.abs())? == infinity;
         let number = if is_beyond { bound.copysign(number) } else { number };
-        Ok(convert(number).into())
+        convert(number).map(u128::from)
     };
     value.mapped(to, number)
 }

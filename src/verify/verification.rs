@@ -4,7 +4,7 @@ use super::copies::with_copies;
 use super::fault::{Fault, NotVerified};
 use super::fixes::Fixes;
 use super::verified::Verified;
-use super::{conversion, erasure, fixes, rewrite};
+use super::{conversion, data_files, erasure, fixes, rewrite};
 use crate::base::parallel;
 use crate::convert::Options as ConvertOptions;
 use crate::graph::{Checkpoint, Model};
@@ -86,6 +86,7 @@ impl Verification {
             parallel::drop_later(original);
             found
         };
+        let moved = data_files::compare(&original, written);
         let (verified, faults) = match &self.work {
             _ if is_unchanged(&original, written) => {
                 let nodes = written.topological_order().len();
@@ -100,7 +101,7 @@ impl Verification {
             Work::Fixes(fixes) => by(original, &|original| fixes::verify(original, written, fixes)),
         };
         let bad_tensors = written.bad_tensors().iter().map(Fault::from);
-        let faults: Vec<Fault> = bad_tensors.chain(faults).collect();
+        let faults: Vec<Fault> = bad_tensors.chain(moved).chain(faults).collect();
         if faults.is_empty() { Ok(verified) } else { Err(NotVerified { faults }) }
     }
 }

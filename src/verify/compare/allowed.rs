@@ -9,9 +9,14 @@ pub struct Allowed {
     pub undefined: bool,
     /// Contested ones.
     pub contested: bool,
+    /// Infinities of finite numbers.
+    pub overflow: bool,
 }
 
 impl Allowed {
+    /// All results.
+    pub const ALL: Allowed = Allowed { undefined: true, contested: true, overflow: true };
+
     /// # Errors
     /// With the reason why the result does not count.
     pub(in crate::verify) fn check(self, verdict: Verdict) -> Result<(), &'static str> {

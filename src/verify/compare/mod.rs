@@ -7,6 +7,7 @@
 mod allowed;
 mod bounds;
 mod codes;
+mod confirmed;
 mod definition;
 mod difference;
 mod intervals;
@@ -15,6 +16,8 @@ mod normals;
 mod rule;
 
 pub use allowed::Allowed;
+pub use confirmed::is_text_confirmed;
+pub use definition::{CONTRADICTION, element_result};
 pub use difference::Difference;
 
 use crate::base::parallel;

@@ -1,9 +1,10 @@
 //! Every rule decides as the definition does.
 
 use super::codes::Elements;
+use super::confirmed::{is_confirmed, is_text_confirmed};
 use super::{Allowed, Difference, first_difference, normals};
 use crate::base::stored::Stored;
-use crate::elements::cast::{Cast, Rules, convert_element};
+use crate::elements::cast::{Cast, Rules, Verdict, convert_element, format_strings, parse_strings};
 use crate::elements::dtype::{Class, DType};
 use crate::elements::packed;
 
@@ -44,7 +45,7 @@ fn numeric() -> impl Iterator<Item = DType> {
 
 /// What is decided wrongly about the results of casts of these codes.
 fn failure(casts: &[Cast], codes: &[u64]) -> Option<String> {
-    let allowed = Allowed { undefined: true, contested: true };
+    let allowed = Allowed::ALL;
     let allowing: Vec<(Cast, Allowed)> = casts.iter().map(|&cast| (cast, allowed)).collect();
     let (from, to) = (casts[0].from(), casts[casts.len() - 1].to());
     let source = stored(from, codes);
@@ -160,7 +161,7 @@ fn results_that_are_not_defined_are_found() {
         codes[321] = source;
         let results: Vec<u64> = codes.iter().map(|&code| convert_element(&cast, code).0).collect();
         let found = |is_allowed: bool| {
-            let allowed = Allowed { undefined: is_allowed, contested: is_allowed };
+            let allowed = Allowed { undefined: is_allowed, contested: is_allowed, ..Allowed::ALL };
             first_difference(&stored(DType::Float, &codes), DType::Float, &[(cast, allowed)], &stored(to, &results), 500)
         };
         if !matches!(found(false), Some(Difference::Undefined(321, _))) || found(true).is_some() {
@@ -168,6 +169,101 @@ fn results_that_are_not_defined_are_found() {
         }
     }
     assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+}
+
+#[test]
+fn both_implementations_of_the_casts_agree() {
+    let mut failed = Vec::new();
+    for from in numeric() {
+        for to in numeric() {
+            for (opset, saturate) in [(19, true), (28, true), (28, false)] {
+                let Ok(cast) = Cast::new(from, to, Rules::default().opset(opset).saturate(saturate)) else { continue };
+                for code in codes(from, 66_000).into_iter().chain(around_middles(from, to)) {
+                    let (result, verdict) = convert_element(&cast, code);
+                    if verdict == Verdict::Defined && !is_confirmed(&cast, code, result) {
+                        failed.push(format!("{cast:?}: {code:#x} to {result:#x}"));
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+}
+
+/// The codes of FLOAT and DOUBLE in the middle between two neighbours of a narrow float, and beside it.
+fn around_middles(from: DType, to: DType) -> Vec<u64> {
+    let is_wide = matches!(from, DType::Float | DType::Double);
+    if !is_wide || to.class() != Class::Float || to.bits() > 16 {
+        return Vec::new();
+    }
+    let value = |code: u64, wide: DType| convert_element(&Cast::new(to, wide, Rules::default()).unwrap(), code).0;
+    let sum_and_half = |code: u64| match from {
+        DType::Float => {
+            let of = |code| f32::from_bits(value(code, from) as u32);
+            u64::from((of(code) / 2.0 + of(code + 1) / 2.0).to_bits())
+        }
+        _ => {
+            let of = |code| f64::from_bits(value(code, from));
+            f64::midpoint(of(code), of(code + 1)).to_bits()
+        }
+    };
+    let last = (1_u64 << (to.bits() - 1)) - 1;
+    (0..last).flat_map(|code| [-1, 0, 1].map(|step| sum_and_half(code).wrapping_add_signed(step))).collect()
+}
+
+#[test]
+fn the_neighbours_of_a_result_are_not_confirmed() {
+    let mut failed = Vec::new();
+    for from in numeric() {
+        for to in numeric().filter(|&to| to != DType::Float8E8M0) {
+            let Ok(cast) = Cast::new(from, to, Rules::default().opset(28)) else { continue };
+            for code in codes(from, 300) {
+                let (result, verdict) = convert_element(&cast, code);
+                let wrong = result ^ 1;
+                let is_nan = |dtype: DType, code: u64| f64::from_bits(double(dtype, code)).is_nan();
+                if verdict == Verdict::Defined && !is_nan(from, code) && is_confirmed(&cast, code, wrong) {
+                    failed.push(format!("{cast:?}: {code:#x} to {wrong:#x}"));
+                    break;
+                }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+}
+
+#[test]
+fn texts_have_the_numbers_of_their_codes_alone() {
+    let literals =
+        ["0", "-0", "1", "+7", "-1.5e+2", ".5", "5.", "0.1", "1e400", "-1e-400", "465", "65519.999999999999", "INF", "nan"];
+    let mut failed = Vec::new();
+    for dtype in numeric().filter(|&dtype| dtype != DType::Bool) {
+        let written = Cast::new(dtype, DType::String, Rules::default().opset(28)).unwrap();
+        for code in codes(dtype, 300) {
+            let texts = format_strings(&written, &stored(dtype, &[code]).to_bytes(), 1).0;
+            let is_confirmed = |code: u64| is_text_confirmed(dtype, false, texts[0].as_bytes(), code);
+            let is_decided = dtype != DType::Float8E8M0 && texts[0] != "NaN";
+            if !is_confirmed(code) || is_decided && is_confirmed(code ^ 1 << (dtype.bits() - 2)) {
+                failed.push(format!("{code:#x} of {dtype} is {}", texts[0]));
+            }
+        }
+        for saturate in [true, false] {
+            let read = Cast::new(DType::String, dtype, Rules::default().opset(28).saturate(saturate)).unwrap();
+            for literal in literals {
+                let Ok((bytes, summary)) = parse_strings(&read, &[literal]) else { continue };
+                let code = packed::get(dtype.bits(), &bytes, 0);
+                let is_defined = summary.undefined.count + summary.contested.count == 0;
+                if is_defined && !is_text_confirmed(dtype, saturate, literal.as_bytes(), code) {
+                    failed.push(format!("{literal} is {code:#x} of {dtype}"));
+                }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+}
+
+fn double(dtype: DType, code: u64) -> u64 {
+    convert_element(&Cast::new(dtype, DType::Double, Rules::default()).unwrap(), code).0
 }
 
 #[test]

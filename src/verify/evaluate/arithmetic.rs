@@ -2,11 +2,12 @@
 
 use std::cmp::Ordering;
 
+use super::super::compare::{Allowed, element_result};
 use super::axes::{broadcast, broadcast_index};
 use super::grid::Grid;
 use super::node::Node;
 use super::value::{Number, Value, integer, is_integer_or_bool};
-use crate::elements::cast::{Cast, Rules, convert_element};
+use crate::elements::cast::{Cast, Rules};
 use crate::elements::dtype::{Class, DType};
 
 const OUT_OF_RANGE: &str = "a number is out of the range of its type";
@@ -36,7 +37,7 @@ pub fn double(dtype: DType, number: u128) -> Result<f64, String> {
     if dtype == DType::String {
         return Err("a string is not a number".to_owned());
     }
-    Ok(f64::from_bits(convert_element(&cast, number as u64).0))
+    Ok(f64::from_bits(element_result(&cast, Allowed::ALL, number as u64)?))
 }
 
 /// A function of the elements of two inputs of one type, which are broadcast.

@@ -1,10 +1,11 @@
 //! Operators that make a tensor of a shape, of places, or of a few numbers.
 
+use super::super::compare::{Allowed, element_result};
 use super::arithmetic::double;
 use super::grid::Grid;
 use super::node::Node;
 use super::value::{Value, is_integer_or_bool};
-use crate::elements::cast::{Cast, Rules, convert_element};
+use crate::elements::cast::{Cast, Rules};
 use crate::elements::dtype::{Class, DType};
 use crate::tensor::element_count;
 
@@ -76,7 +77,7 @@ fn of_truth(dtype: DType, truth: u64) -> Result<u128, String> {
         return Err(format!("{dtype} is left to runtimes"));
     }
     let cast = Cast::new(DType::Bool, dtype, Rules::default()).map_err(|error| error.to_string())?;
-    Ok(convert_element(&cast, truth).0.into())
+    Ok(element_result(&cast, Allowed::ALL, truth)?.into())
 }
 
 /// The second of two values at one index along a new axis, the first elsewhere. An index outside of the depth selects nothing.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::super::compare::Allowed;
+use super::super::compare::{Allowed, CONTRADICTION, element_result, is_text_confirmed};
 use super::grid::Grid;
 use crate::base::parallel;
 use crate::base::stored::Stored;
-use crate::elements::cast::{Cast, convert_element, format_strings, parse_strings};
+use crate::elements::cast::{Cast, format_strings, parse_strings};
 use crate::elements::dtype::{Class, DType};
 use crate::elements::packed;
 use crate::files::DataFolder;
@@ -171,9 +171,16 @@ impl Value {
             (DType::String, to) => {
                 let texts: Vec<&[Bytes]> = self.texts().unwrap_or(&[]).chunks(PART).collect();
                 let mut bytes = Vec::new();
-                for part in parallel::map(&texts, |part| parse_strings(&cast, part)) {
+                for (texts, part) in texts.iter().zip(parallel::map(&texts, |part| parse_strings(&cast, part))) {
                     let (part, summary) = part.map_err(|error| error.to_string())?;
                     allowed.check_all(&summary).map_err(undefined)?;
+                    let is_confirmed = |(index, text): (usize, &Bytes)| {
+                        is_text_confirmed(to, cast.rules().saturate, text, packed::get(to.bits(), &part, index))
+                    };
+                    let is_defined = summary.undefined.count + summary.contested.count == 0;
+                    if is_defined && !texts.iter().enumerate().all(is_confirmed) {
+                        return Err(CONTRADICTION.to_owned());
+                    }
                     bytes.extend(part);
                 }
                 Value::of_bytes(to, &self.dims, bytes)
@@ -184,6 +191,11 @@ impl Value {
                     let numbers = self.numbers(range).into_iter().collect::<Result<Vec<u128>, _>>().map_err(undefined)?;
                     let (part, summary) = format_strings(&cast, &pack(self.dtype, &numbers), numbers.len());
                     allowed.check_all(&summary).map_err(undefined)?;
+                    let is_confirmed =
+                        |(text, &number): (&String, &u128)| is_text_confirmed(self.dtype, false, text.as_bytes(), number as u64);
+                    if !part.iter().zip(&numbers).all(is_confirmed) {
+                        return Err(CONTRADICTION.to_owned());
+                    }
                     texts.extend(part.into_iter().map(Bytes::from));
                 }
                 Value::of_texts(&self.dims, texts)
@@ -348,9 +360,7 @@ pub fn integer(dtype: DType, bits: u128) -> i128 {
 }
 
 fn converted(cast: &Cast, allowed: Allowed, number: u128) -> Number {
-    let (bits, verdict) = convert_element(cast, number as u64);
-    allowed.check(verdict)?;
-    Ok(bits.into())
+    element_result(cast, allowed, number as u64).map(u128::from)
 }
 
 fn bits_at(bits: usize, bytes: &[u8], index: usize) -> u128 {

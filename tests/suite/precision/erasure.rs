@@ -3,7 +3,7 @@
 use onnx_recast::Model;
 use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::protobuf::raw::type_proto::Value;
-use onnx_recast::precision::Io;
+use onnx_recast::precision::{Io, OnOverflow};
 use onnx_recast::verify::Verification;
 
 use super::{all, parsed};
@@ -98,6 +98,34 @@ fn what_was_not_reported_is_a_fault() {
             ("a shape", "g (float[2] x)", "g (float[3] x)", Some("cannot be broadcast")),
         ],
     );
+}
+
+#[test]
+fn numbers_beyond_the_range_become_what_the_report_says() {
+    let before = parsed("g (float[2] x) => (float[2] y) <float[2] w = {0.5, 70000}> { p = Add (x, w) y = Sin (p) }");
+    let mut after = before.clone();
+    let report = after.change_precision(&all().on_overflow(OnOverflow::Infinity)).unwrap();
+    let text = onnx_text::print(after.proto());
+    let written = "{0.5, inf}";
+    assert!(text.contains(written), "{text}");
+    let mut failures = Vec::new();
+    for (overflowed, bound, numbers, fault) in [
+        (1, None, written, None),
+        (0, None, written, Some("a finite number that becomes infinite")),
+        (1, Some(65504.0), "{0.5, 65504}", None),
+        (1, Some(32752.0), "{0.5, 32752}", None),
+        (1, Some(65504.0), written, Some("graph/w: element 1 is not the original, rounded")),
+        (1, Some(1.0), "{0.5, 1}", Some("graph/w: numbers beyond the range of FLOAT16 became ±1")),
+    ] {
+        let mut report = report.clone();
+        (report.tensors[0].overflowed, report.tensors[0].bound) = (overflowed, bound);
+        let planted = parsed(&text.replacen(written, numbers, 1));
+        let found = Verification::of_precision(&before, &report).check(&planted).err().map(|faults| faults.to_string());
+        if found.is_some() != fault.is_some() || !found.as_deref().unwrap_or_default().contains(fault.unwrap_or_default()) {
+            failures.push(format!("{numbers}, {overflowed}, {bound:?}: expected {fault:?}, found {found:?}"));
+        }
+    }
+    crate::support::expect_no_failures(failures);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Verification of written models: faults that are planted into right results are found, and the results themselves pass.
 
+mod data_files;
 mod evaluate;
 mod fault_table;
 mod faults;
