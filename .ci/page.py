@@ -34,7 +34,7 @@ EXACT = """<ir_version: 10, opset_import: ["": 21]> g (float16[2, 3] x, float[ro
 # A mask and a weight with losses, a constant in an attribute, a node that is kept, a cast that is removed.
 PRECISION = """<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y)
 <float[2] mask = {0, -3.4e38}, float[2] w = {1e-12, 0.1}> {
-    a = Add (x, mask) [exp] b = Exp (a) c = Constant <value_float = 0.1> () d = Mul (b, c) e = Mul (d, w)
+    a = Add (x, mask) [exp] b = Exp (a) s = Sigmoid (b) c = Constant <value_float = 0.1> () d = Mul (s, c) e = Mul (d, w)
     h = Cast <to = 10> (e) i = Sin (h) j = Cast <to = 1> (i) y = Tanh (j)
 }"""
 # A name of ten megabytes.
