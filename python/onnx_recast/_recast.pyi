@@ -69,12 +69,16 @@ class _Converting(TypedDict):
 
 class _Changing(TypedDict):
     to: str
+    from_type: str | None
     io: str
     signature: list[tuple[str, str]]
     policy: str
     keep_op: list[str]
     keep_node: list[str]
     keep_value: list[str]
+    also_op: list[str]
+    also_node: list[str]
+    assume: list[str]
     only_op: list[str]
     only_node: list[str]
     weights_only: bool

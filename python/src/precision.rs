@@ -17,6 +17,7 @@ use crate::watch::Watch;
 #[pyo3(from_item_all)]
 pub struct Changing {
     to: String,
+    from_type: Option<String>,
     io: String,
     /// Inputs and outputs, with their types.
     signature: Vec<(String, String)>,
@@ -24,6 +25,9 @@ pub struct Changing {
     keep_op: Vec<String>,
     keep_node: Vec<String>,
     keep_value: Vec<String>,
+    also_op: Vec<String>,
+    also_node: Vec<String>,
+    assume: Vec<String>,
     only_op: Vec<String>,
     only_node: Vec<String>,
     weights_only: bool,
@@ -69,6 +73,8 @@ fn dtype(option: &str, name: &str) -> PyResult<DType> {
 impl Changing {
     fn options(&self) -> PyResult<PrecisionOptions> {
         let signature = self.signature.iter().map(|(name, to)| Ok((name.clone(), dtype("io", to)?)));
+        let assumed =
+            self.assume.iter().map(|text| text.parse().map_err(|error| PyValueError::new_err(format!("assume: {error}"))));
         Ok(PrecisionOptions::to(dtype("to", &self.to)?)
             .io(choice("io", &self.io)?)
             .signature(signature.collect::<PyResult<_>>()?)
@@ -76,6 +82,10 @@ impl Changing {
             .keep_ops(self.keep_op.clone())
             .keep_nodes(self.keep_node.clone())
             .keep_values(self.keep_value.clone())
+            .from(self.from_type.as_deref().map(|from| dtype("from_type", from)).transpose()?)
+            .also_ops(self.also_op.clone())
+            .also_nodes(self.also_node.clone())
+            .assumed_ops(assumed.collect::<PyResult<_>>()?)
             .only_ops(self.only_op.clone())
             .only_nodes(self.only_node.clone())
             .weights_only(self.weights_only)

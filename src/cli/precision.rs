@@ -15,7 +15,7 @@ use super::prepare::Preparation;
 use crate::base::printable::Shown;
 use crate::files::folders;
 use crate::graph::ScopeId;
-use crate::precision::{Io, OnOverflow, OnUnderflow, Policy, Quantized, sensitive_operators};
+use crate::precision::{AssumedOperator, Io, OnOverflow, OnUnderflow, Policy, Quantized, sensitive_operators};
 use crate::report::{self, About, Narrowing, Opsets, PrecisionModel, Results};
 use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime};
 
@@ -35,6 +35,7 @@ use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime};
   recast precision model.onnx --to FLOAT16 --dry-run --report precision.html
   recast precision model.onnx --to FLOAT16 --weights-only -o small.onnx
   recast precision model16.onnx --to FLOAT -o model32.onnx
+  recast precision model64.onnx --from DOUBLE --to FLOAT -o model32.onnx
 
 --policy stable keeps the types of {}, and of values that leave the range of FLOAT16 until another operator brings them back.
 
@@ -46,6 +47,9 @@ pub struct Precision {
     /// The type that values get: FLOAT16 or BFLOAT16 if they are FLOAT, FLOAT if they are FLOAT16 or BFLOAT16
     #[arg(long, value_name = "TYPE")]
     to: DType,
+    /// The type of the values that change, if it is another one: DOUBLE, FLOAT, FLOAT16 or BFLOAT16
+    #[arg(long, value_name = "TYPE")]
+    from: Option<DType>,
     /// The types of the inputs and outputs of the model: those that they have (keep), or the requested one (convert); NAME=TYPE for one of
     /// them; may be repeated
     #[arg(long, value_name = "keep|convert|NAME=TYPE")]
@@ -62,6 +66,15 @@ pub struct Precision {
     /// Patterns of the names of values that keep their types
     #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
     keep_value: Vec<String>,
+    /// Operators whose types change although --policy stable keeps them
+    #[arg(long, value_name = "OPS", value_delimiter = ',')]
+    also_op: Vec<String>,
+    /// Patterns of the paths or names of nodes whose types change although --policy stable keeps them
+    #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
+    also_node: Vec<String>,
+    /// Operators of domains that recast does not know, which support this type, that of --to, wherever they have a type that changes
+    #[arg(long, value_name = "DOMAIN::OP=TYPE", value_delimiter = ',')]
+    assume: Vec<AssumedOperator>,
     /// The only operators whose types change
     #[arg(long, value_name = "OPS", value_delimiter = ',')]
     only_op: Vec<String>,
@@ -84,7 +97,7 @@ pub struct Precision {
     #[arg(long, value_name = "keep|scales", default_value = "keep", hide_possible_values = true, value_parser = chosen::<Quantized>(Quantized::NAMES))]
     quantized: Quantized,
     /// A JSON object of the observed least and greatest number of values, by name: {"NAME": [MIN, MAX]}. Values beyond the range of the
-    /// type keep their types
+    /// type keep their types, and so do values all of whose numbers are below its normal numbers
     #[arg(long, value_name = "FILE")]
     ranges: Option<PathBuf>,
     /// The magnitude beyond which values of --ranges keep their types, if it is less than the largest number of the type
@@ -159,6 +172,10 @@ impl Precision {
             .keep_ops(self.keep_op.clone())
             .keep_nodes(self.keep_node.clone())
             .keep_values(self.keep_value.clone())
+            .from(self.from)
+            .also_ops(self.also_op.clone())
+            .also_nodes(self.also_node.clone())
+            .assumed_ops(self.assume.clone())
             .only_ops(self.only_op.clone())
             .only_nodes(self.only_node.clone())
             .weights_only(self.weights_only)

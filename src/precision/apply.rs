@@ -62,6 +62,7 @@ impl Decisions<'_, '_> {
         };
         let (kept, later_opset) = self.kept();
         let report = Report {
+            from: types.change.from,
             to: types.change.to,
             changed_values: types.model.values().filter(is_changed).count(),
             functions_added: Vec::new(),

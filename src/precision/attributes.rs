@@ -66,7 +66,7 @@ fn precise_softmaxes<'d>(decisions: &'d Decisions) -> impl Iterator<Item = Edit>
     let (types, model) = (decisions.types, decisions.types.model);
     let narrows = |node: &NodeId| {
         let output = model.output(*node, 0).filter(|output| types.kinds[output.index()].is_some());
-        let is_new = types.change.to != DType::Float && output.is_some_and(|output| decisions.side(output) == Side::New);
+        let is_new = types.change.is_to_half() && output.is_some_and(|output| decisions.side(output) == Side::New);
         let is_stated = || model.node(*node).attribute.iter().any(|attribute| attribute.name() == SOFTMAX_PRECISION);
         is_new && model.applies(*node, "Attention") && !is_stated()
     };

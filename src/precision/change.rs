@@ -6,6 +6,8 @@ use crate::ops::schemas::ValueType;
 /// The change of the element types of values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
+    /// The type of the values that change; none for FLOAT, or for FLOAT16 and BFLOAT16 if they become FLOAT.
+    pub from: Option<DType>,
     /// The type that values get.
     pub to: DType,
 }
@@ -13,10 +15,26 @@ pub(super) struct Change {
 impl Change {
     /// Whether values of an element type change their types.
     pub fn is_old(self, dtype: DType) -> bool {
-        match self.to {
-            DType::Float => matches!(dtype, DType::Float16 | DType::Bfloat16),
-            _ => dtype == DType::Float,
+        match (self.from, self.to) {
+            (Some(from), _) => dtype == from,
+            (None, DType::Float) => matches!(dtype, DType::Float16 | DType::Bfloat16),
+            (None, _) => dtype == DType::Float,
         }
+    }
+
+    /// Whether the new type has 16 bits.
+    pub fn is_to_half(self) -> bool {
+        matches!(self.to, DType::Float16 | DType::Bfloat16)
+    }
+
+    /// Whether the new type has fewer digits, or a smaller range, than a type that changes.
+    pub fn narrows(self) -> bool {
+        self.is_to_half() || self.from == Some(DType::Double)
+    }
+
+    /// Whether numbers of a type that changes can be far beyond the range of FLOAT16.
+    pub fn has_wide_range(self) -> bool {
+        self.is_to_half() && self.from != Some(DType::Float16)
     }
 
     /// The element type of a tensor, a sequence or an optional value, if it changes.

@@ -8,19 +8,15 @@ use super::reason::Code;
 use super::types::{Kind, Types, Variable, Wish};
 use super::uses::{Use, User, Uses};
 use crate::base::hash::{HashMap, HashSet};
-use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, NodeId, Origin, Pin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
 use crate::ops::inference::infer;
 use crate::ops::schemas::{Formal, ValueType};
 
 /// The equations of a model, with the wishes of the options.
 pub(super) fn of<'m>(model: &'m Model, options: &Options, selection: &Selection) -> Types<'m> {
-    let change = Change { to: options.dtype };
+    let change = Change { from: options.from, to: options.dtype };
     let inferred = infer(model);
-    let integers = match options.dtype {
-        DType::Float => HashSet::default(),
-        _ => integers(model, &inferred, change),
-    };
+    let integers = if change.narrows() { integers(model, &inferred, change) } else { HashSet::default() };
     let mut types = Types::new(model, change, inferred);
     let uses = Builder::new(&mut types, options, selection, integers).build();
     types.uses = Uses::new(&uses, model.value_bound());
@@ -313,8 +309,14 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         if self.units.contains(&node) {
             return Some(Code::Unit);
         }
-        let is_policy = self.options.policy == Policy::Stable && self.options.dtype != DType::Float;
+        let is_policy = self.options.policy == Policy::Stable && self.types.change.has_wide_range();
         let is_onnx = is_onnx_domain(proto.domain()) && self.model.callee(node).is_none();
-        (is_policy && is_onnx && is_sensitive(proto.op_type())).then_some(Code::Policy)
+        (is_policy && is_onnx && is_sensitive(proto.op_type()) && !self.also(node)).then_some(Code::Policy)
+    }
+
+    /// Whether the options say that a node changes its types although the policy keeps them.
+    pub fn also(&self, node: NodeId) -> bool {
+        let proto = self.model.node(node);
+        self.selection.changes_node(proto.op_type(), proto.name(), || self.model.node_path(node))
     }
 }

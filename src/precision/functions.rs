@@ -40,7 +40,8 @@ pub(super) fn copied(
         if shared.is_empty() {
             return Ok(copied);
         }
-        let calls = Calls { model: current, change: Change { to: options.dtype }, inferred: infer(current), selection };
+        let calls =
+            Calls { model: current, change: Change { from: options.from, to: options.dtype }, inferred: infer(current), selection };
         let Some((function, changing)) = shared.into_iter().find_map(|scope| Some((scope, calls.changing(scope)?))) else {
             return Ok(copied);
         };

@@ -6,7 +6,7 @@ use super::reason::Code;
 use super::rules::{self, moves, needs_nonzero, operator};
 use super::types::{Types, Variable, Wish};
 use super::uses::{Use, User, Uses};
-use super::weights::{Weight, largest};
+use super::weights::{Weight, largest, least_normal};
 use crate::base::error::{Error, ErrorKind};
 use crate::base::hash::HashSet;
 use crate::graph::{Model, ValueId};
@@ -37,7 +37,9 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
     let limit = options.range_limit.map_or(largest.into(), |limit| limit.min(largest.into()));
     for (value, bounds) in types.model.values().filter_map(|value| Some((value, options.ranges.get(types.model.name(value))?))) {
         let is_beyond = bounds.iter().any(|bound| bound.abs() > limit || bound.is_nan());
-        if types.kinds[value.index()].is_some() && is_beyond {
+        let greatest = bounds[0].abs().max(bounds[1].abs());
+        let is_tiny = greatest > 0.0 && greatest < least_normal(options.dtype);
+        if types.kinds[value.index()].is_some() && (is_beyond || is_tiny) {
             keep(types, &[value], &types.uses.variables(value), Code::Range);
         }
     }

@@ -38,10 +38,11 @@ mod scopes;
 mod survey;
 mod types;
 mod units;
+mod unmatched;
 mod uses;
 mod weights;
 
-pub use options::{Io, OnOverflow, OnUnderflow, Options, Policy, Quantized};
+pub use options::{AssumedOperator, BadAssumption, Io, OnOverflow, OnUnderflow, Options, Policy, Quantized};
 pub(crate) use plan::{Planned, plan};
 pub use policy::sensitive_operators;
 pub use reason::Code;

@@ -42,10 +42,16 @@ impl Builder<'_, '_, '_> {
         }
     }
 
-    /// A node of which nothing is known: it keeps its types.
+    /// A node of which nothing is known: it keeps its types, unless the options say that it supports the new one.
     fn unknown(&mut self, id: NodeId) {
         let (model, variable) = (self.model, self.types.variable());
-        self.types.old_because(variable, Code::Domain);
+        let node = model.node(id);
+        match self.kept(id) {
+            None if self.selection.assumes(node.domain(), node.op_type()) && !self.bodies.contains_key(&id) => {
+                self.types.wish(variable, Wish::New);
+            }
+            kept => self.types.old_because(variable, kept.unwrap_or(Code::Domain)),
+        }
         for (index, value) in model.inputs(id) {
             self.consume(value, variable, User::Input(id, index));
         }
@@ -113,6 +119,7 @@ impl Builder<'_, '_, '_> {
         let name = if is_onnx { schema.name } else { "" };
         let kept = self.kept(id);
         let float_alone = rules::float_alone(name).filter(|_| self.types.change.to != DType::Float);
+        let keeps_integers = !self.also(id);
         let shares_all = rules::shares_types(model, id, name);
         let Scratch { mut variables, mut operands } = std::mem::take(&mut self.scratch);
         let mut of = |types: &mut Types, formal: &Formal, wants: bool| {
@@ -156,7 +163,7 @@ impl Builder<'_, '_, '_> {
             let states = rules::type_attribute(name).is_some() && rules::refers_to_function(model, id);
             self.types.old_if(variable, states.then_some(Code::Fixed));
             self.types.old_if(variable, rules::has_blocks(model, id, name).then_some(Code::Blocks));
-            self.types.old_if(variable, self.integers.contains(&value).then_some(Code::Integers));
+            self.types.old_if(variable, (keeps_integers && self.integers.contains(&value)).then_some(Code::Integers));
             match name {
                 "Constant" => self.constant(id, value),
                 "ConstantOfShape" => self.types.kinds[value.index()] = Some(Kind::Stated),

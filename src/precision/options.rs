@@ -1,11 +1,12 @@
 //! The values to change, and the values to keep.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use globset::GlobSet;
 
 use crate::base::choice::choice;
-use crate::base::error::{Error, ErrorKind};
+use crate::base::error::{Error, ErrorKind, shortened};
 use crate::base::options::options;
 use crate::base::patterns;
 use crate::elements::dtype::DType;
@@ -17,6 +18,8 @@ options! {
     pub struct Options {
         /// The type: FLOAT16 or BFLOAT16 for the values of type FLOAT, FLOAT for those of type FLOAT16 and BFLOAT16.
         pub dtype: DType,
+        /// The type of the values that change, if it is another one: DOUBLE, FLOAT, FLOAT16 or BFLOAT16.
+        pub from: Option<DType>,
         /// The types of the inputs and outputs of the model.
         pub io: Io,
         /// The types of some inputs and outputs, by name, whatever `io` is.
@@ -29,6 +32,12 @@ options! {
         pub keep_nodes: Vec<String>,
         /// Values that keep their types: patterns of names.
         pub keep_values: Vec<String>,
+        /// Operators whose types change although the policy keeps them.
+        pub also_ops: Vec<String>,
+        /// Nodes whose types change although the policy keeps them: patterns of paths and names.
+        pub also_nodes: Vec<String>,
+        /// Operators of unknown domains, and the type that they support.
+        pub assumed_ops: Vec<AssumedOperator>,
         /// If there are any: the only operators whose types change.
         pub only_ops: Vec<String>,
         /// If there are any: patterns of the paths and names of the only nodes whose types change.
@@ -41,8 +50,8 @@ options! {
         pub on_underflow: OnUnderflow,
         /// What becomes of quantized operators and their scales.
         pub quantized: Quantized,
-        /// By name: the least and the greatest number that a value was observed to have. Values beyond the range of the type keep
-        /// their types.
+        /// By name: the least and the greatest number that a value was observed to have. Values beyond the range of the type, and
+        /// those all of whose numbers are below its normal numbers, keep their types.
         pub ranges: BTreeMap<String, [f64; 2]>,
         /// The magnitude beyond which observed values keep their types, if it is less than the largest number of the type.
         pub range_limit: Option<f64>,
@@ -57,12 +66,16 @@ impl Options {
     pub fn to(dtype: DType) -> Options {
         Options {
             dtype,
+            from: None,
             io: Io::Keep,
             signature: Vec::new(),
             policy: Policy::Stable,
             keep_ops: Vec::new(),
             keep_nodes: Vec::new(),
             keep_values: Vec::new(),
+            also_ops: Vec::new(),
+            also_nodes: Vec::new(),
+            assumed_ops: Vec::new(),
             only_ops: Vec::new(),
             only_nodes: Vec::new(),
             weights_only: false,
@@ -73,6 +86,38 @@ impl Options {
             range_limit: None,
             target: None,
         }
+    }
+}
+
+/// An operator whose types are not known. It is assumed to support a type in all inputs and outputs whose types change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AssumedOperator {
+    /// Its domain.
+    pub domain: String,
+    /// Its name.
+    pub operator: String,
+    /// The type, which is that of the change.
+    pub dtype: DType,
+}
+
+/// A text that is not `DOMAIN::OP=TYPE`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not DOMAIN::OP=TYPE, such as com.example::Norm=FLOAT16")]
+pub struct BadAssumption(String);
+
+impl FromStr for AssumedOperator {
+    type Err = BadAssumption;
+
+    fn from_str(text: &str) -> Result<AssumedOperator, BadAssumption> {
+        let parsed = || {
+            let (operator, dtype) = text.rsplit_once('=')?;
+            let (domain, operator) = operator.rsplit_once("::")?;
+            let is_complete = !domain.is_empty() && !operator.is_empty();
+            let dtype = dtype.parse().ok().filter(|_| is_complete)?;
+            Some(AssumedOperator { domain: domain.to_owned(), operator: operator.to_owned(), dtype })
+        };
+        parsed().ok_or_else(|| BadAssumption(shortened(text).into_owned()))
     }
 }
 
@@ -155,6 +200,7 @@ pub(super) struct Selection<'o> {
     options: &'o Options,
     keep_nodes: GlobSet,
     keep_values: GlobSet,
+    also_nodes: GlobSet,
     only_nodes: GlobSet,
 }
 
@@ -167,6 +213,7 @@ impl<'o> Selection<'o> {
             options,
             keep_nodes: compiled(&options.keep_nodes)?,
             keep_values: compiled(&options.keep_values)?,
+            also_nodes: compiled(&options.also_nodes)?,
             only_nodes: compiled(&options.only_nodes)?,
         })
     }
@@ -183,6 +230,16 @@ impl<'o> Selection<'o> {
     /// Whether the options name a node as one that keeps its types.
     pub fn names_kept_node(&self, operator: &str, name: &str, path: impl Fn() -> String) -> bool {
         self.options.keep_ops.iter().any(|kept| kept == operator) || is_in(&self.keep_nodes, name, &path)
+    }
+
+    /// Whether the options say that a node changes its types although the policy keeps them.
+    pub fn changes_node(&self, operator: &str, name: &str, path: impl Fn() -> String) -> bool {
+        self.options.also_ops.iter().any(|also| also == operator) || is_in(&self.also_nodes, name, &path)
+    }
+
+    /// Whether the options say that an operator of a domain supports the type.
+    pub fn assumes(&self, domain: &str, operator: &str) -> bool {
+        self.options.assumed_ops.iter().any(|assumed| assumed.domain == domain && assumed.operator == operator)
     }
 
     /// Whether the options say that a value keeps its type.

@@ -5,12 +5,14 @@ use super::functions::Copied;
 use super::kernels::Kernels;
 use super::options::{Options, Policy, Selection};
 use super::report::{AddedFunction, Report};
-use super::{cut, equations, functions, hazards, limits, weights};
+use super::types::Types;
+use super::{cut, equations, functions, hazards, limits, unmatched, weights};
 use crate::base::error::{Error, ErrorKind};
 use crate::convert::expect_defined;
 use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, ScopeId};
 use crate::ops::kernels::unknown_kernels;
+use crate::ops::schemas::ValueType;
 
 /// The edits of a change of precision, and its report.
 pub struct Planned {
@@ -29,15 +31,18 @@ pub struct Planned {
 pub fn plan(model: &Model, options: &Options) -> Result<Planned, Error> {
     check(model, options)?;
     let selection = Selection::new(options)?;
+    let unmatched = unmatched::notes(model, options)?;
     let mut useless = Vec::new();
     loop {
         let copied = functions::copied(model, options, &selection, &useless)?;
         let Some(Copied { model: copied, functions }) = copied else {
-            let (edits, report, _) = plan_values(model, options, &selection, &[])?;
+            let (edits, mut report, _) = plan_values(model, options, &selection, &[])?;
+            report.notes.extend(unmatched);
             return Ok(Planned { copied: None, edits, report });
         };
-        let (edits, report, unchanged) = plan_values(&copied, options, &selection, &functions)?;
+        let (edits, mut report, unchanged) = plan_values(&copied, options, &selection, &functions)?;
         if unchanged.is_empty() {
+            report.notes.extend(unmatched);
             return Ok(Planned { copied: Some(copied), edits, report: Report { functions_added: functions, ..report } });
         }
         useless.extend(unchanged);
@@ -55,12 +60,12 @@ fn plan_values(
     let mut weights = weights::read(&mut types)?;
     let mut kernels = Kernels::of(options.target, &types);
     let mut unsafe_values = Vec::new();
-    if options.dtype != DType::Float && !options.weights_only {
+    if types.change.is_to_half() && !options.weights_only {
         let beyond = limits::beyond(&types, &weights, options);
         unsafe_values = hazards::find(&types, &weights, &beyond);
     }
     if options.policy == Policy::Stable {
-        hazards::keep(&mut types, &unsafe_values);
+        hazards::keep(&mut types, &unsafe_values, selection);
     }
     let wishes = types.wishes.len();
     let (classes, sides) = loop {
@@ -80,17 +85,40 @@ fn plan_values(
     if options.policy == Policy::All {
         report.notes.extend(decisions.changed_although_unsafe(&unsafe_values));
     }
+    report.notes.extend(of_other_types(&types).filter(|_| report.is_unchanged()));
     let edits = if report.is_unchanged() { Vec::new() } else { edits };
     let unchanged = functions.iter().filter(|function| !decisions.changes_function(function)).cloned().collect();
     Ok((edits, report, unchanged))
 }
 
+/// That no value has a type that changes, if values have another one that can.
+fn of_other_types(types: &Types) -> Option<String> {
+    let has = |dtype: DType| types.model.values().any(|value| types.value_type(value) == Some(ValueType::Tensor(dtype)));
+    let (change, all) = (types.change, [DType::Double, DType::Float, DType::Float16, DType::Bfloat16]);
+    if all.iter().any(|&dtype| change.is_old(dtype) && has(dtype)) {
+        return None;
+    }
+    let other = all.into_iter().find(|&dtype| dtype != change.to && !change.is_old(dtype) && has(dtype))?;
+    Some(format!("no value has a type that changes; values of type {other} change with --from {other}"))
+}
+
 fn check(model: &Model, options: &Options) -> Result<(), Error> {
     let usage = |message: String| Err(Error::new(ErrorKind::Usage, message));
     expect_defined(model).map_err(|invalid| Error::of(&invalid))?;
+    unmatched::expect_operators(model, options)?;
     let is_type_of_values = |dtype: DType| matches!(dtype, DType::Float | DType::Float16 | DType::Bfloat16);
     if !is_type_of_values(options.dtype) {
         return usage(format!("{} is not supported as the type of values; use FLOAT16, BFLOAT16 or FLOAT", options.dtype));
+    }
+    let from = options.from.filter(|&from| from != DType::Double);
+    if let Some(from) = from.filter(|&from| !is_type_of_values(from)) {
+        return usage(format!("values of type {from} do not change; use DOUBLE, FLOAT, FLOAT16 or BFLOAT16"));
+    }
+    if from == Some(options.dtype) {
+        return usage(format!("values of type {0} cannot become {0}; use two types", options.dtype));
+    }
+    if let Some(other) = options.assumed_ops.iter().find(|assumed| assumed.dtype != options.dtype) {
+        return usage(format!("{}::{} is assumed to support {}; use {}", other.domain, other.operator, other.dtype, options.dtype));
     }
     if let Some(limit) = options.range_limit.filter(|limit| limit.is_nan() || *limit <= 0.0) {
         return usage(format!("a range limit of {limit} keeps all values; use a positive number"));
@@ -115,7 +143,7 @@ fn check(model: &Model, options: &Options) -> Result<(), Error> {
         if !body.input_names().chain(body.output_names()).any(|known| known == name) {
             return usage(format!("'{name}' is not an input or output of the model"));
         }
-        if !is_type_of_values(*dtype) {
+        if !is_type_of_values(*dtype) && options.from != Some(*dtype) {
             return usage(format!("'{name}' cannot be {dtype}; use FLOAT16, BFLOAT16 or FLOAT"));
         }
     }

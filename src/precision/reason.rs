@@ -10,7 +10,7 @@ codes! {
     pub enum Code {
         Option = "kept-by-option": "an option names the node, its operator or its value, or `--only-op` or `--only-node` does not",
         Policy = "sensitive-operator": "its range or sum commonly leaves FLOAT16; `--policy all` changes its types too",
-        Range = "beyond-range": "its values were observed beyond the range of the type, or the limit of `--range-limit`",
+        Range = "beyond-range": "its values were observed beyond the range of the type, below its normal numbers, or beyond the limit of `--range-limit`",
         Signature = "signature": "an input or output of the model has the type",
         Operator = "type-not-supported": "the operator does not support the type in the opset",
         Domain = "foreign-domain": "the types of the operator are not known",

@@ -9,6 +9,9 @@ use crate::graph::{Body, Model, ScopeId};
 /// The results of a change of precision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
+    /// The type that values had, if it was stated.
+    #[serde(serialize_with = "by_name_if_stated", skip_serializing_if = "Option::is_none")]
+    pub from: Option<DType>,
     /// The type that values got.
     #[serde(serialize_with = "by_name")]
     pub to: DType,
@@ -135,6 +138,10 @@ pub struct LaterOpset {
     pub opset: i64,
     /// The number of nodes that it would admit.
     pub nodes: usize,
+}
+
+fn by_name_if_stated<S: serde::Serializer>(dtype: &Option<DType>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_some(&dtype.map(DType::name))
 }
 
 fn by_name<S: serde::Serializer>(dtype: &DType, serializer: S) -> Result<S::Ok, S::Error> {

@@ -60,11 +60,19 @@ pub(super) struct Limits {
     normal: u32,
     /// The bits that a normal number loses.
     lost: u32,
+    /// From DOUBLE and back.
+    of_doubles: [Cast; 2],
 }
 
 impl Limits {
-    /// Those of FLOAT16 or BFLOAT16.
+    /// Those of FLOAT16 or BFLOAT16; of FLOAT, to which only DOUBLE is compared.
     pub fn of(to: DType) -> Option<Limits> {
+        let cast_between = |from, to| Cast::new(from, to, Rules::default()).ok();
+        let of_doubles = [cast_between(DType::Double, to)?, cast_between(to, DType::Double)?];
+        if to == DType::Float {
+            let (overflow, normal) = (f32::INFINITY.to_bits(), f32::MIN_POSITIVE.to_bits());
+            return Some(Limits { to, overflow, normal, lost: 0, of_doubles });
+        }
         let format = Format::of(to).filter(|_| matches!(to, DType::Float16 | DType::Bfloat16))?;
         let cast = cast(to)?;
         let is_finite = |bits: u32| !format.is_infinite(convert_element(&cast, bits.into()).0);
@@ -75,7 +83,12 @@ impl Limits {
             if is_finite(middle) { finite = middle } else { infinite = middle }
         }
         let exponent = (1 - format.bias + 127).max(1) as u32;
-        Some(Limits { to, overflow: infinite, normal: exponent << 23, lost: 23 - format.mantissa_bits })
+        Some(Limits { to, overflow: infinite, normal: exponent << 23, lost: 23 - format.mantissa_bits, of_doubles })
+    }
+
+    /// The least normal number.
+    pub fn least_normal(self) -> f64 {
+        f32::from_bits(self.normal).into()
     }
 
     /// Whether a number is finite, and becomes infinite.
@@ -86,6 +99,9 @@ impl Limits {
 
     /// The losses of little-endian numbers of type FLOAT.
     pub fn survey(self, numbers: &Stored) -> Survey {
+        if self.to == DType::Float {
+            return Survey::default();
+        }
         let of_part = PART.get() as u64 * 4;
         let parts = numbers.len().div_ceil(of_part) as usize;
         let level = Level::detect();
@@ -95,6 +111,47 @@ impl Limits {
             level.run(Part { limits: self, elements: numbers.as_chunks().0 })
         };
         parallel::map_and_join(parts, part, Survey::and)
+    }
+
+    /// The number of the type that a DOUBLE becomes.
+    fn narrowed(self, number: f64) -> f64 {
+        f64::from_bits(self.of_doubles.iter().fold(number.to_bits(), |code, cast| convert_element(cast, code).0))
+    }
+
+    /// Whether a DOUBLE is finite, and becomes infinite.
+    pub fn overflows_double(self, number: f64) -> bool {
+        number.is_finite() && self.narrowed(number).is_infinite()
+    }
+
+    /// The losses of little-endian numbers of type DOUBLE.
+    pub fn survey_doubles(self, numbers: &Stored) -> Survey {
+        let of_part = PART.get() as u64 * 8;
+        let parts = numbers.len().div_ceil(of_part) as usize;
+        let part = |index: usize| {
+            let start = index as u64 * of_part;
+            let numbers = numbers.part(start..numbers.len().min(start + of_part));
+            let each = numbers.as_chunks().0.iter().map(|element| self.survey_double(f64::from_le_bytes(*element)));
+            each.fold(Survey::default(), Survey::and)
+        };
+        parallel::map_and_join(parts, part, Survey::and)
+    }
+
+    fn survey_double(self, number: f64) -> Survey {
+        let (number, found) = (number.abs(), self.narrowed(number.abs()));
+        let greatest = (number as f32).to_bits();
+        if number == 0.0 || !number.is_finite() {
+            return Survey { greatest, ..Survey::default() };
+        }
+        let is_beyond = found.is_infinite();
+        let is_rounded = !is_beyond && found != 0.0;
+        Survey {
+            greatest,
+            overflowed: is_beyond.into(),
+            least_overflowed: if is_beyond { (number as f32).min(f32::MAX) } else { 0.0 },
+            became_zero: (found == 0.0).into(),
+            became_subnormal: (is_rounded && found < self.least_normal()).into(),
+            largest_relative_error: if is_rounded { (number - found).abs() / number } else { 0.0 },
+        }
     }
 
     #[inline(always)]
@@ -137,7 +194,7 @@ impl Limits {
     fn survey_small(self, elements: &[[u8; 4]]) -> Survey {
         let Some(format) = Format::of(self.to) else { return Survey::default() };
         let each = f64::from(format.mantissa_bits as i32 - format.lowest_exponent()).exp2();
-        let normal = f64::from(f32::from_bits(self.normal)) * each;
+        let normal = self.least_normal() * each;
         let (mut zeros, mut subnormal, mut largest) = (0_u32, 0_u32, 0_u64);
         for element in elements {
             let bits = u32::from_le_bytes(*element) & 0x7FFF_FFFF;

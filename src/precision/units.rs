@@ -5,7 +5,6 @@ use super::equations::Builder;
 use super::options::Quantized;
 use super::rules::{moves, operator};
 use crate::base::hash::HashSet;
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ValueId, is_onnx_domain};
 
 /// The activations that a unit may have behind its operator, beside operators that only move elements.
@@ -18,7 +17,7 @@ impl Builder<'_, '_, '_> {
     /// The nodes of the units of a model.
     pub fn units(&self) -> HashSet<NodeId> {
         let (model, mut units) = (self.model, HashSet::default());
-        if self.options.quantized == Quantized::Scales || self.types.change.to == DType::Float {
+        if self.options.quantized == Quantized::Scales || !self.types.change.is_to_half() {
             return units;
         }
         for &node in model.topological_order() {

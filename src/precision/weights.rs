@@ -2,14 +2,11 @@
 
 use std::borrow::Cow;
 
-use bytes::Bytes;
-
 use super::reason::Code;
 use super::survey::{Limits, Survey};
 use super::types::{Kind, Types, Variable};
 use crate::base::error::{Error, ErrorKind, Invalid, ModelPlace};
 use crate::base::parallel;
-use crate::base::stored::Stored;
 use crate::elements::cast::{Cast, Rules};
 use crate::elements::dtype::DType;
 use crate::elements::float_format::Format;
@@ -63,13 +60,13 @@ impl Weight<'_> {
 /// If a data file cannot be read.
 pub(super) fn read<'m>(types: &mut Types<'m>) -> Result<Vec<Weight<'m>>, Error> {
     let model = types.model;
-    let limits = Limits::of(types.change.to);
+    let limits = Limits::of(types.change.to).filter(|_| types.change.narrows());
     let is_constant = |value: &ValueId| matches!(types.kinds[value.index()], Some(Kind::Constant | Kind::Stated));
     let values: Vec<ValueId> = model.values().filter(is_constant).collect();
     let read = |value: &ValueId| -> Result<Option<Weight<'m>>, Error> {
         let Some((place, tensor)) = constant(model, *value) else { return Ok(None) };
         let survey = match limits {
-            Some(limits) => limits.survey(&numbers(model, place, &tensor)?),
+            Some(limits) => survey(limits, &content(model, place, &tensor)?),
             None => Survey::default(),
         };
         Ok(Some(Weight { value: *value, survey, bound: None, tensor, place }))
@@ -86,10 +83,25 @@ pub(super) fn read<'m>(types: &mut Types<'m>) -> Result<Vec<Weight<'m>>, Error> 
     Ok(weights)
 }
 
-fn numbers(model: &Model, place: Place, tensor: &TensorProto) -> Result<Stored, Error> {
-    match content(model, place, tensor)?.data() {
-        Data::Numbers(numbers, casts) if casts.is_empty() => Ok(numbers.clone()),
-        _ => Ok(Bytes::new().into()),
+fn survey(limits: Limits, content: &Content) -> Survey {
+    match widened(content).data() {
+        Data::Numbers(numbers, casts) if casts.is_empty() && content.dtype() == DType::Double => limits.survey_doubles(numbers),
+        Data::Numbers(numbers, casts) if casts.is_empty() => limits.survey(numbers),
+        _ => Survey::default(),
+    }
+}
+
+/// The numbers as FLOAT, if they are FLOAT16 or BFLOAT16.
+fn widened(content: &Content) -> Content {
+    let cast = Cast::new(content.dtype(), DType::Float, Rules::default());
+    match (content.data(), cast) {
+        (Data::Numbers(numbers, casts), Ok(cast)) if casts.is_empty() && cast.from().bits() == 16 => {
+            let elements = numbers.len() as usize / 2;
+            let mut floats = vec![0; elements * 4];
+            cast.convert(&numbers.to_bytes(), elements, &mut floats);
+            Content::new(DType::Float, content.dims(), Data::Numbers(floats.into(), Vec::new()))
+        }
+        _ => content.clone(),
     }
 }
 
@@ -150,10 +162,10 @@ pub(super) fn floats(model: &Model, tensor: &TensorProto, most_elements: u64) ->
 /// If a data file cannot be read.
 pub(super) fn edit(model: &Model, weight: &Weight, to: DType) -> Result<Edit, Error> {
     let mut content = content(model, weight.place, &weight.tensor)?;
-    let cast = Cast::new(content.dtype(), to, Rules::default()).map_err(|error| Error::new(ErrorKind::CannotCast, error))?;
-    if let (Some(bound), Data::Numbers(numbers, _)) = (weight.bound, content.data()) {
-        content = Content::new(content.dtype(), content.dims(), Data::Numbers(bounded(numbers, bound, to), Vec::new()));
+    if let Some(bound) = weight.bound {
+        content = bounded(widened(&content), bound, to);
     }
+    let cast = Cast::new(content.dtype(), to, Rules::default()).map_err(|error| Error::new(ErrorKind::CannotCast, error))?;
     let (narrow, _) = content.cast(cast).map_err(|error| Error::new(ErrorKind::CannotCast, error))?;
     Ok(match weight.place {
         Place::Tensor(place) => Edit::CastTensor { place, with: narrow.replace_in(&weight.tensor) },
@@ -164,17 +176,31 @@ pub(super) fn edit(model: &Model, weight: &Weight, to: DType) -> Result<Edit, Er
     })
 }
 
-/// The numbers, with a bound for the magnitude of those that are finite and beyond the range of a type.
-fn bounded(numbers: &Stored, bound: f32, to: DType) -> Stored {
-    let Some(limits) = Limits::of(to) else { return numbers.clone() };
+/// Numbers of type FLOAT or DOUBLE, with a bound for the magnitude of those that are finite and beyond the range of a type.
+fn bounded(content: Content, bound: f32, to: DType) -> Content {
+    let (Some(limits), Data::Numbers(numbers, _)) = (Limits::of(to), content.data()) else { return content };
     let mut bounded = numbers.to_bytes().to_vec();
-    for element in bounded.as_chunks_mut::<4>().0 {
-        let bits = u32::from_le_bytes(*element);
-        if limits.overflows(bits) {
-            *element = bound.copysign(f32::from_bits(bits)).to_le_bytes();
+    if content.dtype() == DType::Double {
+        for element in bounded.as_chunks_mut::<8>().0 {
+            let number = f64::from_le_bytes(*element);
+            if limits.overflows_double(number) {
+                *element = f64::from(bound).copysign(number).to_le_bytes();
+            }
+        }
+    } else {
+        for element in bounded.as_chunks_mut::<4>().0 {
+            let bits = u32::from_le_bytes(*element);
+            if limits.overflows(bits) {
+                *element = bound.copysign(f32::from_bits(bits)).to_le_bytes();
+            }
         }
     }
-    bounded.into()
+    Content::new(content.dtype(), content.dims(), Data::Numbers(bounded.into(), Vec::new()))
+}
+
+/// The least normal number of a type.
+pub(super) fn least_normal(to: DType) -> f64 {
+    Limits::of(to).map_or(0.0, Limits::least_normal)
 }
 
 /// The largest finite number of a type.

@@ -182,9 +182,10 @@ impl<'v> Erasure<'v> {
 
     /// Whether a type is one that changes.
     pub fn is_old(&self, dtype: DType) -> bool {
-        match self.report.to {
-            DType::Float => matches!(dtype, DType::Float16 | DType::Bfloat16),
-            _ => dtype == DType::Float,
+        match (self.report.from, self.report.to) {
+            (Some(from), _) => dtype == from,
+            (None, DType::Float) => matches!(dtype, DType::Float16 | DType::Bfloat16),
+            (None, _) => dtype == DType::Float,
         }
     }
 

@@ -157,21 +157,22 @@ fn is_bound(dtype: DType, bound: f32) -> bool {
     numbers(dtype).is_some_and(|numbers| [numbers.largest, numbers.largest / 2.0].contains(&bound.into()))
 }
 
-/// A constant in another type. Finite FLOAT numbers that would become infinite get the magnitude `bound` before, if there is one; otherwise
-/// none may become infinite, unless `overflow`.
+/// A constant in another type. Finite numbers that would become infinite get the magnitude `bound` instead, if there is one; otherwise none
+/// may become infinite, unless `overflow`.
 fn rounded(value: Value, to: DType, overflow: bool, bound: Option<f32>) -> Result<Value, String> {
-    let cast = Cast::new(value.dtype(), to, Rules::default()).map_err(|error| error.to_string())?;
-    let allowed = Allowed { overflow, ..Allowed::ALL };
-    let Some(bound) = bound.filter(|_| value.dtype() == DType::Float) else {
-        return value.cast(cast, allowed);
+    let cast = |from, to| Cast::new(from, to, Rules::default()).map_err(|error| error.to_string());
+    let direct = cast(value.dtype(), to)?;
+    let Some(bound) = bound else {
+        return value.cast(direct, Allowed { overflow, ..Allowed::ALL });
     };
-    let convert = move |number: f32| element_result(&cast, Allowed::ALL, number.to_bits().into());
-    let infinity = convert(f32::INFINITY)?;
-    let number = move |number: u128| {
-        let number = f32::from_bits(number as u32);
-        let is_beyond = number.is_finite() && convert(number.abs())? == infinity;
-        let number = if is_beyond { bound.copysign(number) } else { number };
-        convert(number).map(u128::from)
+    let [exact, narrow, back] = [cast(value.dtype(), DType::Double)?, cast(DType::Double, to)?, cast(to, DType::Double)?];
+    let apply = |cast, code| element_result(&cast, Allowed::ALL, code);
+    let number = move |code: u128| {
+        let number = f64::from_bits(apply(exact, code as u64)?);
+        let result = apply(direct, code as u64)?;
+        let is_beyond = number.is_finite() && f64::from_bits(apply(back, result)?).is_infinite();
+        let result = if is_beyond { apply(narrow, f64::from(bound).copysign(number).to_bits())? } else { result };
+        Ok(result.into())
     };
     value.mapped(to, number)
 }

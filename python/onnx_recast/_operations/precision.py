@@ -146,6 +146,8 @@ class PrecisionResult(Value, Generic[Model]):
     """Nodes that compute values of the old type, with the reason."""
     saved: Saved | None
     """The files that were written; None without ``output``."""
+    from_type: str | None = field(default=None, metadata=key("from"))
+    """ONNX type that values had, if it was stated."""
     later_opset: LaterOpset | None = None
     """A later opset in which more operators support the type."""
     opset: Opsets | None = None
@@ -168,6 +170,9 @@ class Changing(Preparation, total=False):
     keep_op: Sequence[str]
     keep_node: Sequence[str]
     keep_value: Sequence[str]
+    also_op: Sequence[str]
+    also_node: Sequence[str]
+    assume: Sequence[str]
     only_op: Sequence[str]
     only_node: Sequence[str]
     weights_only: bool
@@ -182,6 +187,7 @@ class Changing(Preparation, total=False):
 class PrecisionOptions(Changing, WriteOptions, total=False):
     """All options except the type."""
 
+    from_type: Type | None
     io: Types
     ranges: Mapping[str, Range] | StrPath | None
     verify: bool
@@ -195,12 +201,16 @@ def native_changing(given: Mapping[str, Any]) -> _recast._Changing:
     opset = options["opset"]
     return {
         "to": onnx_name(given["to"]),
+        "from_type": None if given["from_type"] is None else onnx_name(given["from_type"], "from_type"),
         "io": io,
         "signature": signature,
         "policy": options["policy"],
         "keep_op": options["keep_op"],
         "keep_node": options["keep_node"],
         "keep_value": options["keep_value"],
+        "also_op": options["also_op"],
+        "also_node": options["also_node"],
+        "assume": options["assume"],
         "only_op": options["only_op"],
         "only_node": options["only_node"],
         "weights_only": options["weights_only"],
@@ -281,11 +291,15 @@ def convert_precision(
     to: Type = "FLOAT16",
     output: StrPath | None = None,
     *,
+    from_type: Type | None = None,
     io: Types = "keep",
     policy: Literal["stable", "all"] = "stable",
     keep_op: Sequence[str] = (),
     keep_node: Sequence[str] = (),
     keep_value: Sequence[str] = (),
+    also_op: Sequence[str] = (),
+    also_node: Sequence[str] = (),
+    assume: Sequence[str] = (),
     only_op: Sequence[str] = (),
     only_node: Sequence[str] = (),
     weights_only: bool = False,
@@ -318,6 +332,9 @@ def convert_precision(
         BFLOAT16.
     output : path, optional
         Write the model to this file, atomically. Weights do not pass through Python.
+    from_type : str, int or dtype, optional
+        The type of the values that change, if it is another one: ``"DOUBLE"``, ``"FLOAT"``, ``"FLOAT16"`` or
+        ``"BFLOAT16"``.
     io : str, sequence of str or mapping of str to type
         Types of the inputs and outputs: those that they have (``"keep"``), or the requested one (``"convert"``). Some
         of them can have other types: ``{"x": "FLOAT16"}``, or with either word ``["convert", "x=FLOAT"]``.
@@ -328,6 +345,13 @@ def convert_precision(
         Operators that keep their types.
     keep_node, keep_value : sequence of str
         Patterns of the nodes, by path or name, or of the names of the values that keep their types.
+    also_op : sequence of str
+        Operators whose types change although ``policy="stable"`` keeps them.
+    also_node : sequence of str
+        Patterns of nodes, by path or name, whose types change although ``policy="stable"`` keeps them.
+    assume : sequence of str
+        Operators of domains that recast does not know, which support the type wherever they have a type that changes:
+        ``"com.example::Norm=FLOAT16"``.
     only_op : sequence of str
         The only operators whose types change.
     only_node : sequence of str
@@ -345,7 +369,8 @@ def convert_precision(
         integers; or scales that are normal numbers of the type change, and the operators with them.
     ranges : mapping of str to pair of float, or path, optional
         The observed least and greatest number of values, by name, or a JSON file with them. Values beyond the range of
-        the type keep their types. :func:`onnx_recast.ranges` measures them.
+        the type, and those all of whose numbers are below its normal numbers, keep their types.
+        :func:`onnx_recast.ranges` measures them.
     range_limit : float, optional
         The magnitude beyond which values of ``ranges`` keep their types, if it is less than the largest number of the
         type.

@@ -71,7 +71,7 @@ _EMPTY = bytes([0x08, 10, 0x3A, 0x00, 0x42, 2, 0x10, 21])
 _OPTIONS: dict[str, tuple[Callable[[Mapping[str, Any]], Any] | None, Mapping[str, Any]]] = {
     "fold": (native_folding, defaults(fold_model, Folding)),
     "convert": (native_converting, defaults(convert_version, Converting, "opset")),
-    "precision": (native_changing, defaults(convert_precision, Changing, "to", "io", "ranges")),
+    "precision": (native_changing, defaults(convert_precision, Changing, "to", "from_type", "io", "ranges")),
     "lint": (native_linting, defaults(lint_model, Linting)),
     "inspect": (None, {}),
 }
@@ -95,6 +95,8 @@ def precision(to: Type = "FLOAT16", **options: Any) -> Step:
     """
     if "ranges" in options:
         options["ranges"] = read_ranges(options["ranges"])
+    if options.get("from_type") is not None:
+        options["from_type"] = onnx_name(options["from_type"], "from_type")
     if isinstance(options.get("io"), Mapping):
         options["io"] = {name: onnx_name(one, "io") for name, one in options["io"].items()}
     return Step("precision", {"to": onnx_name(to), **options})

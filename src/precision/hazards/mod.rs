@@ -29,17 +29,23 @@ mod walk;
 use self::interval::Interval;
 use self::numbers::Numbers;
 use self::transfer::Known;
+use super::options::Selection;
 use super::reason::Code;
 use super::types::{Kind, Types, Variable};
-use super::uses::User;
+use super::uses::{Use, User};
 use super::weights::{Weight, largest};
 use crate::elements::dtype::DType;
-use crate::graph::{ScopeId, ValueId};
+use crate::graph::{NodeId, ScopeId, ValueId};
 
-/// Values that must not have the new type keep theirs, and so do their uses.
-pub(super) fn keep(types: &mut Types, found: &[(ValueId, Code)]) {
+/// Values that must not have the new type keep theirs, and so do their uses, except those of nodes that the options change in any case.
+pub(super) fn keep(types: &mut Types, found: &[(ValueId, Code)], selection: &Selection) {
+    let model = types.model;
+    let also = |node: NodeId| {
+        let proto = model.node(node);
+        selection.changes_node(proto.op_type(), proto.name(), || model.node_path(node))
+    };
     for (value, code) in found {
-        keep_value(types, *value, *code);
+        keep_value(types, *value, *code, also);
     }
 }
 
@@ -72,11 +78,15 @@ pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec
 }
 
 /// A value keeps its type, and so do its uses. An output of the model may get another one.
-fn keep_value(types: &mut Types, value: ValueId, code: Code) {
-    let uses = types.uses.of(value).iter().filter(|used| !matches!(used.user, User::Output(ScopeId::MAIN, _)));
-    let mut variables: Vec<Variable> = uses.map(|used| used.variable).collect();
+fn keep_value(types: &mut Types, value: ValueId, code: Code, also: impl Fn(NodeId) -> bool) {
+    let is_kept = |used: &&Use| match used.user {
+        User::Output(scope, _) => scope != ScopeId::MAIN,
+        User::Input(node, _) => !also(node),
+    };
+    let mut variables: Vec<Variable> = types.uses.of(value).iter().filter(is_kept).map(|used| used.variable).collect();
+    let is_also = types.model.producer(value).is_some_and(&also);
     // What a Cast makes for an output of the model alone, it makes in the type of the output.
-    if !variables.is_empty() || types.kinds[value.index()] != Some(Kind::Stated) {
+    if !is_also && (!variables.is_empty() || types.kinds[value.index()] != Some(Kind::Stated)) {
         variables.push(value.index() as Variable);
     }
     for variable in variables {

@@ -152,6 +152,9 @@ fn observed_ranges_keep_values() {
     assert_eq!(kept(CHAIN, &options(65505.0).range_limit(Some(1e9))).len(), 2, "the range of the type");
     assert_eq!(kept(CHAIN, &options(512.0).range_limit(Some(512.0))), Vec::new());
     assert_eq!(kept(CHAIN, &options(513.0).range_limit(Some(512.0))).len(), 2, "a lower limit");
+    assert_eq!(kept(CHAIN, &options(6.2e-5)), Vec::new());
+    assert_eq!(kept(CHAIN, &options(6.1e-5)).len(), 2, "all numbers would be subnormal or zero");
+    assert_eq!(kept(CHAIN, &options(0.0)), Vec::new(), "zeros remain");
     let error = parsed(CHAIN).change_precision(&all().range_limit(Some(-1.0))).unwrap_err();
     assert!(error.to_string().contains("a range limit of -1 keeps all values"), "{error}");
 }
