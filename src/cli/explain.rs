@@ -6,7 +6,8 @@ use clap::Args;
 use super::exit_code::ExitCode;
 use super::options::{EXIT_CODES, Format, Messages};
 use super::streams::{print, text_width};
-use crate::lint::RULES;
+use crate::base::choice::nearest;
+use crate::lint::{RULES, Rule};
 use crate::report;
 
 /// Explain the code of a rule, error or reason, or list all codes
@@ -14,12 +15,13 @@ use crate::report;
 #[command(alias = "rule", after_help = format!("Examples:
   recast explain
   recast explain RC101
+  recast explain RC1
   recast explain shape-unknown
   recast explain float8-cast-missing-saturate --format json
 
 {EXIT_CODES}"))]
 pub struct Explain {
-    /// The code or name of a rule, or the code of an error or reason
+    /// The code or name of a rule, the beginning of the codes of rules, or the code of an error or reason
     #[arg(value_name = "CODE")]
     code: Option<String>,
     /// The output format
@@ -42,8 +44,12 @@ impl Explain {
         let is_named = |name: &str| name.eq_ignore_ascii_case(code);
         let rule = RULES.iter().find(|rule| is_named(rule.code) || is_named(rule.name));
         let meanings = report::meanings_of(code);
+        let group: Vec<&Rule> = RULES.iter().copied().filter(|rule| rule.code.starts_with(&code.to_ascii_uppercase())).collect();
         match (rule, self.format) {
-            (None, _) if meanings.is_empty() => bail!("unknown code '{code}'; `recast explain` lists all codes"),
+            (None, Format::Text) if !group.is_empty() && messages.quiet => {}
+            (None, Format::Text) if !group.is_empty() => print(report::rules_text(group))?,
+            (None, Format::Json) if !group.is_empty() => print(report::rules_json(group))?,
+            (None, _) if meanings.is_empty() => bail!("unknown code '{code}'; {}`recast explain` lists all codes", hint(code)),
             (Some(rule), Format::Json) => print(report::rule_json(rule))?,
             (None, Format::Json) => print(report::meanings_json(&meanings))?,
             (_, Format::Text) if messages.quiet => {}
@@ -52,4 +58,11 @@ impl Explain {
         }
         Ok(())
     }
+}
+
+/// The code or name that was probably meant.
+fn hint(unknown: &str) -> String {
+    let names = RULES.iter().flat_map(|rule| [rule.code, rule.name]);
+    let codes = report::meanings().into_iter().map(|meaning| meaning.code);
+    nearest(unknown, names.chain(codes)).map(|meant| format!("did you mean {meant}? ")).unwrap_or_default()
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Command};
 
 use super::exit_code::ExitCode;
@@ -14,7 +15,7 @@ use crate::{Error, ErrorKind};
 /// Prints the message of the command-line parser: help and version to standard output, usage errors to standard error, and also as the
 /// document that the arguments ask for.
 pub fn print_usage(command: &Command, arguments: &[OsString], error: clap::Error) -> ExitCode {
-    let error = of_escaped(command, arguments, error);
+    let error = with_tip(of_escaped(command, arguments, error));
     if error.use_stderr() {
         let text = error.render().to_string();
         let paragraph: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
@@ -36,6 +37,38 @@ pub fn print_usage(command: &Command, arguments: &[OsString], error: clap::Error
 fn of_escaped(command: &Command, arguments: &[OsString], error: clap::Error) -> clap::Error {
     let escaped = arguments.iter().map(|argument| printable::escaped(&argument.to_string_lossy()));
     command.clone().try_get_matches_from(escaped).err().filter(|again| again.kind() == error.kind()).unwrap_or(error)
+}
+
+/// What people call the commands, and the command line that they mean.
+const OTHER_NAMES: &[(&str, &[&str])] = &[
+    ("recast fold --passes exact", &["simplify", "optimize", "optimise", "clean", "sim"]),
+    ("recast inspect", &["info", "show", "summary", "print", "stats", "view"]),
+    ("recast lint", &["check", "validate", "verify", "test"]),
+    ("recast convert --opset N", &["upgrade", "downgrade", "version", "opset", "convert-version", "version-convert"]),
+    ("recast precision --to FLOAT16", &["fp16", "half", "float16", "quantize", "autocast"]),
+    ("recast precision --to BFLOAT16", &["bf16", "bfloat16"]),
+    ("recast diff", &["compare", "cmp"]),
+];
+
+/// The error with the command that was meant, if the first word is none.
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    let tip = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => tip(word),
+        _ => None,
+    };
+    if let Some(tip) = tip {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
+}
+
+fn tip(word: &str) -> Option<String> {
+    let word = word.to_ascii_lowercase();
+    if word.ends_with(".onnx") || word.ends_with(".onnxtxt") {
+        return Some("a command comes first, such as `recast inspect MODEL` or `recast fold MODEL -o OUT`".to_owned());
+    }
+    let (command, _) = OTHER_NAMES.iter().find(|(_, names)| names.contains(&word.as_str()))?;
+    Some(format!("use `{command}`"))
 }
 
 /// Where an error that ends the run of a command line is reported.

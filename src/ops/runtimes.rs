@@ -43,6 +43,9 @@ pub struct Runtime {
     /// The version that was named; of a row of the table, the last one.
     #[serde(skip)]
     pub version: Version,
+    /// Whether the first number of the version was named alone, which stands for the newest known version that begins with it.
+    #[serde(skip)]
+    is_major: bool,
 }
 
 /// A version of a runtime: its first two numbers. Later releases of the same version have the same kernels.
@@ -121,9 +124,12 @@ impl Runtime {
         format!("{} {}", self.name, self.version)
     }
 
-    /// If the version is newer than those of the table: what it is treated as.
+    /// If the version is newer than those of the table, or was named by its first number: what it is treated as.
     #[must_use]
     pub fn note(&self) -> Option<String> {
+        if self.is_major {
+            return Some(format!("{} {} is read as {}, its newest known version", self.name, self.version.major, self.version));
+        }
         let is_newer = self.version > Version::of(&bound(self.last));
         is_newer.then(|| {
             format!("{} is not known yet; it is treated as {} {}, the newest known version", self.named(), self.name, self.last)
@@ -161,18 +167,27 @@ impl FromStr for Runtime {
         let newest = rows.last().filter(|newest| rows.iter().all(|row| bound(row.last) <= bound(newest.last)));
         let newer = newest.filter(|newest| by_prefix(&numbers, &bound(newest.last)) == Ordering::Greater);
         let row = rows.iter().find(|row| row.covers(&numbers)).or(newer).copied();
-        let row = row.ok_or_else(|| unknown(unknown_version(version, &numbers, &rows)))?;
-        Ok(Runtime { version: Version::of(&numbers), ..row })
+        let of_major = || rows.iter().rfind(|row| numbers.len() == 1 && bound(row.last).starts_with(&numbers));
+        match (row, of_major()) {
+            (Some(row), _) => Ok(Runtime { version: Version::of(&numbers), ..row }),
+            (None, Some(newest)) => Ok(Runtime { is_major: true, ..*newest }),
+            (None, None) => Err(unknown(unknown_version(version, &numbers, &rows))),
+        }
     }
 }
 
+/// What else runtimes are called.
+const SHORT_NAMES: &[(&str, &str)] = &[("ort", "onnxruntime"), ("trt", "tensorrt")];
+
 fn unknown_name(runtime: &str) -> String {
+    let short = SHORT_NAMES.iter().find(|(short, _)| runtime.eq_ignore_ascii_case(short));
     let mut known: Vec<&str> = Runtime::all().iter().map(|row| row.name).collect();
     known.dedup();
     let alike = |name: &str| strsim::jaro_winkler(&runtime.to_ascii_lowercase(), name);
     let closest = known.iter().map(|name| (alike(name), name)).filter(|&(alike, _)| alike >= ALIKE);
-    let hint = match closest.max_by(|(left, _), (right, _)| left.total_cmp(right)) {
-        Some((_, name)) => format!("did you mean {name}? "),
+    let closest = closest.max_by(|(left, _), (right, _)| left.total_cmp(right)).map(|(_, name)| *name);
+    let hint = match short.map(|(_, name)| *name).or(closest) {
+        Some(name) => format!("did you mean {name}? "),
         None => String::new(),
     };
     format!("unknown runtime '{runtime}'; {hint}known runtimes are {}", known.join(", "))
@@ -206,7 +221,7 @@ fn read(row: &'static str) -> Option<Runtime> {
         number => Some(number.parse().ok()?),
     };
     let version = Version::read(last)?;
-    Some(Runtime { name, first, last, opset, ir_version, source: rest.trim(), version })
+    Some(Runtime { name, first, last, opset, ir_version, source: rest.trim(), version, is_major: false })
 }
 
 fn numbers(version: &str) -> Option<Vec<u32>> {
@@ -244,6 +259,18 @@ mod tests {
     }
 
     #[test]
+    fn a_first_number_alone_is_that_of_the_newest_known_version() {
+        for (name, note) in [
+            ("onnxruntime@1", Some("onnxruntime 1 is read as 1.32, its newest known version")),
+            ("tensorrt@10", Some("tensorrt 10 is read as 10.15, its newest known version")),
+            ("tensorrt@9", None),
+            ("windowsml@1903", None),
+        ] {
+            assert_eq!(name.parse::<Runtime>().unwrap().note().as_deref(), note, "{name}");
+        }
+    }
+
+    #[test]
     fn an_unknown_name_is_an_error_that_names_the_nearest() {
         for (name, hint) in [
             ("onnxruntime", "expected RUNTIME@VERSION"),
@@ -252,7 +279,9 @@ mod tests {
             ("tflite@2", "unknown runtime 'tflite'; known runtimes are onnxruntime, tensorrt"),
             ("onnxruntime@new", "'new' is not a version"),
             ("onnxruntime@", "'' is not a version"),
-            ("onnxruntime@1", "unknown version '1'; known are onnxruntime 1.5.2, onnxruntime 1.15 to 1.16"),
+            ("ort@1.17", "did you mean onnxruntime? "),
+            ("TRT@10", "did you mean tensorrt? "),
+            ("onnxruntime@2", "unknown version '2'; "),
             ("onnxruntime@1.6", "unknown version '1.6'; onnxruntime@1.5.2 is the last before it; known are"),
             ("windowsml@1909", "unknown version '1909'; "),
         ] {

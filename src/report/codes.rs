@@ -9,6 +9,7 @@ use crate::base::error::ErrorKind;
 use crate::base::printable::{Document, PLAIN, STRONG, Shown};
 use crate::casts::folding;
 use crate::convert;
+use crate::lint::RULES;
 use crate::passes::RemovalCode;
 use crate::precision;
 
@@ -76,7 +77,7 @@ pub fn meanings_json(meanings: &[Meaning]) -> Document<'_> {
 /// All rules and codes for people, a line each.
 #[must_use]
 pub fn explanations_text() -> Shown {
-    let mut text = rules_text();
+    let mut text = rules_text(RULES.iter().copied());
     for (of, codes) in TABLES {
         text.push_blank_line();
         text.push_line(format_args!("Codes of {}:", of.replacen("a reason", "reasons", 1).replacen("an error", "errors", 1)));

@@ -96,6 +96,15 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
     (
         "Options",
         &[
+            ("a model without a command", "cast.onnx"),
+            ("a command of another tool", "simplify cast.onnx"),
+            ("another word for a command", "info cast.onnx"),
+            ("a type as a command", "fp16 cast.onnx"),
+            ("a command that is misspelt", "inspct cast.onnx"),
+            ("a short name of a runtime", "convert cast.onnx --target ort@1.17 -o out.onnx"),
+            ("an operator in lower case", "precision cast.onnx --to FLOAT16 --keep-op softmax -o out.onnx"),
+            ("an operator that is misspelt", "precision cast.onnx --to FLOAT16 --only-op Rleu -o out.onnx"),
+            ("a rule that is misspelt", "explain flaot8-cast-missing-saturate"),
             ("no command", ""),
             ("a command that does not exist", "optimize cast.onnx"),
             ("an option that does not exist", "fold cast.onnx --output-file out.onnx"),

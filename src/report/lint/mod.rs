@@ -17,7 +17,7 @@ mod run;
 mod sarif;
 
 pub use diff::model_diff;
-pub use rule::{rule_json, rule_json_value, rule_text, rules_json_value, rules_text};
+pub use rule::{rule_json, rule_json_value, rule_text, rules_json, rules_json_value, rules_text};
 pub use run::{LintRun, lint_summary};
 
 use clap::ValueEnum;

@@ -54,12 +54,13 @@ fn write_paragraph(text: &mut Shown, paragraph: &mut String, width: usize) {
     }
 }
 
-/// All rules for people, a line each.
+/// Rules for people, a line each.
 #[must_use]
-pub fn rules_text() -> Shown {
+pub fn rules_text<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> Shown {
+    let rules: Vec<&Rule> = rules.into_iter().collect();
     let mut text = Shown::default();
-    let longest = RULES.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
-    for rule in RULES {
+    let longest = rules.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
+    for rule in rules {
         let default = match rule.selected {
             Selected::ByDefault => "default",
             Selected::OnRequest => "",
@@ -75,6 +76,13 @@ pub fn rules_text() -> Shown {
 #[must_use]
 pub fn rule_json(rule: &Rule) -> Document<'static> {
     crate::report::json(rule_json_value(rule), &[])
+}
+
+/// Rules for scripts.
+#[must_use]
+pub fn rules_json<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> Document<'static> {
+    let rules: Vec<Value> = rules.into_iter().map(rule_json_value).collect();
+    crate::report::json(json!({ "rules": rules }), &[])
 }
 
 /// All rules for scripts.

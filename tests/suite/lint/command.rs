@@ -219,7 +219,7 @@ fn an_invalid_configuration_skips_its_own_models_only() {
         ("[lnit]\n", "line 1, column 2: unknown name `lnit`; did you mean `lint`?"),
         ("[lint.per-file-ignores]\n\"a[\" = [\"RC1\"]\n", "line 2, column 1: invalid pattern 'a[': unclosed character class"),
         ("[lint]\nexclude = [\"a\",\n\"b[\"]\n", "line 3, column 1: invalid pattern 'b[': unclosed character class"),
-        ("[lint]\ntarget = \"onnxruntime@1\"\n", "line 2, column 10: target: "),
+        ("[lint]\ntarget = \"onnxruntime@0\"\n", "line 2, column 10: target: "),
         ("[lint]\nfail-on = 3\n", "line 2, column 11: "),
     ];
     for (text, part) in cases {
