@@ -36,6 +36,9 @@ PRECISIONS = (
     ("--to", "FLOAT16", "--weights-only"),
     ("--to", "FLOAT16", "--io", "convert", "--opset", "auto"),
     ("--to", "FLOAT"),
+    ("--from", "DOUBLE", "--to", "FLOAT"),
+    ("--from", "FLOAT16", "--to", "BFLOAT16"),
+    ("--from", "BFLOAT16", "--to", "FLOAT16", "--io", "convert"),
 )
 # Just below what is measured: results that were verified, and those that were compared, for each model.
 LEAST_VERIFIED, LEAST_COMPARED = 12, 1.2

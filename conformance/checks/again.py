@@ -20,6 +20,9 @@ PRECISIONS = (
     ("--to", "BFLOAT16", "--weights-only"),
     ("--to", "FLOAT16", "--io", "convert", "--target", "onnxruntime@1.32"),
     ("--to", "FLOAT"),
+    ("--from", "DOUBLE", "--to", "FLOAT"),
+    ("--from", "FLOAT16", "--to", "BFLOAT16"),
+    ("--from", "BFLOAT16", "--to", "FLOAT16", "--io", "convert"),
 )
 LEAST_CONVERTED, LEAST_CHANGED = 0.5, 0.9
 

@@ -89,6 +89,8 @@ CASES: dict[str, tuple[list[str], dict[str, Any]]] = {
     "keep_op": (["--keep-op", "Softmax,Sin"], {"keep_op": ["Softmax", "Sin"]}),
     "keep_node": (["--keep-node", "graph/so*"], {"keep_node": ["graph/so*"]}),
     "keep_value": (["--keep-value", "a"], {"keep_value": "a"}),
+    "also_op": (["--also-op", "Exp"], {"also_op": ["Exp"]}),
+    "also_node": (["--also-node", "graph/gr*"], {"also_node": ["graph/gr*"]}),
     "only_op": (["--only-op", "Softmax"], {"only_op": ["Softmax"]}),
     "only_node": (["--only-node", "weigh"], {"only_node": ["weigh"]}),
     "weights_only": (["--weights-only"], {"weights_only": True}),
@@ -122,6 +124,29 @@ def test_options_have_the_effects_of_those_of_the_command(
     onnx.save(graph, model)
     written = equal_to_command(model, ["--to", "FLOAT16", *arguments], **options)
     assert written != onnx_recast.convert_precision(model).model
+
+
+def test_the_type_that_changes_can_be_stated(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    text = '<ir_version: 8, opset_import: ["": 13]> g (double[2] x) => (double[2] y) { a = Sin (x) y = Cos (a) }'
+    onnx.save(onnx.parser.parse_model(text), path)
+    unchanged = onnx_recast.convert_precision(path, "FLOAT")
+    assert (unchanged.changed, unchanged.from_type) == (False, None)
+    assert "values of type DOUBLE change with --from DOUBLE" in unchanged.notes[0]
+    result = onnx_recast.convert_precision(path, "FLOAT", from_type=np.float64)
+    assert (result.changed, result.from_type, len(result.casts_added)) == (True, "DOUBLE", 2)
+    equal_to_command(path, ["--from", "DOUBLE", "--to", "FLOAT"], to="FLOAT", from_type="DOUBLE")
+
+
+def test_an_operator_of_another_domain_can_be_assumed_to_support_the_type(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    text = """<ir_version: 8, opset_import: ["": 13, "com.example": 1]>
+        g (float[2] x) => (float[2] y) { a = Sin (x) y = com.example.Norm (a) }"""
+    onnx.save(onnx.parser.parse_model(text), path)
+    assumed = "com.example::Norm=FLOAT16"
+    equal_to_command(path, ["--to", "FLOAT16", "--assume", assumed], assume=[assumed])
+    assert onnx_recast.convert_precision(path, assume=assumed).kept == ()
+    assert [one.code for one in onnx_recast.convert_precision(path).kept] == ["foreign-domain"]
 
 
 def test_opset_auto_admits_more_operators(tmp_path: Path) -> None:
@@ -197,6 +222,9 @@ def test_constants_are_those_of_cast(model: Path) -> None:
         ({"io": "x=FLOAT17"}, ValueError, "io: "),
         ({"io": {"none": "FLOAT16"}}, ValueError, "none"),
         ({"keep_node": ["[a"]}, ValueError, "invalid pattern"),
+        ({"keep_op": ["Sofmax"]}, ValueError, "did you mean Softmax?"),
+        ({"from_type": "INT8"}, ValueError, "values of type INT8 do not change"),
+        ({"assume": ["Norm"]}, ValueError, "assume: 'Norm' is not DOMAIN::OP=TYPE"),
         ({"on_overflow": "refuse"}, onnx_recast.RecastError, "beyond the range"),
         ({"on_underflow": "refuse"}, onnx_recast.RecastError, "would become zero"),
         ({"ranges": {"x": [1]}}, TypeError, "ranges: 'x': expected the least and the greatest number"),
