@@ -87,13 +87,24 @@ pub(super) fn set_opset(model: &mut ModelProto, root: ScopeKind, version: i64) {
     }
 }
 
-/// Adds a function, and imports its domain.
-pub(super) fn add_function(model: &mut ModelProto, function: FunctionProto) {
-    if !model.opset_import.iter().any(|import| import.domain() == function.domain()) {
-        let domain = function.domain.clone();
-        model.opset_import.push(OperatorSetIdProto::from(raw::OperatorSetIdProto { domain, version: Some(1) }));
+/// Adds a function at a position among those of the model, and imports its domain.
+pub(super) fn add_function(model: &mut ModelProto, position: usize, function: FunctionProto) {
+    add_import(&mut model.opset_import, function.domain(), 1);
+    model.functions.insert(position, function);
+}
+
+/// Imports a domain in a function.
+pub(super) fn import_domain(model: &mut ModelProto, function: ScopeKind, domain: &str, version: i64) {
+    if let ScopeKind::Function(index) = function {
+        add_import(&mut model.functions[index as usize].opset_import, domain, version);
     }
-    model.functions.push(function);
+}
+
+/// Adds an import of a domain, unless there is one.
+fn add_import(imports: &mut Vec<OperatorSetIdProto>, domain: &str, version: i64) {
+    if !imports.iter().any(|import| import.domain() == domain) {
+        imports.push(raw::OperatorSetIdProto { domain: Some(domain.to_owned()), version: Some(version) }.into());
+    }
 }
 
 /// Removes initializers of the main graph from its inputs.

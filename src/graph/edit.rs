@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Model;
-use super::change::{Changes, add_function, apply_changes, freeze_initializers, set_opset};
+use super::change::{Changes, add_function, apply_changes, freeze_initializers, import_domain, set_opset};
 use super::index::{Origin, ValueId};
 use super::metadata::{Entries, MetadataKeys, drop_entries};
 use super::new_nodes::NewNodes;
@@ -144,6 +144,18 @@ pub enum Edit {
     FreezeInitializers,
     /// Adds a function, and the import of its domain. The caller must ensure that no function of the domain has its name.
     AddFunction(Box<FunctionProto>),
+    /// Like [`Edit::AddFunction`], before the functions that the model has: onnx's reference evaluator requires that a function precedes
+    /// those that call it.
+    AddFirstFunction(Box<FunctionProto>),
+    /// Imports a version of a domain, other than that of ai.onnx, in a function that does not import it.
+    Import {
+        /// The function.
+        function: ScopeId,
+        /// The domain.
+        domain: String,
+        /// The version.
+        version: i64,
+    },
     /// Removes entries of `metadata_props` at every level.
     DropMetadata(MetadataKeys),
 }
@@ -194,6 +206,9 @@ struct Batch {
     opsets: Vec<(ScopeId, i64)>,
     ir_version: Option<i64>,
     functions: Vec<FunctionProto>,
+    first_functions: Vec<FunctionProto>,
+    /// Functions, and the domains and versions that they import.
+    imports: Vec<(ScopeId, String, i64)>,
     /// The names of initializers of the main graph that are no longer inputs.
     frozen: HashSet<String>,
     dropped: Vec<(MetadataKeys, Entries)>,
@@ -251,7 +266,16 @@ impl Model {
         }
         freeze_initializers(&mut proto, &batch.frozen);
         apply_changes(&mut proto, &kinds, batch.scopes);
-        batch.functions.into_iter().for_each(|function| add_function(&mut proto, function));
+        for (function, domain, version) in batch.imports {
+            import_domain(&mut proto, kinds[function.0 as usize], &domain, version);
+        }
+        for (position, function) in batch.first_functions.into_iter().enumerate() {
+            add_function(&mut proto, position, function);
+        }
+        for function in batch.functions {
+            let last = proto.functions.len();
+            add_function(&mut proto, last, function);
+        }
         if let Some(index) = kept {
             debug_assert!(
                 Model::for_reading(proto.clone()).is_ok_and(|model| model.index.is_like(&index)),
@@ -335,6 +359,8 @@ impl Model {
             Edit::SetIrVersion(version) => batch.ir_version = Some(version),
             Edit::FreezeInitializers => batch.frozen = self.overridable_initializers().into_iter().map(str::to_owned).collect(),
             Edit::AddFunction(function) => batch.functions.push(*function),
+            Edit::AddFirstFunction(function) => batch.first_functions.push(*function),
+            Edit::Import { function, domain, version } => batch.imports.push((function, domain, version)),
             Edit::DropMetadata(keys) => {
                 let entries = self.metadata_entries(&keys);
                 batch.dropped.push((keys, entries));

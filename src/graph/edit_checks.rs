@@ -79,6 +79,8 @@ impl Model {
                 | Edit::SetIrVersion(_)
                 | Edit::FreezeInitializers
                 | Edit::AddFunction(_)
+                | Edit::AddFirstFunction(_)
+                | Edit::Import { .. }
                 | Edit::DropMetadata(_) => {}
             }
         }

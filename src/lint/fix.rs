@@ -157,6 +157,8 @@ fn claims(model: &Model, edits: &[Edit]) -> Vec<Claim> {
             | Edit::SetIrVersion(_)
             | Edit::FreezeInitializers
             | Edit::AddFunction(_)
+            | Edit::AddFirstFunction(_)
+            | Edit::Import { .. }
             | Edit::DropMetadata(_) => claims.push(Claim::Header),
         }
     }
