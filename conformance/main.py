@@ -38,6 +38,7 @@ AREAS = {
         "verified",
         "precision",
         "emulation",
+        "rounding",
         "narrow_numbers",
         "shipped_numbers",
         "chains",

@@ -2,7 +2,8 @@
 
 use crate::base::error::Error;
 use crate::convert::{self, IrVersion};
-use crate::graph::Model;
+use crate::graph::{Model, ScopeId};
+use crate::precision::rounding::SINCE_OPSET;
 use crate::precision::{Options, Planned, Report, plan};
 use crate::verify::Verification;
 
@@ -51,6 +52,14 @@ impl Model {
     pub fn opset_for_precision(&self, options: &Options) -> Result<Option<i64>, Error> {
         let mut found = None;
         let mut converted = self.clone();
+        if options.emulate && self.opset(ScopeId::MAIN, "").is_some_and(|opset| opset < SINCE_OPSET) {
+            // What is rounded in an older opset is what would change.
+            let narrow = options.clone().emulate(false);
+            if self.clone().change_precision(&narrow)?.changed_values > 0 {
+                found = Some(SINCE_OPSET);
+                converted.convert_for_precision(SINCE_OPSET, options, false)?;
+            }
+        }
         while let Some(later) = converted.change_precision(options)?.later_opset
             && found.is_none_or(|found| later.opset > found)
         {

@@ -34,6 +34,7 @@ use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime};
   recast precision model.onnx --to FLOAT16 --dry-run --verbose
   recast precision model.onnx --to FLOAT16 --dry-run --report precision.html
   recast precision model.onnx --to FLOAT16 --weights-only -o small.onnx
+  recast precision model.onnx --to FLOAT16 --emulate -o rounded.onnx
   recast precision model16.onnx --to FLOAT -o model32.onnx
   recast precision model64.onnx --from DOUBLE --to FLOAT -o model32.onnx
 
@@ -84,6 +85,10 @@ pub struct Precision {
     /// Change the type of constants alone, and cast each to the type that it had
     #[arg(long)]
     weights_only: bool,
+    /// Keep the type FLOAT, and round each value that would change to the numbers of the type, by functions of the model. Any runtime then
+    /// computes what one with kernels of the type computes
+    #[arg(long)]
+    emulate: bool,
     /// Finite constants beyond the range of the type: half of the largest number for masks, the largest for bounds, and no change elsewhere
     /// (mask); no change (keep); the largest number (saturate); infinity; or an error (refuse)
     #[arg(long, value_name = "mask|keep|saturate|infinity|refuse", default_value = "mask", hide_possible_values = true, value_parser = chosen::<OnOverflow>(OnOverflow::NAMES))]
@@ -179,6 +184,7 @@ impl Precision {
             .only_ops(self.only_op.clone())
             .only_nodes(self.only_node.clone())
             .weights_only(self.weights_only)
+            .emulate(self.emulate)
             .on_overflow(self.on_overflow)
             .on_underflow(self.on_underflow)
             .quantized(self.quantized)

@@ -14,7 +14,7 @@ use super::rules::refers_to_function;
 use super::scopes::casts_since;
 use super::types::{Kind, Side, Types, Variable, Wish};
 use super::uses::{Use, User};
-use super::weights;
+use super::weights::{self, Weight};
 use crate::base::error::{Error, shortened};
 use crate::base::hash::HashMap;
 use crate::casts::admits;
@@ -22,6 +22,7 @@ use crate::elements::cast::collapses;
 use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ValueId};
 use crate::ops::schemas::ValueType;
+use crate::protobuf::schema::NodeProto;
 
 impl Decisions<'_, '_> {
     /// The edits that apply the decisions, and their report.
@@ -32,18 +33,23 @@ impl Decisions<'_, '_> {
         let types = self.types;
         let mut edits = Edits::new(self);
         edits.removed.extend(types.noop_casts.keys());
-        edits.remove_casts();
-        edits.name_values();
-        edits.name_results_of_casts();
+        let emulation = if self.emulates { Some(edits.emulate()?) } else { None };
+        if emulation.is_none() {
+            edits.remove_casts();
+            edits.name_values();
+            edits.name_results_of_casts();
+            edits.retype();
+            edits.list.extend(attributes::edits(self));
+        }
         edits.rename_uses();
-        edits.retype();
-        edits.list.extend(attributes::edits(self));
         let casts_removed = edits.removed.iter().map(|&node| types.model.node_path(node)).collect();
         let mut list = edits.list;
         list.extend(edits.removed.into_iter().map(Edit::remove_node));
         let mut tensors = Vec::new();
-        for weight in self.weights.iter().filter(|weight| self.side(weight.value) == Side::New) {
-            list.push(weights::edit(types.model, weight, types.change.to)?);
+        let changes = |weight: &&Weight| self.side(weight.value) == Side::New && (!self.emulates || weight.survey.changes());
+        for weight in self.weights.iter().filter(changes) {
+            let dtypes: &[DType] = if self.emulates { &[types.change.to, DType::Float] } else { &[types.change.to] };
+            list.push(weights::edit(types.model, weight, dtypes)?);
             tensors.push(NarrowedTensor {
                 tensor: weight.path(types.model),
                 elements: weight.elements(),
@@ -65,6 +71,7 @@ impl Decisions<'_, '_> {
             from: types.change.from,
             to: types.change.to,
             changed_values: types.model.values().filter(is_changed).count(),
+            emulation,
             functions_added: Vec::new(),
             casts_added: edits.added,
             casts_removed,
@@ -107,18 +114,18 @@ impl Decisions<'_, '_> {
     }
 }
 
-struct Edits<'d, 'p, 'm> {
-    decisions: &'d Decisions<'p, 'm>,
-    types: &'p Types<'m>,
-    model: &'m Model,
-    names: Names<'m>,
+pub(super) struct Edits<'d, 'p, 'm> {
+    pub decisions: &'d Decisions<'p, 'm>,
+    pub types: &'p Types<'m>,
+    pub model: &'m Model,
+    pub names: Names<'m>,
     /// The names of a value by side, where they are not that of the model.
-    forms: HashMap<ValueId, [Option<String>; 2]>,
+    pub forms: HashMap<ValueId, [Option<String>; 2]>,
     /// Results of casts that are removed, and what was cast.
     replaced: BTreeMap<ValueId, ValueId>,
     removed: BTreeSet<NodeId>,
-    added: Vec<AddedCast>,
-    list: Vec<Edit>,
+    pub added: Vec<AddedCast>,
+    pub list: Vec<Edit>,
 }
 
 impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
@@ -137,7 +144,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         }
     }
 
-    fn uses(&self, value: ValueId) -> &'p [Use] {
+    pub fn uses(&self, value: ValueId) -> &'p [Use] {
         self.types.uses.of(value)
     }
 
@@ -148,7 +155,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     }
 
     /// The side of a use: a cast to the new type that stays uses the value as it is.
-    fn side(&self, used: &Use) -> Side {
+    pub fn side(&self, used: &Use) -> Side {
         match used.user {
             User::Input(node, _) if self.types.casts.contains_key(&node) && !self.removed.contains(&node) => {
                 self.decisions.side(used.value)
@@ -251,11 +258,23 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             Some((source, from)) => (model.name(source).to_owned(), model.name(source), from),
             None => (input, name, from),
         };
-        let position = model.producer(value).filter(|node| node.scope == scope).map_or(0, |node| node.position + 1);
         let node = cast_node(model, scope, &cast_name, [&input, &output], to);
+        self.insert_behind(value, node, [&input, &output], value_name, [from, to]);
+    }
+
+    /// Inserts a node behind that which makes a value, and reports it as a change of a value of the model between two types.
+    pub fn insert_behind(&mut self, value: ValueId, node: NodeProto, [input, output]: [&str; 2], of: &str, [from, to]: [DType; 2]) {
+        let (model, scope) = (self.model, self.model.scope_of(value));
+        let position = model.producer(value).filter(|node| node.scope == scope).map_or(0, |node| node.position + 1);
+        self.added.push(AddedCast {
+            node: format!("{}/{}", model.scope_path(scope), shortened(node.name())),
+            input: input.to_owned(),
+            output: output.to_owned(),
+            value: of.to_owned(),
+            from,
+            to,
+        });
         self.list.push(Edit::InsertNodes { scope, position, nodes: vec![node] });
-        let node = format!("{}/{}", model.scope_path(scope), shortened(&cast_name));
-        self.added.push(AddedCast { node, input, output, value: value_name.to_owned(), from, to });
     }
 
     /// The value of which one cast has the result of the casts that make a value and of one more to a type, and its type: that for which

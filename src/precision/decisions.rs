@@ -16,6 +16,8 @@ pub(super) struct Decisions<'p, 'm> {
     pub sides: &'p [Side],
     pub weights: &'p [Weight<'m>],
     pub kernels: &'p Kernels,
+    /// Whether values keep their types, and are rounded instead.
+    pub emulates: bool,
 }
 
 impl Decisions<'_, '_> {

@@ -7,7 +7,8 @@
 //!    (`limits`) keep the old one. `hazards` finds values that leave the range of the type until another operator brings them back.
 //! 3. `cut`: operators that only move elements may have either type. A minimum cut decides, so that the number of casts is the least.
 //! 4. `kernels`: a node for which a given runtime has no kernel in its new types keeps the old ones.
-//! 5. `apply`: edits. Constants become recipes, which are computed while the file is written.
+//! 5. `apply`: edits. Constants become recipes, which are computed while the file is written. `emulate`: edits that round values instead,
+//!    by the functions of `rounding`.
 //!
 //! Before all that, `functions` copies functions: calls that change their types get a copy of a function that other calls use as it is.
 //!
@@ -19,6 +20,7 @@ mod casts;
 mod change;
 mod cut;
 mod decisions;
+mod emulate;
 mod equations;
 mod functions;
 mod hazards;
@@ -33,6 +35,7 @@ mod plan;
 mod policy;
 mod reason;
 mod report;
+pub(crate) mod rounding;
 mod rules;
 mod scopes;
 mod survey;
@@ -46,4 +49,4 @@ pub use options::{AssumedOperator, BadAssumption, Io, OnOverflow, OnUnderflow, O
 pub(crate) use plan::{Planned, plan};
 pub use policy::sensitive_operators;
 pub use reason::Code;
-pub use report::{AddedCast, AddedFunction, KeptNode, LaterOpset, NarrowedTensor, Report};
+pub use report::{AddedCast, AddedFunction, Emulation, KeptNode, LaterOpset, NarrowedTensor, Report};

@@ -44,6 +44,9 @@ options! {
         pub only_nodes: Vec<String>,
         /// Whether constants alone change their type, and are cast to the type that they had.
         pub weights_only: bool,
+        /// Whether values keep the type FLOAT, and are rounded to the numbers of the type instead, by functions. The model then computes in
+        /// FLOAT what it would compute in the type.
+        pub emulate: bool,
         /// The treatment of finite constants beyond the range of the type.
         pub on_overflow: OnOverflow,
         /// The treatment of constants other than zero that become zero.
@@ -79,6 +82,7 @@ impl Options {
             only_ops: Vec::new(),
             only_nodes: Vec::new(),
             weights_only: false,
+            emulate: false,
             on_overflow: OnOverflow::Mask,
             on_underflow: OnUnderflow::Allow,
             quantized: Quantized::Keep,

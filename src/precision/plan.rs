@@ -6,13 +6,14 @@ use super::kernels::Kernels;
 use super::options::{Options, Policy, Selection};
 use super::report::{AddedFunction, Report};
 use super::types::Types;
-use super::{cut, equations, functions, hazards, limits, unmatched, weights};
+use super::{cut, equations, functions, hazards, limits, rounding, unmatched, weights};
 use crate::base::error::{Error, ErrorKind};
 use crate::convert::expect_defined;
 use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, ScopeId};
 use crate::ops::kernels::unknown_kernels;
 use crate::ops::schemas::ValueType;
+use crate::protobuf::ir_version::FUNCTIONS;
 
 /// The edits of a change of precision, and its report.
 pub struct Planned {
@@ -30,6 +31,19 @@ pub struct Planned {
 /// If the options are invalid, a constant is refused by them, or a data file cannot be read.
 pub fn plan(model: &Model, options: &Options) -> Result<Planned, Error> {
     check(model, options)?;
+    if options.emulate {
+        check_emulation(options)?;
+    }
+    match rounding::emulated(model) {
+        Some(to) if options.emulate && to == options.dtype => {
+            return Ok(Planned { copied: None, edits: Vec::new(), report: Report::unchanged(options) });
+        }
+        Some(to) => {
+            let what = format!("the model was written by --emulate, and rounds to {to}; change the precision of the model before");
+            return Err(Error::new(ErrorKind::Usage, what));
+        }
+        None => {}
+    }
     let selection = Selection::new(options)?;
     let unmatched = unmatched::notes(model, options)?;
     let mut useless = Vec::new();
@@ -78,7 +92,14 @@ fn plan_values(
         types.wishes.truncate(wishes);
         kernels.keep(&mut types);
     };
-    let decisions = Decisions { types: &types, classes: &classes, sides: &sides, weights: &weights, kernels: &kernels };
+    let decisions = Decisions {
+        types: &types,
+        classes: &classes,
+        sides: &sides,
+        weights: &weights,
+        kernels: &kernels,
+        emulates: options.emulate,
+    };
     let (edits, mut report) = decisions.edits()?;
     let target = options.target.iter();
     report.notes = target.flat_map(|runtime| runtime.note().into_iter().chain(unknown_kernels(runtime))).collect();
@@ -100,6 +121,24 @@ fn of_other_types(types: &Types) -> Option<String> {
     }
     let other = all.into_iter().find(|&dtype| dtype != change.to && !change.is_old(dtype) && has(dtype))?;
     Some(format!("no value has a type that changes; values of type {other} change with --from {other}"))
+}
+
+/// # Errors
+/// If no model can be emulated with the options.
+fn check_emulation(options: &Options) -> Result<(), Error> {
+    let usage = |message: String| Err(Error::new(ErrorKind::Usage, message));
+    if options.dtype == DType::Float {
+        return usage("FLOAT is not emulated; use --to FLOAT16 or BFLOAT16".to_owned());
+    }
+    if let Some(from) = options.from.filter(|&from| from != DType::Float) {
+        return usage(format!("values of type {from} are not emulated, those of FLOAT are; leave --from out"));
+    }
+    match options.target.and_then(|runtime| Some((runtime, runtime.ir_version?))) {
+        Some((runtime, newest)) if newest < FUNCTIONS => {
+            usage(format!("{runtime} loads IR versions up to {newest}; functions, which round, need {FUNCTIONS}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check(model: &Model, options: &Options) -> Result<(), Error> {

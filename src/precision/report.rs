@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::options::Options;
 use super::reason::Code;
 use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, ScopeId};
@@ -17,6 +18,8 @@ pub struct Report {
     pub to: DType,
     /// The number of values that got the type.
     pub changed_values: usize,
+    /// What is rounded instead, if the model keeps its types.
+    pub emulation: Option<Emulation>,
     /// Copies of functions of which some calls change their types and others do not.
     pub functions_added: Vec<AddedFunction>,
     /// Casts that were added, in document order.
@@ -35,11 +38,41 @@ pub struct Report {
 }
 
 impl Report {
+    /// A report of no change.
+    pub(super) fn unchanged(options: &Options) -> Report {
+        Report {
+            from: options.from,
+            to: options.dtype,
+            changed_values: 0,
+            emulation: None,
+            functions_added: Vec::new(),
+            casts_added: Vec::new(),
+            casts_removed: Vec::new(),
+            tensors: Vec::new(),
+            kept: Vec::new(),
+            later_opset: None,
+            notes: Vec::new(),
+        }
+    }
+
     /// Whether the model is as it was.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
-        self.changed_values == 0 && self.casts_added.is_empty() && self.casts_removed.is_empty() && self.tensors.is_empty()
+        let is_rounded = match &self.emulation {
+            Some(emulation) => !emulation.roundings.is_empty(),
+            None => self.changed_values > 0,
+        };
+        !is_rounded && self.casts_added.is_empty() && self.casts_removed.is_empty() && self.tensors.is_empty()
     }
+}
+
+/// The roundings of a model that keeps its types.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Emulation {
+    /// The function that rounds, with its domain.
+    pub function: String,
+    /// Its calls, in document order: casts from FLOAT to the type, and back.
+    pub roundings: Vec<AddedCast>,
 }
 
 /// A copy of a function, for the calls whose types change.

@@ -33,6 +33,11 @@ impl Survey {
         self.became_zero > 0 && cast(to).is_some_and(|cast| convert_element(&cast, self.greatest.into()).0 == 0)
     }
 
+    /// Whether there are numbers that the type does not have.
+    pub fn changes(self) -> bool {
+        self.overflowed > 0 || self.became_zero > 0 || self.largest_relative_error > 0.0
+    }
+
     fn and(self, other: Survey) -> Survey {
         let least_overflowed = match (self.overflowed, other.overflowed) {
             (0, _) => other.least_overflowed,

@@ -156,21 +156,23 @@ pub(super) fn floats(model: &Model, tensor: &TensorProto, most_elements: u64) ->
     compute::floats(&tensor.load(model.data()).ok()?).ok()
 }
 
-/// The edit that casts a constant.
+/// The edit that casts a constant to types, one after the other.
 ///
 /// # Errors
 /// If a data file cannot be read.
-pub(super) fn edit(model: &Model, weight: &Weight, to: DType) -> Result<Edit, Error> {
+pub(super) fn edit(model: &Model, weight: &Weight, to: &[DType]) -> Result<Edit, Error> {
     let mut content = content(model, weight.place, &weight.tensor)?;
-    if let Some(bound) = weight.bound {
+    if let (Some(bound), Some(&to)) = (weight.bound, to.first()) {
         content = bounded(widened(&content), bound, to);
     }
-    let cast = Cast::new(content.dtype(), to, Rules::default()).map_err(|error| Error::new(ErrorKind::CannotCast, error))?;
-    let (narrow, _) = content.cast(cast).map_err(|error| Error::new(ErrorKind::CannotCast, error))?;
+    for &to in to {
+        let cast = Cast::new(content.dtype(), to, Rules::default()).map_err(|error| Error::new(ErrorKind::CannotCast, error))?;
+        content = content.cast(cast).map_err(|error| Error::new(ErrorKind::CannotCast, error))?.0;
+    }
     Ok(match weight.place {
-        Place::Tensor(place) => Edit::CastTensor { place, with: narrow.replace_in(&weight.tensor) },
+        Place::Tensor(place) => Edit::CastTensor { place, with: content.replace_in(&weight.tensor) },
         Place::Attribute(node, name) => {
-            let with = AttributeProto::tensor("value", narrow.into_tensor(""));
+            let with = AttributeProto::tensor("value", content.into_tensor(""));
             Edit::SetAttribute { node, name, with: Box::new(with) }
         }
     })

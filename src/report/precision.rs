@@ -49,8 +49,12 @@ fn write_changes(text: &mut Shown, Narrowing { opset, prepared, report }: &Narro
     if report.is_unchanged() {
         text.push_line(format_args!("  nothing to change"));
     } else {
-        text.push_line(format_args!("  changed {} to {}", plural(report.changed_values, "value"), report.to));
-        write_tensors(text, &report.tensors, verbose);
+        let values = plural(report.changed_values, "value");
+        match report.emulation {
+            None => text.push_line(format_args!("  changed {values} to {}", report.to)),
+            Some(_) => text.push_line(format_args!("  emulated {} for {values}", report.to)),
+        }
+        write_tensors(text, &report.tensors, if report.emulation.is_some() { "rounded" } else { "cast" }, verbose);
         write_functions(text, &report.functions_added, verbose);
         write_casts(text, report, verbose);
     }
@@ -61,13 +65,13 @@ fn write_changes(text: &mut Shown, Narrowing { opset, prepared, report }: &Narro
     }
 }
 
-fn write_tensors(text: &mut Shown, tensors: &[NarrowedTensor], verbose: bool) {
+fn write_tensors(text: &mut Shown, tensors: &[NarrowedTensor], done: &str, verbose: bool) {
     if tensors.is_empty() {
         return;
     }
     let elements = tensors.iter().map(|tensor| tensor.elements).sum::<u64>();
     let (constants, elements) = (plural(tensors.len(), "constant"), plural(elements as usize, "element"));
-    text.push_line(format_args!("  cast {constants} of {elements}{}", losses(tensors)));
+    text.push_line(format_args!("  {done} {constants} of {elements}{}", losses(tensors)));
     for tensor in tensors.iter().filter(|_| verbose) {
         let NarrowedTensor { tensor: path, elements, from, to, .. } = tensor;
         let (elements, losses) = (plural(*elements as usize, "element"), losses(std::slice::from_ref(tensor)));
@@ -112,9 +116,12 @@ fn write_functions(text: &mut Shown, functions: &[AddedFunction], verbose: bool)
 }
 
 fn write_casts(text: &mut Shown, report: &Report, verbose: bool) {
-    text.push_line(format_args!("  added {}", plural(report.casts_added.len(), "cast")));
-    for cast in report.casts_added.iter().filter(|_| verbose) {
-        let AddedCast { node, value, from, to, .. } = cast;
+    let (added, what) = match &report.emulation {
+        None => (&report.casts_added, "cast"),
+        Some(emulation) => (&emulation.roundings, "rounding"),
+    };
+    text.push_line(format_args!("  added {}", plural(added.len(), what)));
+    for AddedCast { node, value, from, to, .. } in added.iter().filter(|_| verbose) {
         text.push_line(format_args!("    {node}: {value} {from} to {to}"));
     }
     if !report.casts_removed.is_empty() {

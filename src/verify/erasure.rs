@@ -9,6 +9,10 @@
 //!    what was cast before by lossless casts.
 //! 2. An attribute may state the new type instead of the old one; it may be new if it states one of the two.
 //! 3. A declaration may have the new type instead of the old one.
+//!
+//! An emulation keeps all types. The roundings that the report lists are removed instead of casts: calls of a function that has to be the
+//! expected one. Cases 1 to 3 do not apply: an input refers to the value that it had, or to a rounding of it. A constant that changed must be
+//! the original one, cast there and back. A cast may be removed if it is one of a type to itself.
 
 use std::sync::OnceLock;
 
@@ -23,7 +27,6 @@ use crate::base::parallel;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ScopeKind, TypeSource, ValueId, graph_mut, holds_graph};
 use crate::ops::inference::{Inferred, infer};
-use crate::ops::validity::node_fault;
 use crate::precision::{AddedCast, Report};
 use crate::protobuf::outline::{MODEL_PROTO, NODE_PROTO};
 use crate::protobuf::raw;
@@ -50,16 +53,16 @@ pub(super) struct Erasure<'v> {
     pub original: &'v Model,
     pub written: &'v Model,
     /// The types and shapes of the original, and of the written model.
-    inferred: [Inferred; 2],
+    pub inferred: [Inferred; 2],
     pub report: &'v Report,
     /// By input and output, one of which is a new name.
-    added: HashMap<(&'v str, &'v str), &'v AddedCast>,
+    pub added: HashMap<(&'v str, &'v str), &'v AddedCast>,
     /// By path.
-    removed: HashSet<&'v str>,
+    pub removed: HashSet<&'v str>,
     /// By tensor's path: how many numbers are beyond the range, and the magnitude that these get, unless they become infinite.
     pub beyond: HashMap<&'v str, (u64, Option<f32>)>,
     /// By node of the written model: that of the original.
-    nodes: HashMap<NodeId, NodeId>,
+    pub nodes: HashMap<NodeId, NodeId>,
     /// By value of the written model: that of the original.
     values: Vec<Option<ValueId>>,
     /// What values of the original were cast from.
@@ -80,12 +83,13 @@ impl<'v> Erasure<'v> {
     /// Pairs the nodes and values of the models.
     fn new(original: &'v Model, written: &'v Model, report: &'v Report) -> Result<Erasure<'v>, Vec<Fault>> {
         let (before, after) = parallel::join(|| infer(original), || infer(written));
+        let casts = || report.casts_added.iter().chain(report.emulation.iter().flat_map(|emulation| &emulation.roundings));
         let mut erasure = Erasure {
             original,
             written,
             inferred: [before, after],
             report,
-            added: report.casts_added.iter().map(|cast| ((cast.input.as_str(), cast.output.as_str()), cast)).collect(),
+            added: casts().map(|cast| ((cast.input.as_str(), cast.output.as_str()), cast)).collect(),
             removed: report.casts_removed.iter().map(String::as_str).collect(),
             beyond: report.tensors.iter().map(|each| (each.tensor.as_str(), (each.overflowed, each.bound))).collect(),
             nodes: HashMap::default(),
@@ -93,12 +97,8 @@ impl<'v> Erasure<'v> {
             sources: Sources::default(),
             lossless_sources: OnceLock::new(),
             bodies: written.subgraphs(),
-            renamed: report.casts_added.iter().map(|cast| (cast.input.as_str(), cast.output.as_str())).collect(),
-            new_names: report
-                .casts_added
-                .iter()
-                .map(|cast| if cast.output == cast.value { &*cast.input } else { &*cast.output })
-                .collect(),
+            renamed: casts().map(|cast| (cast.input.as_str(), cast.output.as_str())).collect(),
+            new_names: casts().map(|cast| if cast.output == cast.value { &*cast.input } else { &*cast.output }).collect(),
             faults: Vec::new(),
             verified: Verified::default(),
         };
@@ -125,9 +125,12 @@ impl<'v> Erasure<'v> {
         if erasure.faults.is_empty() { Ok(erasure) } else { Err(erasure.faults) }
     }
 
-    /// Whether a cast of the original may be left out: it was removed, or is to an old type.
+    /// Whether a cast of the original may be left out: it was removed, or is to an old type. In an emulation: it is to the type of its input.
     fn is_followed(&self, node: NodeId) -> bool {
-        self.is_removed(node) || self.original_cast_to(node).is_some_and(|to| self.is_old(to))
+        match self.is_emulated() {
+            true => self.is_removed(node) && self.is_of_type_to_itself(node),
+            false => self.is_removed(node) || self.original_cast_to(node).is_some_and(|to| self.is_old(to)),
+        }
     }
 
     /// Whether a value of the original was cast from another one by casts that may be left out, and lossless ones.
@@ -142,7 +145,7 @@ impl<'v> Erasure<'v> {
     }
 
     /// The type that a cast of the original states.
-    fn original_cast_to(&self, node: NodeId) -> Option<DType> {
+    pub fn original_cast_to(&self, node: NodeId) -> Option<DType> {
         match self.original.cast_node(node).ok()?.to {
             TypeSource::Attribute(to) => Some(to),
             _ => None,
@@ -163,69 +166,6 @@ impl<'v> Erasure<'v> {
                 self.values[value.index()] = original.output(before, index);
             }
         }
-    }
-
-    /// The reported cast that a node is.
-    fn added_cast(&self, node: NodeId) -> Option<&'v AddedCast> {
-        let proto = self.written.node(node);
-        if proto.op_type() != "Cast" || !proto.domain().is_empty() || proto.attribute.len() != 1 {
-            return None;
-        }
-        let ([input], [output]) = (proto.input.as_slice(), proto.output.as_slice()) else { return None };
-        self.added.get(&(input.as_str(), output.as_str())).copied()
-    }
-
-    /// Whether a node of the original is a reported cast that was removed.
-    fn is_removed(&self, node: NodeId) -> bool {
-        !self.removed.is_empty() && self.removed.contains(self.original.node_path(node).as_str())
-    }
-
-    /// Whether a type is one that changes.
-    pub fn is_old(&self, dtype: DType) -> bool {
-        match (self.report.from, self.report.to) {
-            (Some(from), _) => dtype == from,
-            (None, DType::Float) => matches!(dtype, DType::Float16 | DType::Bfloat16),
-            (None, _) => dtype == DType::Float,
-        }
-    }
-
-    /// Whether a cast is between the types, or has the result of a cast to the old type and one to the new one.
-    fn is_between(&self, from: DType, to: DType) -> bool {
-        let from_old = |old: DType| self.is_old(old) && (old == from || laws::are_one_cast(from, old, to));
-        (to == self.report.to && DType::ALL.iter().copied().any(from_old)) || (from == self.report.to && self.is_old(to))
-    }
-
-    /// Nodes that were valid and are not, and reported casts without their types.
-    fn invalid_nodes(&self) -> Vec<Fault> {
-        let written = self.written;
-        let nodes: Vec<NodeId> = written.scopes().flat_map(|scope| written.nodes(scope)).collect();
-        let found = nodes.iter().filter(|&&node| self.added_cast(node).is_some()).count();
-        let mut faults = Vec::new();
-        parallel::extend_each(&mut faults, nodes, |node| [self.wrong_cast(node), self.invalid_node(node)]);
-        let mut faults: Vec<Fault> = faults.into_iter().flatten().flatten().collect();
-        if found != self.added.len() {
-            faults.push(Fault::at("model", "does not have each reported cast once"));
-        }
-        faults
-    }
-
-    fn wrong_cast(&self, node: NodeId) -> Option<Fault> {
-        let [_, inferred] = &self.inferred;
-        let cast = self.added_cast(node)?;
-        let to = self.written.cast_node(node).ok().map(|cast| cast.to);
-        let from = self.written.input(node, 0).and_then(|value| inferred.of(value).dtype());
-        let is_right = to == Some(TypeSource::Attribute(cast.to)) && from.is_none_or(|from| from == cast.from);
-        let is_wrong = !is_right || !self.is_between(cast.from, cast.to);
-        is_wrong.then(|| Fault::at(self.written.node_path(node), "is not the cast that was reported"))
-    }
-
-    fn invalid_node(&self, node: NodeId) -> Option<Fault> {
-        let [before, after] = &self.inferred;
-        let opset = self.written.opset(node.scope, "").unwrap_or(0);
-        let fault = node_fault(self.written, after, node, opset)?;
-        let was_valid = |&counterpart: &NodeId| node_fault(self.original, before, counterpart, opset).is_none();
-        let counterpart = self.nodes.get(&node);
-        counterpart.is_none_or(was_valid).then(|| Fault::at(self.written.node_path(node), fault))
     }
 
     /// Compares the nodes of the main graph and of functions one by one: they are not in memory twice at the same time.
@@ -369,12 +309,14 @@ impl<'v> Erasure<'v> {
             if self.values[value.index()].is_some_and(is_source) {
                 return true;
             }
-            let Some(node) = self.written.producer(value).filter(|&node| self.written.applies(node, "Cast")) else { return false };
-            let Ok(cast) = self.written.cast_node(node) else { return false };
-            if self.added_cast(node).is_none() && cast.to != TypeSource::Attribute(self.report.to) {
-                return false;
-            }
-            (value, is_cast) = (cast.input, true);
+            let Some(node) = self.written.producer(value) else { return false };
+            let is_followed = self.added_cast(node).is_some()
+                || (!self.is_emulated()
+                    && self.written.applies(node, "Cast")
+                    && self.written.cast_node(node).is_ok_and(|cast| cast.to == TypeSource::Attribute(self.report.to)));
+            let Some(input) = self.written.input(node, 0).filter(|_| is_followed) else { return false };
+            // A rounding is one of the value that it had.
+            (value, is_cast) = (input, !self.is_emulated());
         }
     }
 }

@@ -4,8 +4,8 @@
 //! (an `Identity` is its input, a chain of casts is one cast if its types are exact, casts and data movement commute),
 //! and all other nodes must be those of the original, with equal inputs. A constant that the original does not have is computed again
 //! from it, one element at a time, without the kernels that write files. After a conversion, the original is converted again, and the
-//! types of both models are inferred and compared. A change of precision is undone (`erasure`). In all cases everything else is compared field by field: `tests/suite/verify/` plants
-//! faults in every field of every message.
+//! types of both models are inferred and compared. A change of precision is undone (`erasure`). In all cases everything else is
+//! compared field by field: `tests/suite/verify/` plants faults in every field of every message.
 //!
 //! A pass whose results the laws do not cover is refused by `--verify`: add its law to `terms.rs`, and a fault that the law does not hide
 //! to `tests/suite/verify/`.
@@ -31,7 +31,9 @@ mod made;
 mod movement;
 mod order;
 mod pairs;
+mod reported;
 mod rewrite;
+mod roundings;
 mod set_back;
 mod sources;
 mod storage;

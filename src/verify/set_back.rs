@@ -22,15 +22,16 @@ impl Erasure<'_> {
     pub fn attributes(&mut self, node: &mut NodeProto, before: &mut NodeProto, id: NodeId, counterpart: NodeId) {
         let path = self.original.node_path(counterpart);
         let is_onnx = self.written.applies(id, self.written.node(id).op_type());
+        let changes_types = is_onnx && !self.is_emulated();
         let mut restored = Vec::new();
         for mut attribute in std::mem::take(&mut node.attribute) {
             let name = attribute.name().to_owned();
-            let states_type = is_onnx && TYPE_ATTRIBUTES.contains(&name.as_str()) && self.states_type(&attribute);
+            let states_type = changes_types && TYPE_ATTRIBUTES.contains(&name.as_str()) && self.states_type(&attribute);
             let same = before.attribute.iter_mut().find(|before| before.name() == name);
             match same {
                 Some(same) if *same == attribute => {}
                 Some(same) if states_type => attribute = same.clone(),
-                Some(same) if is_onnx && attribute.tp.is_some() => {
+                Some(same) if changes_types && attribute.tp.is_some() => {
                     if let (Some(stated), Some(before)) = (attribute.tp.as_mut(), same.tp.as_mut()) {
                         self.set_back(stated, before);
                     }
@@ -40,7 +41,7 @@ impl Erasure<'_> {
                         self.tensor(tensor, before, |_| format!("{path}.{name}"));
                     }
                 }
-                None if states_type || (is_onnx && self.is_precise_softmax(node, &attribute)) => continue,
+                None if states_type || (changes_types && self.is_precise_softmax(node, &attribute)) => continue,
                 None if is_onnx && name == "value" && attribute.t.is_some() => {
                     restored.extend(self.number_attribute(&attribute, before, &path));
                     continue;
@@ -90,10 +91,15 @@ impl Erasure<'_> {
     /// Leaves a tensor out of both models that is the original one in the new type. `path` makes a path of its name.
     pub fn tensor(&mut self, tensor: &mut TensorProto, before: &mut TensorProto, path: impl Fn(&str) -> String) {
         let (Ok(found), Ok(expected)) = (Tensor::read(tensor), Tensor::read(before)) else { return };
-        if found.dtype() != self.report.to || !self.is_old(expected.dtype()) {
+        let path = path(before.name());
+        // A constant of an emulation that is not reported is as it was.
+        let (to, may_differ) = match self.is_emulated() {
+            true => (DType::Float, self.beyond.contains_key(path.as_str())),
+            false => (self.report.to, true),
+        };
+        if found.dtype() != to || !self.is_old(expected.dtype()) || !may_differ {
             return leave_equal_values_out([before, tensor], [self.original, self.written]);
         }
-        let path = path(before.name());
         let loaded = (Value::load(tensor, self.written.data()), Value::load(before, self.original.data()));
         let (Ok(found), Ok(expected)) = loaded else {
             return self.faults.push(Fault::at(path, "cannot be read"));
@@ -107,10 +113,12 @@ impl Erasure<'_> {
         if found.dims() != expected.dims() {
             return self.faults.push(Fault::at(path, "has another shape"));
         }
-        let expected = match rounded(expected, self.report.to, beyond > 0, bound) {
-            Ok(expected) => expected,
-            Err(why) => return self.faults.push(Fault::at(path, format!("cannot be cast: {why}"))),
-        };
+        let narrow = rounded(expected, self.report.to, beyond > 0, bound);
+        let expected =
+            match narrow.and_then(|narrow| if narrow.dtype() == to { Ok(narrow) } else { rounded(narrow, to, true, None) }) {
+                Ok(expected) => expected,
+                Err(why) => return self.faults.push(Fault::at(path, format!("cannot be cast: {why}"))),
+            };
         match first_difference(&expected, &found) {
             Some(Difference::At(index)) => {
                 return self.faults.push(Fault::at(path, format!("element {index} is not the original, rounded")));
@@ -124,11 +132,14 @@ impl Erasure<'_> {
         self.verified.elements += found.elements() as u64;
         for tensor in [tensor, before] {
             leave_values_out(tensor);
-            tensor.data_type = Some(self.report.to.number());
+            tensor.data_type = Some(to.number());
         }
     }
 
     pub fn declarations(&self, infos: &mut [ValueInfoProto], before: &mut [ValueInfoProto]) {
+        if self.is_emulated() {
+            return;
+        }
         for (info, before) in infos.iter_mut().zip(before) {
             if *info == *before {
                 continue;

@@ -3,6 +3,7 @@
 use super::copies::with_copies;
 use super::fault::{Fault, NotVerified};
 use super::fixes::Fixes;
+use super::roundings::with_rounding;
 use super::verified::Verified;
 use super::{conversion, data_files, erasure, fixes, rewrite};
 use crate::base::parallel;
@@ -94,10 +95,12 @@ impl Verification {
             }
             Work::Passes { options, is_lossy } => by(original, &|original| rewrite::verify(original, written, options, *is_lossy)),
             Work::Conversion(options) => conversion::verify(original, written, options),
-            Work::Precision(report) => match with_copies(original, &report.functions_added) {
-                Ok(original) => by(original, &|original| erasure::verify(original, written, report)),
-                Err(faults) => (Verified::default(), faults),
-            },
+            Work::Precision(report) => {
+                match with_copies(original, &report.functions_added).and_then(|original| with_rounding(original, written, report)) {
+                    Ok(original) => by(original, &|original| erasure::verify(original, written, report)),
+                    Err(faults) => (Verified::default(), faults),
+                }
+            }
             Work::Fixes(fixes) => by(original, &|original| fixes::verify(original, written, fixes)),
         };
         let bad_tensors = written.bad_tensors().iter().map(Fault::from);

@@ -62,7 +62,8 @@ impl About {
     pub fn narrowed(report: &precision::Report) -> Vec<About> {
         let node = |path: &str| About::Node(path.to_owned());
         let kept = report.kept.iter().map(|kept| node(&kept.node)).collect();
-        let added = report.casts_added.iter().map(|cast| node(&cast.node)).collect();
+        let roundings = report.emulation.iter().flat_map(|emulation| &emulation.roundings);
+        let added = report.casts_added.iter().chain(roundings).map(|cast| node(&cast.node)).collect();
         let removed = report.casts_removed.iter().map(|path| node(path)).collect();
         // A constant is an initializer, or an attribute of a node.
         let of_attribute = |path: &str| path.rsplit_once('.').map(|(path, _)| node(path));

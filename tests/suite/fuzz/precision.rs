@@ -48,6 +48,7 @@ fn options_of(bytes: &[u8]) -> Options {
         .weights_only(below(4) == 3)
         .quantized([Quantized::Keep, Quantized::Scales][below(2)])
         .target([None, runtime("onnxruntime@1.32"), runtime("tensorrt@11.5")][below(3)])
+        .emulate(below(3) == 2)
 }
 
 fn runtime(name: &str) -> Option<Runtime> {

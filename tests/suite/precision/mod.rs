@@ -2,6 +2,7 @@
 
 mod cases;
 mod command;
+mod emulate;
 mod erasure;
 mod fewest;
 mod options;

@@ -113,6 +113,7 @@ fn runs(seed: u64) -> Vec<(String, Runner)> {
     for to in [DType::Float16, DType::Bfloat16] {
         for io in [Io::Keep, Io::Convert] {
             runs.push((format!("precision {to} {io:?}"), of_precision(PrecisionOptions::to(to).io(io))));
+            runs.push((format!("emulation of {to} {io:?}"), of_precision(PrecisionOptions::to(to).io(io).emulate(true))));
         }
     }
     runs.push(("precision FLOAT".to_owned(), of_precision(PrecisionOptions::to(DType::Float))));

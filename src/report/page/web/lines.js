@@ -84,6 +84,10 @@ function linesOf(content) {
     for (const { node, value, from, to } of model.casts_added) {
       lines.push({ kind: "added", model: model.path, place: node, what: `${value}: ${from} to ${to}`, op: "Cast", group: `${from} to ${to}`, why: "value that is used in both types" });
     }
+    for (const { node, value, from, to } of model.emulation?.roundings ?? []) {
+      const group = `rounded to ${to}`;
+      lines.push({ kind: "added", model: model.path, place: node, what: `${value}: ${from}, ${group}`, op: model.emulation.function, group, why: "value that would have the type" });
+    }
     for (const node of model.casts_removed) {
       const what = "its input has the type now, or its consumers need the type of its input";
       lines.push({ kind: "removed", model: model.path, place: node, what, op: "Cast", group: "Cast", why: what });
