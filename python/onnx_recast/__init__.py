@@ -35,6 +35,7 @@ from onnx_recast._operations.lint import Diagnostic, Fix, Region, lint
 from onnx_recast._operations.precision import (
     AddedCast,
     AddedFunction,
+    Emulation,
     KeptNode,
     LaterOpset,
     NarrowedTensor,
@@ -72,6 +73,7 @@ __all__ = [
     "DataFile",
     "Diagnostic",
     "Difference",
+    "Emulation",
     "Expansion",
     "Fault",
     "Fix",

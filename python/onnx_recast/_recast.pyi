@@ -82,6 +82,7 @@ class _Changing(TypedDict):
     only_op: list[str]
     only_node: list[str]
     weights_only: bool
+    emulate: bool
     on_overflow: str
     on_underflow: str
     quantized: str

@@ -31,6 +31,7 @@ pub struct Changing {
     only_op: Vec<String>,
     only_node: Vec<String>,
     weights_only: bool,
+    emulate: bool,
     on_overflow: String,
     on_underflow: String,
     quantized: String,
@@ -89,6 +90,7 @@ impl Changing {
             .only_ops(self.only_op.clone())
             .only_nodes(self.only_node.clone())
             .weights_only(self.weights_only)
+            .emulate(self.emulate)
             .on_overflow(choice("on_overflow", &self.on_overflow)?)
             .on_underflow(choice("on_underflow", &self.on_underflow)?)
             .quantized(choice("quantized", &self.quantized)?)

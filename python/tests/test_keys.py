@@ -68,6 +68,15 @@ CASES: dict[str, tuple[list[str], str | None, Callable[[Path], Any], set[str], s
         # The command has an error for a model that cannot be converted to the opset.
         {"verified.outputs", "blockers"},
     ),
+    "emulate": (
+        ["--to", "FLOAT16", "--emulate", "--opset", "22", "-o"],
+        "models",
+        lambda path: onnx_recast.convert_precision(
+            path, "FLOAT16", path.with_name("o"), emulate=True, opset=22
+        ).to_dict(),
+        set(),
+        {"verified.outputs", "blockers"},
+    ),
     "lint": (
         ["--select", "ALL"],
         "findings",
@@ -91,6 +100,7 @@ RECORDS = {
     "fold": ("folded", "skipped", "removals", "computed", "changes", "verified"),
     "convert": ("changes", "warnings", "verified"),
     "expand": ("blockers", "expansions"),
+    "emulate": ("emulation", "tensors"),
     "precision": ("casts_added", "functions_added", "tensors", "kept", "opset", "verified"),
     "inspect": ("casts", "initializers", "functions", "targets"),
 }
@@ -132,7 +142,7 @@ def test_keys(case: str, models: list[Path]) -> None:
     for model in models:
         paths = [] if case == "targets" else [str(model)]
         output = [str(model.with_name("o"))] if "-o" in arguments else []
-        written = document("convert" if case == "expand" else case, [*paths, *arguments, *output])
+        written = document({"expand": "convert", "emulate": "precision"}.get(case, case), [*paths, *arguments, *output])
         of_command |= keys_of(written[key] if key else written)
         try:
             of_python |= keys_of(function(model))

@@ -94,6 +94,7 @@ CASES: dict[str, tuple[list[str], dict[str, Any]]] = {
     "only_op": (["--only-op", "Softmax"], {"only_op": ["Softmax"]}),
     "only_node": (["--only-node", "weigh"], {"only_node": ["weigh"]}),
     "weights_only": (["--weights-only"], {"weights_only": True}),
+    "emulate": (["--emulate"], {"emulate": True}),
     "on_overflow-keep": (["--on-overflow", "keep"], {"on_overflow": "keep"}),
     "on_overflow-saturate": (["--on-overflow", "saturate"], {"on_overflow": "saturate"}),
     "on_overflow-infinity": (["--on-overflow", "infinity"], {"on_overflow": "infinity"}),

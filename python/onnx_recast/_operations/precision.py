@@ -124,6 +124,16 @@ class Opsets(Value):
         return f"{self.before} -> {self.after}"
 
 
+@dataclass(frozen=True, slots=True)
+class Emulation(Value):
+    """The roundings of a model that keeps the type FLOAT."""
+
+    function: str
+    """The function that rounds, with its domain."""
+    roundings: tuple[AddedCast, ...]
+    """Calls of the function: casts from FLOAT to the type, and back."""
+
+
 @dataclass(frozen=True)
 class PrecisionResult(Value, Generic[Model]):
     """Result of :func:`onnx_recast.convert_precision`."""
@@ -154,13 +164,16 @@ class PrecisionResult(Value, Generic[Model]):
     """Opset of ai.onnx before and after, if the option ``opset`` changed it."""
     verified: Verified | None = None
     """The extent of the verification; None with ``verify=False``."""
+    emulation: Emulation | None = None
+    """The roundings; None without ``emulate``."""
     notes: tuple[str, ...] = ()
     """That the version or the kernels of ``target`` are not known."""
 
     @property
     def changed(self) -> bool:
         """Whether the precision of anything changed."""
-        return bool(self.changed_values or self.casts_added or self.casts_removed or self.tensors)
+        added = self.emulation.roundings if self.emulation else self.changed_values
+        return bool(added or self.casts_added or self.casts_removed or self.tensors)
 
 
 class Changing(Preparation, total=False):
@@ -176,6 +189,7 @@ class Changing(Preparation, total=False):
     only_op: Sequence[str]
     only_node: Sequence[str]
     weights_only: bool
+    emulate: bool
     on_overflow: Literal["mask", "keep", "saturate", "infinity", "refuse"]
     on_underflow: Literal["allow", "keep", "refuse"]
     quantized: Literal["keep", "scales"]
@@ -214,6 +228,7 @@ def native_changing(given: Mapping[str, Any]) -> _recast._Changing:
         "only_op": options["only_op"],
         "only_node": options["only_node"],
         "weights_only": options["weights_only"],
+        "emulate": options["emulate"],
         "on_overflow": options["on_overflow"],
         "on_underflow": options["on_underflow"],
         "quantized": options["quantized"],
@@ -303,6 +318,7 @@ def convert_precision(
     only_op: Sequence[str] = (),
     only_node: Sequence[str] = (),
     weights_only: bool = False,
+    emulate: bool = False,
     on_overflow: Literal["mask", "keep", "saturate", "infinity", "refuse"] = "mask",
     on_underflow: Literal["allow", "keep", "refuse"] = "allow",
     quantized: Literal["keep", "scales"] = "keep",
@@ -358,6 +374,9 @@ def convert_precision(
         Patterns of the only nodes whose types change, by path or name.
     weights_only : bool
         Change the type of constants alone, and cast each to the type that it had.
+    emulate : bool
+        Keep the type FLOAT, and round each value that would change to the numbers of the type, by functions of the
+        model. Any runtime then computes what one with kernels of the type computes.
     on_overflow : {"mask", "keep", "saturate", "infinity", "refuse"}
         Finite constants beyond the range of the type: half of the largest number for masks, the largest for bounds, and
         no change elsewhere; no change; the largest number; infinity; or an error.
