@@ -262,7 +262,34 @@ def annotated():
     return model
 
 
-MODELS = [transformer_fp16, fp8_qdq, control_flow, opset1_string_to, subbyte_quant, annotated]
+def pump():
+    """A classifier of the state of a pump, whose first two nodes subtract numbers that FLOAT16 rounds to multiples of 16 and of 2."""
+    model = parser.parse_model("""
+        <ir_version: 8, opset_import: ["": 17], producer_name: "maintenance-example">
+        pump (float[batch, 1] hours, float[batch, 1] service_hours, float[batch, 1] inlet_pressure, float[batch, 1] outlet_pressure)
+            => (int64[batch] label, float[batch, 3] probabilities)
+        <float[2] scale = {0.01, 0.2}, float[3] healthy = {1, 0, 0}>
+        {
+            [since_service] since_service = Sub(hours, service_hours)
+            [pressure_drop] pressure_drop = Sub(inlet_pressure, outlet_pressure)
+            [join] differences = Concat <axis = 1> (since_service, pressure_drop)
+            [normalize] features = Mul(differences, scale)
+            [hidden] hidden = Gemm(features, hidden_weight, hidden_bias)
+            [active] active = Relu(hidden)
+            [scores] scores = Gemm(active, score_weight, healthy)
+            [probabilities] probabilities = Softmax <axis = 1> (scores)
+            [label] label = ArgMax <axis = 1, keepdims = 0> (scores)
+        }""")
+    add_weights(
+        model,
+        hidden_weight=np.array([[4, 0], [0, 4]], np.float32),
+        hidden_bias=np.array([-2, -2], np.float32),
+        score_weight=np.array([[0, 3, 0], [0, 0, 3]], np.float32),
+    )
+    return model
+
+
+MODELS = [transformer_fp16, fp8_qdq, control_flow, opset1_string_to, subbyte_quant, annotated, pump]
 
 
 def noise(*shape, largest, seed=0):

@@ -34,7 +34,14 @@ def test_docstrings(name: str) -> None:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    "page", ["docs/python.md", "docs/python-reference.md", "docs/precision-tools.md", "docs/fleets.md"]
+    "page",
+    [
+        "docs/python.md",
+        "docs/python-reference.md",
+        "docs/precision-tools.md",
+        "docs/float16-model.md",
+        "docs/fleets.md",
+    ],
 )
 def test_pages(page: str) -> None:
     text = (ROOT / page).read_text().replace("```\n", "\n")  # The end of a block is not output.
