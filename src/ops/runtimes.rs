@@ -281,7 +281,7 @@ mod tests {
             ("onnxruntime@", "'' is not a version"),
             ("ort@1.17", "did you mean onnxruntime? "),
             ("TRT@10", "did you mean tensorrt? "),
-            ("onnxruntime@2", "unknown version '2'; "),
+            ("tensorrt@7", "unknown version '7'; "),
             ("onnxruntime@1.6", "unknown version '1.6'; onnxruntime@1.5.2 is the last before it; known are"),
             ("windowsml@1909", "unknown version '1909'; "),
         ] {

@@ -112,7 +112,7 @@ mod tests {
         let after = |number: i64| model(&format!("two = Constant <value = int64 {{{number}}}> () y = Add (x, two)"));
         assert_eq!(passes_kept(&before, &after(2)), Ok(()));
         let fault = passes_kept(&before, &after(3)).unwrap_err();
-        assert!(fault.contains("e/two"), "{fault}");
+        assert!(fault.contains("graph/two"), "{fault}");
     }
 
     #[test]
