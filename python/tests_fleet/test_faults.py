@@ -65,12 +65,13 @@ def test_a_driver_is_killed_and_the_run_resumed(server: Server, engine: str, tmp
     found = rows(table)
     assert len(found) == COUNT
     assert {row.outcome for row in found.values()} == {"ok"}
-    # What was stored is neither read nor stored again.
+    # What was stored is neither read nor stored again. The storage may store what it has received after the worker has ended.
     log = server.log()
     read = {one["path"] for one in log if one["method"] == "GET" and one["path"].endswith(".onnx")}
-    assert len(read) == COUNT - len(done)
+    skipped = sum(row.skipped for row in found.values())
+    assert len(done) <= skipped <= half + 2
+    assert len(read) == COUNT - skipped
     assert set((done + server.stored()).values()) == {1}
-    assert sum(row.skipped for row in found.values()) == len(done)
     assert objects(out) == converted(zoo)
 
 
