@@ -6,7 +6,6 @@ use clap::Args;
 use super::exit_code::ExitCode;
 use super::options::{EXIT_CODES, Format, Messages};
 use super::streams::{print, text_width};
-use crate::base::choice::nearest;
 use crate::lint::{RULES, Rule};
 use crate::report;
 
@@ -62,7 +61,5 @@ impl Explain {
 
 /// The code or name that was probably meant.
 fn hint(unknown: &str) -> String {
-    let names = RULES.iter().flat_map(|rule| [rule.code, rule.name]);
-    let codes = report::meanings().into_iter().map(|meaning| meaning.code);
-    nearest(unknown, names.chain(codes)).map(|meant| format!("did you mean {meant}? ")).unwrap_or_default()
+    report::nearest_code(unknown).map(|meant| format!("did you mean {meant}? ")).unwrap_or_default()
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::lint::{rules_json_value, rules_text};
+use crate::base::choice::nearest;
 use crate::base::codes::CodeMeaning;
 use crate::base::error::ErrorKind;
 use crate::base::printable::{Document, PLAIN, STRONG, Shown};
@@ -56,6 +57,13 @@ pub fn meanings() -> Vec<Meaning> {
 #[must_use]
 pub fn meanings_of(code: &str) -> Vec<Meaning> {
     meanings().into_iter().filter(|meaning| meaning.code.eq_ignore_ascii_case(code)).collect()
+}
+
+/// The code, or the name of a rule, that is most like an unknown one, if one is like it.
+#[must_use]
+pub fn nearest_code(unknown: &str) -> Option<&'static str> {
+    let rules = RULES.iter().flat_map(|rule| [rule.code, rule.name]);
+    nearest(unknown, rules.chain(meanings().into_iter().map(|meaning| meaning.code)))
 }
 
 /// Meanings for people.

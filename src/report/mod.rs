@@ -17,7 +17,7 @@ mod targets;
 mod words;
 
 pub use changed::{ChangedModel, Lengths, Verdict, old_files_lines};
-pub use codes::{explanations_json, explanations_text, meanings, meanings_json, meanings_of, meanings_text};
+pub use codes::{explanations_json, explanations_text, meanings_json, meanings_of, meanings_text, nearest_code};
 pub use convert::{Conversion, ConvertedModel, convert_text};
 pub use diff::{ComparedModels, diff_text};
 pub use fold::{FoldedModel, Folding, fold_text};
