@@ -54,6 +54,7 @@ fn rounded(dtype: DType, value: f32) -> Option<TensorProto> {
 /// A minimum above the maximum becomes the maximum, to which runtimes set all elements then: they refuse such attributes.
 fn bounds_become_attributes(cx: &mut Context) -> Result<(), Reason> {
     let mut highest = f32::INFINITY;
+    let is_alone = cx.input(1).is_none() || cx.input(2).is_none();
     for (name, index) in [("max", 2), ("min", 1)] {
         if cx.input(index).is_none() {
             continue;
@@ -61,6 +62,10 @@ fn bounds_become_attributes(cx: &mut Context) -> Result<(), Reason> {
         match cx.read_floats(index)?.as_slice() {
             [bound] if bound.is_nan() => {
                 return Err(InputUnsupported.because(format!("`{name}` is NaN, which runtimes refuse as an attribute")));
+            }
+            // The default of the other attribute is the largest finite number.
+            [bound] if is_alone && bound.is_infinite() && (*bound > 0.0) == (name == "min") => {
+                return Err(InputUnsupported.because(format!("`{name}` is {bound}, which runtimes refuse as an attribute alone")));
             }
             [bound] => {
                 highest = bound.min(highest);
