@@ -11,7 +11,7 @@ use crate::graph::{Body, Model, ScopeId};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The type that values had, if it was stated.
-    #[serde(serialize_with = "by_name_if_stated", skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "by_name_if_stated")]
     pub from: Option<DType>,
     /// The type that values got.
     #[serde(serialize_with = "by_name")]
