@@ -298,7 +298,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
     /// Why a node keeps its types, whatever they are.
     pub fn kept(&self, node: NodeId) -> Option<Code> {
         let proto = self.model.node(node);
-        if self.selection.keeps_node(proto.op_type(), proto.name(), || self.model.node_path(node)) {
+        if self.selection.keeps_node(self.model, node) {
             return Some(Code::Option);
         }
         if !self.kept_functions.is_empty()
@@ -316,7 +316,6 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
 
     /// Whether the options say that a node changes its types although the policy keeps them.
     pub fn also(&self, node: NodeId) -> bool {
-        let proto = self.model.node(node);
-        self.selection.changes_node(proto.op_type(), proto.name(), || self.model.node_path(node))
+        self.selection.changes_node(self.model, node)
     }
 }

@@ -78,8 +78,8 @@ impl Calls<'_> {
 
     /// The old types of the inputs and outputs of a call that may change; `None` if none does, or one is not known.
     fn changes(&self, call: NodeId) -> Option<Vec<Option<DType>>> {
-        let (model, node) = (self.model, self.model.node(call));
-        if model.is_training(call.scope) || self.selection.keeps_node(node.op_type(), node.name(), || model.node_path(call)) {
+        let model = self.model;
+        if model.is_training(call.scope) || self.selection.keeps_node(model, call) {
             return None;
         }
         let values = model.inputs(call).chain(model.outputs(call)).map(|(_, value)| value);

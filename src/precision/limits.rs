@@ -35,10 +35,11 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
         weight.bound = None;
     }
     let limit = options.range_limit.map_or(largest.into(), |limit| limit.min(largest.into()));
+    let least_normal = least_normal(options.dtype);
     for (value, bounds) in types.model.values().filter_map(|value| Some((value, options.ranges.get(types.model.name(value))?))) {
         let is_beyond = bounds.iter().any(|bound| bound.abs() > limit || bound.is_nan());
         let greatest = bounds[0].abs().max(bounds[1].abs());
-        let is_tiny = greatest > 0.0 && greatest < least_normal(options.dtype);
+        let is_tiny = greatest > 0.0 && greatest < least_normal;
         if types.kinds[value.index()].is_some() && (is_beyond || is_tiny) {
             keep(types, &[value], &types.uses.variables(value), Code::Range);
         }

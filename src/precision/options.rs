@@ -10,6 +10,7 @@ use crate::base::error::{Error, ErrorKind, shortened};
 use crate::base::options::options;
 use crate::base::patterns;
 use crate::elements::dtype::DType;
+use crate::graph::{Model, NodeId};
 use crate::ops::runtimes::Runtime;
 
 options! {
@@ -201,11 +202,11 @@ choice!(Quantized { "keep" => Keep, "scales" => Scales });
 
 /// The patterns of some options, compiled.
 pub(super) struct Selection<'o> {
-    options: &'o Options,
-    keep_nodes: GlobSet,
-    keep_values: GlobSet,
-    also_nodes: GlobSet,
-    only_nodes: GlobSet,
+    pub options: &'o Options,
+    pub keep_nodes: GlobSet,
+    pub keep_values: GlobSet,
+    pub also_nodes: GlobSet,
+    pub only_nodes: GlobSet,
 }
 
 impl<'o> Selection<'o> {
@@ -223,22 +224,20 @@ impl<'o> Selection<'o> {
     }
 
     /// Whether the options say that a node keeps its types.
-    pub fn keeps_node(&self, operator: &str, name: &str, path: impl Fn() -> String) -> bool {
+    pub fn keeps_node(&self, model: &Model, node: NodeId) -> bool {
         let only_ops = &self.options.only_ops;
-        let is_only = (only_ops.is_empty() && self.only_nodes.is_empty())
-            || only_ops.iter().any(|only| only == operator)
-            || is_in(&self.only_nodes, name, &path);
-        !is_only || self.names_kept_node(operator, name, path)
+        let is_only = (only_ops.is_empty() && self.only_nodes.is_empty()) || is_named(model, node, only_ops, &self.only_nodes);
+        !is_only || self.names_kept_node(model, node)
     }
 
     /// Whether the options name a node as one that keeps its types.
-    pub fn names_kept_node(&self, operator: &str, name: &str, path: impl Fn() -> String) -> bool {
-        self.options.keep_ops.iter().any(|kept| kept == operator) || is_in(&self.keep_nodes, name, &path)
+    pub fn names_kept_node(&self, model: &Model, node: NodeId) -> bool {
+        is_named(model, node, &self.options.keep_ops, &self.keep_nodes)
     }
 
     /// Whether the options say that a node changes its types although the policy keeps them.
-    pub fn changes_node(&self, operator: &str, name: &str, path: impl Fn() -> String) -> bool {
-        self.options.also_ops.iter().any(|also| also == operator) || is_in(&self.also_nodes, name, &path)
+    pub fn changes_node(&self, model: &Model, node: NodeId) -> bool {
+        is_named(model, node, &self.options.also_ops, &self.also_nodes)
     }
 
     /// Whether the options say that an operator of a domain supports the type.
@@ -252,7 +251,9 @@ impl<'o> Selection<'o> {
     }
 }
 
-/// Whether patterns match the name or the path of a node.
-fn is_in(patterns: &GlobSet, name: &str, path: impl Fn() -> String) -> bool {
-    !patterns.is_empty() && (patterns.is_match(name) || patterns.is_match(path()))
+/// Whether a node is one of some operators, or patterns match its name or its path.
+fn is_named(model: &Model, node: NodeId, operators: &[String], patterns: &GlobSet) -> bool {
+    let proto = model.node(node);
+    operators.iter().any(|operator| operator == proto.op_type())
+        || (!patterns.is_empty() && (patterns.is_match(proto.name()) || patterns.is_match(model.node_path(node))))
 }

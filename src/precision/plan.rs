@@ -45,18 +45,22 @@ pub fn plan(model: &Model, options: &Options) -> Result<Planned, Error> {
         None => {}
     }
     let selection = Selection::new(options)?;
-    let unmatched = unmatched::notes(model, options)?;
+    let mut planned = plan_with_copies(model, options, &selection)?;
+    planned.report.notes.extend(unmatched::notes(model, &selection));
+    Ok(planned)
+}
+
+/// Plans a change, with copies of functions in which something changes.
+fn plan_with_copies(model: &Model, options: &Options, selection: &Selection) -> Result<Planned, Error> {
     let mut useless = Vec::new();
     loop {
-        let copied = functions::copied(model, options, &selection, &useless)?;
+        let copied = functions::copied(model, options, selection, &useless)?;
         let Some(Copied { model: copied, functions }) = copied else {
-            let (edits, mut report, _) = plan_values(model, options, &selection, &[])?;
-            report.notes.extend(unmatched);
+            let (edits, report, _) = plan_values(model, options, selection, &[])?;
             return Ok(Planned { copied: None, edits, report });
         };
-        let (edits, mut report, unchanged) = plan_values(&copied, options, &selection, &functions)?;
+        let (edits, report, unchanged) = plan_values(&copied, options, selection, &functions)?;
         if unchanged.is_empty() {
-            report.notes.extend(unmatched);
             return Ok(Planned { copied: Some(copied), edits, report: Report { functions_added: functions, ..report } });
         }
         useless.extend(unchanged);

@@ -66,9 +66,9 @@ impl Builder<'_, '_, '_> {
         while known.replace(self.kept_functions.len()) != Some(self.kept_functions.len()) {
             for &function in &functions {
                 let because = |call: &NodeId| {
-                    let (top, node) = (model.top_level(call.scope), model.node(*call));
+                    let top = model.top_level(call.scope);
                     let foreign = self.foreign.get(&top).copied().filter(|&code| code == Code::Training);
-                    let is_named = self.selection.names_kept_node(node.op_type(), node.name(), || model.node_path(*call));
+                    let is_named = self.selection.names_kept_node(model, *call);
                     foreign.or_else(|| is_named.then_some(Code::Option)).or_else(|| self.kept_functions.get(&top).copied())
                 };
                 let codes: Option<Vec<Code>> = model.callers(function).iter().map(because).collect();

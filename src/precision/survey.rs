@@ -107,15 +107,8 @@ impl Limits {
         if self.to == DType::Float {
             return Survey::default();
         }
-        let of_part = PART.get() as u64 * 4;
-        let parts = numbers.len().div_ceil(of_part) as usize;
         let level = Level::detect();
-        let part = |index: usize| {
-            let start = index as u64 * of_part;
-            let numbers = numbers.part(start..numbers.len().min(start + of_part));
-            level.run(Part { limits: self, elements: numbers.as_chunks().0 })
-        };
-        parallel::map_and_join(parts, part, Survey::and)
+        in_parts(numbers, 4, |part| level.run(Part { limits: self, elements: part.as_chunks().0 }))
     }
 
     /// The number of the type that a DOUBLE becomes.
@@ -130,15 +123,8 @@ impl Limits {
 
     /// The losses of little-endian numbers of type DOUBLE.
     pub fn survey_doubles(self, numbers: &Stored) -> Survey {
-        let of_part = PART.get() as u64 * 8;
-        let parts = numbers.len().div_ceil(of_part) as usize;
-        let part = |index: usize| {
-            let start = index as u64 * of_part;
-            let numbers = numbers.part(start..numbers.len().min(start + of_part));
-            let each = numbers.as_chunks().0.iter().map(|element| self.survey_double(f64::from_le_bytes(*element)));
-            each.fold(Survey::default(), Survey::and)
-        };
-        parallel::map_and_join(parts, part, Survey::and)
+        let survey = |element: &[u8; 8]| self.survey_double(f64::from_le_bytes(*element));
+        in_parts(numbers, 8, |part| part.as_chunks().0.iter().map(survey).fold(Survey::default(), Survey::and))
     }
 
     fn survey_double(self, number: f64) -> Survey {
@@ -220,6 +206,16 @@ impl Limits {
             ..Survey::default()
         }
     }
+}
+
+/// The survey of elements of some bytes, in parts that are surveyed at the same time.
+fn in_parts(numbers: &Stored, bytes: u64, survey: impl Fn(&[u8]) -> Survey + Sync) -> Survey {
+    let of_part = PART.get() as u64 * bytes;
+    let part = |index: usize| {
+        let start = index as u64 * of_part;
+        survey(&numbers.part(start..numbers.len().min(start + of_part)))
+    };
+    parallel::map_and_join(numbers.len().div_ceil(of_part) as usize, part, Survey::and)
 }
 
 /// A part of a constant.

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use globset::GlobSet;
 
-use super::options::Options;
+use super::options::{Options, Selection};
 use crate::base::choice::nearest;
 use crate::base::error::{Error, ErrorKind, shortened};
-use crate::base::patterns;
 use crate::base::printable::plural;
 use crate::graph::{Model, NodeId};
 use crate::ops::schemas::{self, microsoft};
@@ -32,23 +31,18 @@ fn is_operator(model: &Model, name: &str) -> bool {
 }
 
 /// Patterns that match nothing of the model, and names of ranges that are not those of values.
-///
-/// # Errors
-/// If a pattern is invalid.
-pub(super) fn notes(model: &Model, options: &Options) -> Result<Vec<String>, Error> {
+pub(super) fn notes(model: &Model, selection: &Selection) -> Vec<String> {
+    let options = selection.options;
     let mut notes = Vec::new();
-    for pattern in [&options.keep_nodes, &options.only_nodes, &options.also_nodes].into_iter().flatten() {
-        let is_match = compiled(pattern)?;
-        if !nodes(model).any(|node| is_match.is_match(model.node(node).name()) || is_match.is_match(model.node_path(node))) {
-            notes.push(format!("no node matches '{}'", shortened(pattern)));
-        }
+    for (patterns, compiled) in [
+        (&options.keep_nodes, &selection.keep_nodes),
+        (&options.only_nodes, &selection.only_nodes),
+        (&options.also_nodes, &selection.also_nodes),
+    ] {
+        let names = nodes(model).flat_map(|node| [model.node(node).name().to_owned(), model.node_path(node)]);
+        notes.extend(unmatched("node", patterns, compiled, names));
     }
-    for pattern in &options.keep_values {
-        let is_match = compiled(pattern)?;
-        if !model.values().any(|value| is_match.is_match(model.name(value))) {
-            notes.push(format!("no value matches '{}'", shortened(pattern)));
-        }
-    }
+    notes.extend(unmatched("value", &options.keep_values, &selection.keep_values, model.values().map(|value| model.name(value))));
     let mut unknown: BTreeSet<&str> = options.ranges.keys().map(String::as_str).collect();
     if !unknown.is_empty() {
         for value in model.values() {
@@ -62,11 +56,24 @@ pub(super) fn notes(model: &Model, options: &Options) -> Result<Vec<String>, Err
         };
         format!("'{}' of the observed ranges is not a value of the model{others}", shortened(first))
     }));
-    Ok(notes)
+    notes
 }
 
-fn compiled(pattern: &String) -> Result<GlobSet, Error> {
-    patterns::of_names(std::slice::from_ref(pattern)).map_err(|bad| Error::new(ErrorKind::Usage, bad.to_string()))
+/// The patterns that match none of some names, in the order of the options.
+fn unmatched(
+    what: &str,
+    patterns: &[String],
+    compiled: &GlobSet,
+    names: impl Iterator<Item = impl AsRef<str>>,
+) -> impl Iterator<Item = String> {
+    let mut is_matched = vec![false; patterns.len()];
+    if !patterns.is_empty() {
+        for name in names {
+            compiled.matches(name.as_ref()).into_iter().for_each(|index| is_matched[index] = true);
+        }
+    }
+    let unmatched = patterns.iter().zip(is_matched).filter(|(_, is_matched)| !is_matched);
+    unmatched.map(move |(pattern, _)| format!("no {what} matches '{}'", shortened(pattern)))
 }
 
 fn nodes(model: &Model) -> impl Iterator<Item = NodeId> {

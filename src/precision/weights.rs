@@ -93,16 +93,10 @@ fn survey(limits: Limits, content: &Content) -> Survey {
 
 /// The numbers as FLOAT, if they are FLOAT16 or BFLOAT16.
 fn widened(content: &Content) -> Content {
-    let cast = Cast::new(content.dtype(), DType::Float, Rules::default());
-    match (content.data(), cast) {
-        (Data::Numbers(numbers, casts), Ok(cast)) if casts.is_empty() && cast.from().bits() == 16 => {
-            let elements = numbers.len() as usize / 2;
-            let mut floats = vec![0; elements * 4];
-            cast.convert(&numbers.to_bytes(), elements, &mut floats);
-            Content::new(DType::Float, content.dims(), Data::Numbers(floats.into(), Vec::new()))
-        }
-        _ => content.clone(),
-    }
+    let is_half = matches!(content.dtype(), DType::Float16 | DType::Bfloat16);
+    let cast = Cast::new(content.dtype(), DType::Float, Rules::default()).ok().filter(|_| is_half);
+    let wide = cast.and_then(|cast| content.cast(cast).ok());
+    wide.map_or_else(|| content.clone(), |(wide, _)| wide.computed())
 }
 
 fn content(model: &Model, place: Place, tensor: &TensorProto) -> Result<Content, Error> {

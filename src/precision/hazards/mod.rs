@@ -40,12 +40,8 @@ use crate::graph::{NodeId, ScopeId, ValueId};
 /// Values that must not have the new type keep theirs, and so do their uses, except those of nodes that the options change in any case.
 pub(super) fn keep(types: &mut Types, found: &[(ValueId, Code)], selection: &Selection) {
     let model = types.model;
-    let also = |node: NodeId| {
-        let proto = model.node(node);
-        selection.changes_node(proto.op_type(), proto.name(), || model.node_path(node))
-    };
     for (value, code) in found {
-        keep_value(types, *value, *code, also);
+        keep_value(types, *value, *code, |node| selection.changes_node(model, node));
     }
 }
 
