@@ -65,8 +65,8 @@ def test_a_driver_is_killed_and_the_run_resumed(server: Server, engine: str, tmp
     found = rows(table)
     assert len(found) == COUNT
     assert {row.outcome for row in found.values()} == {"ok"}
-    # What was stored is neither read nor stored again. The storage may store what it has received after the worker
-    # has ended.
+    # No model whose output was stored is read or stored again. A worker may have ended before the storage stores the
+    # output that it sent.
     log = server.log()
     read = {one["path"] for one in log if one["method"] == "GET" and one["path"].endswith(".onnx")}
     skipped = sum(row.skipped for row in found.values())

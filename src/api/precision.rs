@@ -53,7 +53,7 @@ impl Model {
         let mut found = None;
         let mut converted = self.clone();
         if options.emulate && self.opset(ScopeId::MAIN, "").is_some_and(|opset| opset < SINCE_OPSET) {
-            // What is rounded in an older opset is what would change.
+            // The functions that round do not exist in this opset. The change itself shows whether anything has to be rounded.
             let narrow = options.clone().emulate(false);
             if self.clone().change_precision(&narrow)?.changed_values > 0 {
                 found = Some(SINCE_OPSET);

@@ -45,14 +45,15 @@ impl Explain {
         let meanings = report::meanings_of(code);
         let group: Vec<&Rule> = RULES.iter().copied().filter(|rule| rule.code.starts_with(&code.to_ascii_uppercase())).collect();
         match (rule, self.format) {
-            (None, Format::Text) if !group.is_empty() && messages.quiet => {}
-            (None, Format::Text) if !group.is_empty() => print(report::rules_text(group))?,
-            (None, Format::Json) if !group.is_empty() => print(report::rules_json(group))?,
-            (None, _) if meanings.is_empty() => bail!("unknown code '{code}'; {}`recast explain` lists all codes", hint(code)),
+            (None, _) if meanings.is_empty() && group.is_empty() => {
+                bail!("unknown code '{code}'; {}`recast explain` lists all codes", hint(code))
+            }
             (Some(rule), Format::Json) => print(report::rule_json(rule))?,
+            (None, Format::Json) if !group.is_empty() => print(report::rules_json(group))?,
             (None, Format::Json) => print(report::meanings_json(&meanings))?,
             (_, Format::Text) if messages.quiet => {}
             (Some(rule), Format::Text) => print(report::rule_text(rule, text_width()))?,
+            (None, Format::Text) if !group.is_empty() => print(report::rules_text(group))?,
             (None, Format::Text) => print(report::meanings_text(&meanings))?,
         }
         Ok(())

@@ -43,7 +43,7 @@ pub struct Runtime {
     /// The version that was named; of a row of the table, the last one.
     #[serde(skip)]
     pub version: Version,
-    /// Whether the first number of the version was named alone, which stands for the newest known version that begins with it.
+    /// Whether only the first number of the version was named. `version` is then the newest known one with that number.
     #[serde(skip)]
     is_major: bool,
 }
@@ -167,12 +167,12 @@ impl FromStr for Runtime {
         let newest = rows.last().filter(|newest| rows.iter().all(|row| bound(row.last) <= bound(newest.last)));
         let newer = newest.filter(|newest| by_prefix(&numbers, &bound(newest.last)) == Ordering::Greater);
         let row = rows.iter().find(|row| row.covers(&numbers)).or(newer).copied();
-        let of_major = || rows.iter().rfind(|row| numbers.len() == 1 && bound(row.last).starts_with(&numbers));
-        match (row, of_major()) {
-            (Some(row), _) => Ok(Runtime { version: Version::of(&numbers), ..row }),
-            (None, Some(newest)) => Ok(Runtime { is_major: true, ..*newest }),
-            (None, None) => Err(unknown(unknown_version(version, &numbers, &rows))),
+        if let Some(row) = row {
+            return Ok(Runtime { version: Version::of(&numbers), ..row });
         }
+        let newest_of_major = rows.iter().rfind(|row| numbers.len() == 1 && bound(row.last).starts_with(&numbers));
+        let newest = newest_of_major.ok_or_else(|| unknown(unknown_version(version, &numbers, &rows)))?;
+        Ok(Runtime { is_major: true, ..*newest })
     }
 }
 

@@ -26,36 +26,24 @@ pub(crate) const DOMAIN: &str = "onnx_recast";
 /// The first opset that has the operators of the functions: that of Where.
 pub(crate) const SINCE_OPSET: i64 = 9;
 
-const FLOAT16: &str = "
+/// The body of the function that rounds to FLOAT16.
+fn to_float16() -> String {
+    let scaled = "
     magnitude = Abs (x)
     most = Constant <value = float {131072}> ()
-    scaled = Min (magnitude, most)
-    splitter = Constant <value = float {8388609}> ()
-    product = Mul (scaled, splitter)
-    predecessor = Constant <value = float {0.99999994039535522}> ()
-    before = Mul (product, predecessor)
-    power = Sub (product, before)
-    least_normal = Constant <value = float {0.00006103515625}> ()
-    at_least = Max (power, least_normal)
-    steps = Constant <value = float {12288}> ()
-    shift = Mul (at_least, steps)
-    sum = Add (scaled, shift)
-    rounded = Sub (sum, shift)
+    scaled = Min (magnitude, most)";
+    let unsigned = "
     limit = Constant <value = float {65536}> ()
     is_finite = Less (rounded, limit)
     huge = Constant <value = float {1329227995784915872903807060280344576}> ()
     beyond = Mul (magnitude, huge)
-    unsigned = Where (is_finite, rounded, beyond)
-    tiny = Constant <value = float {2.98023223876953125e-8}> ()
-    above = Min (x, tiny)
-    minus_tiny = Constant <value = float {-2.98023223876953125e-8}> ()
-    within = Max (above, minus_tiny)
-    whole = Constant <value = float {33554432}> ()
-    sign = Mul (within, whole)
-    y = Mul (unsigned, sign)
-";
+    unsigned = Where (is_finite, rounded, beyond)";
+    [scaled, &rounded("0.00006103515625", "12288"), unsigned, &signed("x", "2.98023223876953125e-8", "33554432")].concat()
+}
 
-const BFLOAT16: &str = "
+/// The body of the function that rounds to BFLOAT16.
+fn to_bfloat16() -> String {
+    let scaled = "
     magnitude = Abs (x)
     one = Constant <value = float {1}> ()
     is_small = Less (magnitude, one)
@@ -65,33 +53,50 @@ const BFLOAT16: &str = "
     moved = Mul (x, factor)
     distance = Abs (moved)
     most = Constant <value = float {309485009821345068724781056}> ()
-    scaled = Min (distance, most)
-    splitter = Constant <value = float {8388609}> ()
-    product = Mul (scaled, splitter)
-    predecessor = Constant <value = float {0.99999994039535522}> ()
-    before = Mul (product, predecessor)
-    power = Sub (product, before)
-    least_normal = Constant <value = float {2.168404344971008868e-19}> ()
-    at_least = Max (power, least_normal)
-    steps = Constant <value = float {98304}> ()
-    shift = Mul (at_least, steps)
-    sum = Add (scaled, shift)
-    rounded = Sub (sum, shift)
+    scaled = Min (distance, most)";
+    let unsigned = "
     undo_up = Constant <value = float {5.42101086242752217e-20}> ()
     undo_down = Constant <value = float {1099511627776}> ()
     inverse = Where (is_small, undo_up, undo_down)
     unmoved = Mul (rounded, inverse)
     infinity = Constant <value = float {inf}> ()
     is_finite = Less (magnitude, infinity)
-    unsigned = Where (is_finite, unmoved, magnitude)
-    tiny = Constant <value = float {8.470329472543003391e-22}> ()
-    above = Min (moved, tiny)
-    minus_tiny = Constant <value = float {-8.470329472543003391e-22}> ()
+    unsigned = Where (is_finite, unmoved, magnitude)";
+    let signed = signed("moved", "8.470329472543003391e-22", "1180591620717411303424");
+    [scaled, &rounded("2.168404344971008868e-19", "98304"), unsigned, &signed].concat()
+}
+
+/// `rounded`: the number of the type that is nearest to `scaled`. `steps` is 1.5 times the steps of FLOAT in one of the type.
+fn rounded(least_normal: &str, steps: &str) -> String {
+    format!(
+        "
+    splitter = Constant <value = float {{8388609}}> ()
+    product = Mul (scaled, splitter)
+    predecessor = Constant <value = float {{0.99999994039535522}}> ()
+    before = Mul (product, predecessor)
+    power = Sub (product, before)
+    least_normal = Constant <value = float {{{least_normal}}}> ()
+    at_least = Max (power, least_normal)
+    steps = Constant <value = float {{{steps}}}> ()
+    shift = Mul (at_least, steps)
+    sum = Add (scaled, shift)
+    rounded = Sub (sum, shift)"
+    )
+}
+
+/// `y`: `unsigned` with the sign of an argument. `tiny` rounds to zero, and `whole` is 1 divided by it.
+fn signed(argument: &str, tiny: &str, whole: &str) -> String {
+    format!(
+        "
+    tiny = Constant <value = float {{{tiny}}}> ()
+    above = Min ({argument}, tiny)
+    minus_tiny = Constant <value = float {{-{tiny}}}> ()
     within = Max (above, minus_tiny)
-    whole = Constant <value = float {1180591620717411303424}> ()
+    whole = Constant <value = float {{{whole}}}> ()
     sign = Mul (within, whole)
-    y = Mul (unsigned, sign)
-";
+    y = Mul (unsigned, sign)"
+    )
+}
 
 /// The name of the function that rounds to a type: FLOAT16, or BFLOAT16.
 pub(crate) fn function_name(to: DType) -> &'static str {
@@ -100,7 +105,7 @@ pub(crate) fn function_name(to: DType) -> &'static str {
 
 /// The function that rounds to a type: FLOAT16, or BFLOAT16.
 pub(crate) fn function(to: DType, opset: i64) -> FunctionProto {
-    let (name, body) = (function_name(to), if to == DType::Float16 { FLOAT16 } else { BFLOAT16 });
+    let (name, body) = (function_name(to), if to == DType::Float16 { to_float16() } else { to_bfloat16() });
     let text = format!(
         r#"<ir_version: 8, opset_import: ["": {opset}]> g () => () {{ }}
         <domain: "{DOMAIN}", opset_import: ["": {opset}]> {name} (x) => (y) {{ {body} }}"#

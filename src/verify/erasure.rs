@@ -135,10 +135,7 @@ impl<'v> Erasure<'v> {
 
     /// Whether a value of the original was cast from another one by casts that may be left out, and lossless ones.
     fn is_lossless_source(&self, source: ValueId, of: ValueId) -> bool {
-        let is_lossless = |node: NodeId| {
-            let from = self.original.input(node, 0).and_then(|value| self.inferred[0].of(value).dtype());
-            matches!((from, self.original_cast_to(node)), (Some(from), Some(to)) if laws::is_lossless(from, to))
-        };
+        let is_lossless = |node: NodeId| matches!((self.original_input_type(node), self.original_cast_to(node)), (Some(from), Some(to)) if laws::is_lossless(from, to));
         let sources =
             self.lossless_sources.get_or_init(|| Sources::of(self.original, |node| self.is_followed(node) || is_lossless(node)));
         sources.is_source(source, of)

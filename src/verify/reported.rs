@@ -16,9 +16,15 @@ impl<'v> Erasure<'v> {
         self.report.emulation.is_some()
     }
 
+    /// Whether a node of the original is a cast of a type to itself.
     pub fn is_of_type_to_itself(&self, node: NodeId) -> bool {
-        let from = self.original.input(node, 0).and_then(|value| self.inferred[0].of(value).dtype());
+        let from = self.original_input_type(node);
         from.is_some() && from == self.original_cast_to(node)
+    }
+
+    /// The element type of the first input of a node of the original.
+    pub fn original_input_type(&self, node: NodeId) -> Option<DType> {
+        self.original.input(node, 0).and_then(|value| self.inferred[0].of(value).dtype())
     }
 
     /// The reported cast or rounding that a node is.
