@@ -37,7 +37,8 @@ def test_folds_are_verified(name: str, tmp_path: Path) -> None:
     assert in_memory.model == plain.model == (tmp_path / "out.onnx").read_bytes()
     assert in_memory.verified is not None
     assert in_memory.verified == written.verified
-    assert in_memory.verified.constants >= 2
+    # pump.onnx alone has no cast of a constant.
+    assert in_memory.verified.constants >= 2 or name == "pump"
     assert in_memory.verified.nodes == onnx_recast.inspect(plain.model).nodes
 
 
