@@ -77,6 +77,17 @@ def test_a_model_that_is_right_keeps_nothing() -> None:
     assert (tuned.keep_node, tuned.runs) == ((), 1)
 
 
+def test_errors_are_relative_to_a_number_at_least() -> None:
+    small = onnx.parser.parse_model("""<ir_version: 9, opset_import: ["": 18]>
+    g (float[n] x) => (float[n] y) <float[1] c = {12}> { d = Sub (x, c)  y = Sigmoid (d) }""")
+    x = np.linspace(1, 3, 100, dtype=np.float32)
+    relative = onnx_recast.precision_error(small, {"x": x})
+    assert relative.error > 2e-3
+    absolute = onnx_recast.precision_error(small, {"x": x}, least_scale=0.01)
+    assert absolute.error < 1e-3
+    assert onnx_recast.tune_precision(small, {"x": x}, tolerance=1e-3, least_scale=0.01).runs == 1
+
+
 def test_inputs_of_another_type_are_cast(model: onnx.ModelProto) -> None:
     errors = onnx_recast.precision_error(model, feeds(3), io="convert")
     assert errors.error < 1e-2

@@ -79,7 +79,13 @@ class TunedPrecision(Value):
 
 
 def precision_error(
-    model: object, inputs: Runs, to: object = "FLOAT16", *, tolerance: float = 1e-2, **options: Unpack[PrecisionOptions]
+    model: object,
+    inputs: Runs,
+    to: object = "FLOAT16",
+    *,
+    tolerance: float = 1e-2,
+    least_scale: float = 0.0,
+    **options: Unpack[PrecisionOptions],
 ) -> PrecisionErrors:
     """Change the precision of a model, and measure what that does to the values of each node, without a GPU.
 
@@ -96,6 +102,9 @@ def precision_error(
         The type that values get.
     tolerance : float
         The error above which a node is ``first``.
+    least_scale : float
+        Errors are relative to the largest magnitude of a result, or to this number if it is larger. With 0.01, a
+        probability of 1e-6 is as good as 0.
     **options
         Those of :func:`convert_precision` without ``opset``, which :func:`convert_version` has, and those about files.
 
@@ -123,11 +132,17 @@ def precision_error(
     >>> errors.error < 1e-2, errors.first
     (True, None)
     """
-    return _Trials(model, inputs, to, tolerance, options).measure(()).errors
+    return _Trials(model, inputs, to, tolerance, least_scale, options).measure(()).errors
 
 
 def tune_precision(
-    model: object, inputs: Runs, to: object = "FLOAT16", *, tolerance: float = 1e-2, **options: Unpack[PrecisionOptions]
+    model: object,
+    inputs: Runs,
+    to: object = "FLOAT16",
+    *,
+    tolerance: float = 1e-2,
+    least_scale: float = 0.0,
+    **options: Unpack[PrecisionOptions],
 ) -> TunedPrecision:
     """Change the precision of a model, and keep the types of as few nodes as the tolerance allows.
 
@@ -136,7 +151,7 @@ def tune_precision(
 
     Parameters
     ----------
-    model, inputs, to, **options
+    model, inputs, to, least_scale, **options
         See :func:`precision_error`.
     tolerance : float
         The largest error of an output, relative to its largest magnitude.
@@ -161,7 +176,7 @@ def tune_precision(
     >>> tuned.keep_node, tuned.runs
     ((), 1)
     """
-    trials = _Trials(model, inputs, to, tolerance, options)
+    trials = _Trials(model, inputs, to, tolerance, least_scale, options)
     best = _with_fewer(trials, _with_enough(trials))
     return TunedPrecision(best.result, tuple(map(literal, best.keep)), best.errors, trials.runs)
 
@@ -206,11 +221,20 @@ class _Trial:
 class _Trials:
     """Changes of the precision of a model, and its values before."""
 
-    def __init__(self, model: object, inputs: object, to: object, tolerance: float, options: PrecisionOptions) -> None:
+    def __init__(
+        self,
+        model: object,
+        inputs: object,
+        to: object,
+        tolerance: float,
+        least_scale: float,
+        options: PrecisionOptions,
+    ) -> None:
         if options.get("opset") is not None:
             raise ValueError("opset: convert the model first, with convert_version")
         opened = Opened(model, options.get("base_dir"))
-        self.model, self.to, self.tolerance, self.options, self.runs = model, to, tolerance, options, 0
+        self.model, self.to, self.options, self.runs = model, to, options, 0
+        self.tolerance, self.least_scale = tolerance, least_scale
         decoded, self.before = _all_values(opened.input, "the model")
         self.nodes = list(decoded.graph.node)
         self.paths = [_path(index, node) for index, node in enumerate(self.nodes)]
@@ -231,7 +255,7 @@ class _Trials:
         for feeds, expected in zip(self.feeds, self.expected, strict=True):
             for name, found in self._values(session, self._as_declared(session, feeds)).items():
                 if name in expected:
-                    errors[name] = _worse(errors.get(name), _difference(expected[name], found))
+                    errors[name] = _worse(errors.get(name), _difference(expected[name], found, self.least_scale))
         types = dict(zip(session.outputs, session.output_types, strict=True))
         measured = list(self._node_errors(errors, types))
         first = next((node for node, given in measured if node.largest > self.tolerance >= given), None)
@@ -295,7 +319,7 @@ def _all_values(model: _Input, name: str) -> tuple[Any, Session]:
     return decoded, Session(everything, name, _not_measured)
 
 
-def _difference(expected: Any, found: Any) -> tuple[float, float, int]:
+def _difference(expected: Any, found: Any, least_scale: float) -> tuple[float, float, int]:
     """Return the largest and the mean relative error, and the number of elements that are not finite any more."""
     import numpy as np
 
@@ -304,7 +328,7 @@ def _difference(expected: Any, found: Any) -> tuple[float, float, int]:
     finite = np.isfinite(expected)
     lost = int((finite & ~np.isfinite(found)).sum())
     both = finite & np.isfinite(found)
-    scale = float(np.abs(expected[finite]).max(initial=0.0))
+    scale = float(np.abs(expected[finite]).max(initial=least_scale))
     if not both.any() or not scale:
         scale = 1.0
     differences = np.abs(expected - found, where=both, out=np.zeros_like(expected)) / scale
