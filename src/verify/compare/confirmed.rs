@@ -160,10 +160,16 @@ fn is_nearest(to: DType, saturate: bool, number: Number, result: u64) -> bool {
         ordering == side || ordering.is_eq() && (code.is_multiple_of(2) || !is_exact)
     };
     let compared = |code: u64| number.abs().total_cmp(&middle_above(code));
-    use std::cmp::Ordering::{Greater, Less};
-    if !is_side(compared(format.largest), Less, format.largest) {
-        let saturates = to.bits() < 8 || to.is_float8() && saturate;
-        return is_overflow(&format, saturates, number.is_sign_negative(), result);
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    let beyond = compared(format.largest);
+    let saturates = to.bits() < 8 || to.is_float8() && saturate;
+    let is_overflow = || is_overflow(&format, saturates, number.is_sign_negative(), result);
+    if !is_side(beyond, Less, format.largest) {
+        return is_overflow();
+    }
+    // The number itself may be on either side.
+    if beyond == Equal && !is_exact && is_overflow() {
+        return true;
     }
     let has_sign = is_negative == (number.is_sign_negative() && (magnitude > 0 || format.has_negative_zero));
     let is_low_enough = magnitude <= format.largest && is_side(compared(magnitude), Less, magnitude);
