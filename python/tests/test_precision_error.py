@@ -70,6 +70,21 @@ def test_as_few_nodes_as_possible_are_kept(model: onnx.ModelProto) -> None:
     assert [node.node for node in again.kept] == list(tuned.keep_node)
 
 
+def test_errors_that_arise_everywhere_keep_parts_of_the_model() -> None:
+    count = 100
+    nodes = " ".join(f"[n{index}] v{index + 1} = Sin (v{index})" for index in range(count))
+    text = f"""<ir_version: 9, opset_import: ["": 18]> g (float[n] v0) => (float[n] v{count}) {{ {nodes} }}"""
+    model, x = onnx.parser.parse_model(text), np.linspace(-3, 3, 1001, dtype=np.float32)
+    whole = onnx_recast.precision_error(model, {"v0": x}, tolerance=1e-3)
+    tuned = onnx_recast.tune_precision(model, {"v0": x}, tolerance=whole.error / 3)
+    assert 31 < len(tuned.keep_node) < count
+    assert tuned.errors.error <= whole.error / 3
+    assert tuned.runs <= 20
+    nothing = onnx_recast.tune_precision(model, {"v0": x}, tolerance=0)
+    assert nothing.errors.error == 0
+    assert nothing.runs <= 20
+
+
 def test_a_model_that_is_right_keeps_nothing() -> None:
     path = MODELS / "fp8_qdq.onnx"
     x = np.random.default_rng(0).standard_normal((2, 32)).astype(np.float32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
 
 _MOST_RUNS = 20
 """Changes of precision that :func:`tune_precision` tries."""
+
+_SUSPECTS = (1, 2, 4, 8, 16)
+"""The nodes that are kept at first, since errors arise in them, step by step."""
+
+_CHECKS = 4
+"""Those of them that check choices of nodes."""
+
+_MARGIN = 0.9
+"""The part of an error that is not taken for the whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +156,10 @@ def tune_precision(
 ) -> TunedPrecision:
     """Change the precision of a model, and keep the types of as few nodes as the tolerance allows.
 
-    The nodes in which the error of the outputs arises keep their types, until it is within the tolerance. Then as many
-    of them as possible change again, half of them first. At most 20 changes are tried.
+    Up to 31 nodes in which errors arise keep their types. If that does not suffice, parts of the model are changed
+    alone, which tells how much of the error arises in them, and are halved where most of it does: errors of parts add
+    up as independent ones do. The parts that the tolerance does not allow keep their types. At most 20 changes are
+    tried.
 
     Parameters
     ----------
@@ -160,7 +172,7 @@ def tune_precision(
     -------
     TunedPrecision
         The model, and the nodes that keep their types. ``errors.error`` is above the tolerance if no choice of nodes
-        that was tried is within it.
+        that was tried is within it; it is the one with the smallest error then.
 
     Raises
     ------
@@ -177,19 +189,31 @@ def tune_precision(
     ((), 1)
     """
     trials = _Trials(model, inputs, to, tolerance, least_scale, options)
-    best = _with_fewer(trials, _with_enough(trials))
+    best = _tuned(trials)
     return TunedPrecision(best.result, tuple(map(literal, best.keep)), best.errors, trials.runs)
 
 
-def _with_enough(trials: _Trials) -> _Trial:
-    """Keep twice as many nodes each time, until the error is within the tolerance."""
-    best, count = trials.measure(()), 1
-    while best.errors.error > trials.tolerance and trials.runs < _MOST_RUNS:
-        added = [node for node in trials.suspects(best) if node not in best.keep][:count]
-        if not added:
-            break
-        best, count = trials.measure((*best.keep, *added)), 2 * count
-    return best
+def _tuned(trials: _Trials) -> _Trial:
+    """Return the change within the tolerance that keeps the fewest nodes, or the one with the smallest error."""
+    whole = best = trials.measure(())
+    nodes = trials.changed(whole)
+    for count in _SUSPECTS:
+        added = [node for node in _suspects(best, nodes) if node not in best.keep][:count]
+        if best.errors.error > trials.tolerance and added:
+            best = trials.measure((*best.keep, *added))
+    if best.errors.error <= trials.tolerance or not nodes:
+        return _with_fewer(trials, best)
+    return _by_parts(trials, nodes, whole.errors.error, _better(whole, best))
+
+
+def _better(left: _Trial, right: _Trial) -> _Trial:
+    return right if right.errors.error < left.errors.error else left
+
+
+def _suspects(trial: _Trial, nodes: list[str]) -> list[str]:
+    """Return those of the nodes in which errors arise, the largest first."""
+    found = [node for node in trial.errors.nodes if node.node in nodes and (node.arising > 0 or node.not_finite)]
+    return [node.node for node in sorted(found, key=lambda node: (-node.not_finite, -node.arising))]
 
 
 def _with_fewer(trials: _Trials, best: _Trial) -> _Trial:
@@ -207,6 +231,66 @@ def _with_fewer(trials: _Trials, best: _Trial) -> _Trial:
         else:
             size //= 2
     return best
+
+
+def _by_parts(trials: _Trials, nodes: list[str], error: float, best: _Trial) -> _Trial:
+    """Keep the parts of the model in which most of the error arises, halved as often as there are trials for it."""
+    parts = [_Part(0, len(nodes), error)]
+    limit = trials.tolerance * _MARGIN
+    while trials.runs < _MOST_RUNS - _CHECKS:
+        longest = max(_beyond(parts, limit), key=_Part.length, default=None)
+        if longest is None or longest.length() == 1:
+            break
+        parts.remove(longest)
+        parts += _halves(trials, nodes, longest)
+    for _ in range(trials.runs, _MOST_RUNS):
+        kept = sorted(_beyond(parts, limit), key=lambda part: part.start)
+        if kept:
+            best = _better(best, trials.measure(_within(nodes, kept)))
+        if best.errors.error <= trials.tolerance:
+            break
+        limit /= 2
+    return best
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Consecutive nodes, and the error of the outputs if only these change."""
+
+    start: int
+    end: int
+    error: float
+
+    def length(self) -> int:
+        return self.end - self.start
+
+
+def _within(nodes: list[str], parts: list[_Part]) -> tuple[str, ...]:
+    return tuple(node for part in parts for node in nodes[part.start : part.end])
+
+
+def _beyond(parts: list[_Part], limit: float) -> list[_Part]:
+    """Return the parts that have to keep their types, so that the error of the others is within the limit."""
+    squares = 0.0
+    kept: list[_Part] = []
+    for part in sorted(parts, key=lambda part: part.error**2 / part.length()):
+        squares += part.error**2
+        if squares > limit**2:
+            kept.append(part)
+    return kept
+
+
+def _halves(trials: _Trials, nodes: list[str], part: _Part) -> list[_Part]:
+    """Return both halves of a part. The error of the second one is measured if that of the first may be the whole."""
+    middle = (part.start + part.end) // 2
+
+    def error_of(start: int, end: int) -> float:
+        return trials.measure((*nodes[:start], *nodes[end:])).errors.error
+
+    first = error_of(part.start, middle)
+    is_whole = first >= part.error * _MARGIN
+    second = error_of(middle, part.end) if is_whole else math.sqrt(part.error**2 - first**2)
+    return [_Part(part.start, middle, first), _Part(middle, part.end, second)]
 
 
 @dataclass(frozen=True)
@@ -263,20 +347,19 @@ class _Trials:
         of_outputs = [errors[name][0] for name in self.outputs if name in errors]
         return _Trial(keep, result, PrecisionErrors(max(of_outputs, default=0.0), first, nodes))
 
-    def suspects(self, trial: _Trial) -> list[str]:
-        """Return the nodes before the outputs with an error, those in which the most of it arises first."""
+    def changed(self, trial: _Trial) -> list[str]:
+        """Return the nodes with floating-point results on which outputs depend, and which do not keep their types."""
         producers = {name: index for index, node in enumerate(self.nodes) for name in node.output if name}
-        largest = {node.value: node.largest for node in trial.errors.nodes}
-        waiting = [name for name in self.outputs if largest.get(name, 0.0) > self.tolerance or name not in largest]
+        waiting = list(self.outputs)
         before: set[int] = set()
         while waiting:
             index = producers.get(waiting.pop())
             if index is not None and index not in before:
                 before.add(index)
-                waiting.extend(self.nodes[index].input)
-        found = [node for node in trial.errors.nodes if node.node in {self.paths[index] for index in before}]
-        found.sort(key=lambda node: (-node.not_finite, -node.arising))
-        return [node.node for node in found if node.arising > 0 or node.not_finite]
+                waiting.extend(_names_used(self.nodes[index]))
+        used = {self.paths[index] for index in before if self.nodes[index].op_type != "Constant"}
+        used -= {node.node for node in trial.result.kept}
+        return [node.node for node in trial.errors.nodes if node.node in used]
 
     def _node_errors(
         self, errors: Mapping[str, tuple[float, float, int]], types: Mapping[str, str | None]
@@ -339,6 +422,16 @@ def _worse(left: tuple[float, float, int] | None, right: tuple[float, float, int
     if left is None:
         return right
     return max(left[0], right[0]), max(left[1], right[1]), left[2] + right[2]
+
+
+def _names_used(node: Any) -> Iterator[str]:
+    """Yield the names that a node and the graphs in its attributes use."""
+    yield from node.input
+    for attribute in node.attribute:
+        for graph in [attribute.g] if attribute.HasField("g") else attribute.graphs:
+            yield from (output.name for output in graph.output)
+            for inner in graph.node:
+                yield from _names_used(inner)
 
 
 def _path(index: int, node: Any) -> str:
