@@ -1,4 +1,4 @@
-//! Attributes with a fixed list of words, and constants without a value.
+//! Attributes with a fixed list of words or numbers, and constants without a value.
 
 use super::operation::Operation;
 use crate::protobuf::schema::AttributeProto;
@@ -41,10 +41,43 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("Upsample", "mode", "nearest linear bilinear cubic"),
 ];
 
+/// Attributes of which the text defines 0 and 1. Runtimes differ on other numbers: some compare with 0, and some with 1.
+const FLAGS: &[&str] = &[
+    "allowzero",
+    "antialias",
+    "exclude_outside",
+    "exclusive",
+    "fmod",
+    "is_causal",
+    "keepdims",
+    "largest",
+    "noop_with_empty_axes",
+    "reverse",
+    "select_last_index",
+    "sorted",
+];
+
 pub(super) fn fault(operation: &Operation) -> Option<String> {
     if operation.schema.name == "Constant" {
         return without_value(operation);
     }
+    number(operation).or_else(|| word(operation))
+}
+
+/// A flag that is neither 0 nor 1, or a negative bound of Attention.
+fn number(operation: &Operation) -> Option<String> {
+    let is_attention = operation.schema.domain.is_empty() && operation.schema.name == "Attention";
+    operation.node.attribute.iter().find_map(|attribute| {
+        let (name, stated) = (attribute.name(), operation.attribute(attribute.name())??);
+        if FLAGS.contains(&name) && !(0..=1).contains(&stated.i()) {
+            return Some(format!("`{name}` = {}: {} has 0 and 1", stated.i(), operation.schema));
+        }
+        let is_negative = is_attention && name == "softcap" && stated.f() < 0.0;
+        is_negative.then(|| format!("`softcap` = {}: {} has 0 and positive numbers", stated.f(), operation.schema))
+    })
+}
+
+fn word(operation: &Operation) -> Option<String> {
     let unknown = |attribute: &AttributeProto| {
         let (_, name, words) =
             WORDS.iter().find(|(op, name, _)| *name == attribute.name() && (op.is_empty() || *op == operation.schema.name))?;
