@@ -1,13 +1,11 @@
 //! Plans the conversion of a model, and applies the plan if nothing blocks it.
 
-use std::sync::OnceLock;
-
 use super::expansion_body::CheckOfPasses;
 use super::runnable::{self, Planned};
 use super::{NotConverted, Options, Report, ir, valid};
 use crate::base::error::Invalid;
 use crate::graph::{Edit, Model, ScopeId, ScopeKind};
-use crate::ops::inference::Inferred;
+use crate::ops::inference::Deferred;
 use crate::ops::schemas::LATEST_OPSET;
 
 /// A converted model.
@@ -78,7 +76,7 @@ fn unknown_opset(opset: i64) -> String {
 ///
 /// # Errors
 /// With the first that is not.
-pub(crate) fn expect_valid(model: &Model, inferred: &OnceLock<Inferred>) -> Result<(), NotConverted> {
+pub(crate) fn expect_valid(model: &Model, inferred: &Deferred) -> Result<(), NotConverted> {
     valid::check(model, inferred, 0)
 }
 
@@ -90,7 +88,7 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
     if !(1..=LATEST_OPSET).contains(&options.opset) {
         return Err(Invalid::at("target opset", unknown_opset(options.opset)).into());
     }
-    let inferred = OnceLock::new();
+    let inferred = Deferred::with(options.contested);
     valid::check(model, &inferred, options.opset)?;
     plan_valid(model, &inferred, options, None)
 }
@@ -102,7 +100,7 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
 /// If nodes cannot be converted, with all of them.
 pub(crate) fn plan_valid(
     model: &Model,
-    inferred: &OnceLock<Inferred>,
+    inferred: &Deferred,
     options: &Options,
     check: Option<CheckOfPasses>,
 ) -> Result<Possible, NotConverted> {

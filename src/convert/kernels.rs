@@ -1,14 +1,12 @@
 //! Kernels of the runtime that has to run the converted model: the nodes that it cannot run.
 
-use std::sync::OnceLock;
-
 use super::Blocker;
 use super::bodies::graphs;
 use super::context::{Record, Source};
 use super::reason::Code;
 use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, is_onnx_domain};
-use crate::ops::inference::{Inferred, infer};
+use crate::ops::inference::Deferred;
 use crate::ops::kernels::{Operation, Table, Versions, is_run, missing_kernel, operations_of};
 use crate::ops::runtimes::Runtime;
 use crate::ops::schemas::{self, Schema, ValueType};
@@ -86,8 +84,8 @@ impl Wanted {
     }
 
     /// Checks a node that stays as it is, in an opset of ai.onnx.
-    pub fn check_kept(&self, model: &Model, inferred: &OnceLock<Inferred>, id: NodeId, opset: i64) -> Checked {
-        let inferred = inferred.get_or_init(|| infer(model));
+    pub fn check_kept(&self, model: &Model, inferred: &Deferred, id: NodeId, opset: i64) -> Checked {
+        let inferred = inferred.of(model);
         let mut checked = Checked::default();
         if is_run(model, inferred, id.scope) {
             let node = model.node(id);
@@ -101,7 +99,7 @@ impl Wanted {
 
     /// Checks the nodes that replace a node, and those in their subgraphs, unless these are the subgraphs of the replaced node.
     pub fn check_new(&self, source: &Source, record: &Record, nodes: &[NodeProto], opset: i64) -> Checked {
-        let inferred = source.inferred.get_or_init(|| infer(source.model));
+        let inferred = source.inferred.of(source.model);
         let made = record.made.iter().map(|made| (made.name.as_str(), made.known.value_type));
         let mut types: HashMap<&str, Option<ValueType>> = made.collect();
         types.extend(source.values.iter().map(|&(name, value)| (name, inferred.of(value).value_type)));

@@ -1,11 +1,10 @@
 //! The lowest opset to which a model can be converted.
 
-use std::sync::OnceLock;
-
 use super::kernels::Wanted;
 use super::plan::Plan;
 use super::{Options, valid};
 use crate::graph::{Model, ScopeId};
+use crate::ops::inference::Deferred;
 
 /// The lowest opset to which a model can be converted, and in which the runtime of the options has kernels, if they name one: its own if
 /// none below that works. `None` if it does not import ai.onnx.
@@ -27,7 +26,7 @@ pub fn lowest_that_runs(model: &Model, options: &Options) -> Option<i64> {
 
 /// The lowest opset, up to the highest, that one of the wanted versions runs; none if there is none.
 fn search(model: &Model, options: &Options, (from, highest): (i64, i64), wanted: impl Fn(i64) -> Option<Wanted>) -> Option<i64> {
-    let inferred = OnceLock::new();
+    let inferred = Deferred::with(options.contested);
     let mut opset = if valid::check(model, &inferred, 0).is_ok() { 1 } else { from };
     while opset <= highest {
         let wanted = wanted(opset);

@@ -1,7 +1,5 @@
 //! Plans the conversion of some nodes of a scope. Parts of a large scope are planned at the same time.
 
-use std::sync::OnceLock;
-
 use super::bodies::{Bodies, graphs};
 use super::context::{Record, Source};
 use super::convert_node::{Blocked, NodeConverter};
@@ -15,7 +13,7 @@ use crate::base::hash::{HashMap, SharedTexts};
 use crate::base::progress::{Counter, cancelled};
 use crate::base::threshold::Threshold;
 use crate::graph::{Edit, Model, Names, NewNodes, NodeId, ScopeId, ValueId, is_onnx_domain};
-use crate::ops::inference::Inferred;
+use crate::ops::inference::Deferred;
 use crate::ops::schemas;
 use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
 
@@ -24,7 +22,7 @@ use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
 pub(super) struct Shared<'a, 'm> {
     pub model: &'m Model,
     pub options: &'a Options,
-    pub inferred: &'m OnceLock<Inferred>,
+    pub inferred: &'m Deferred,
     /// The versions of a runtime of which one has to run the result.
     pub wanted: Option<Wanted>,
     pub check: Option<CheckOfPasses>,

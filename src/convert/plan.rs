@@ -2,8 +2,6 @@
 //!
 //! Large scopes are planned in parts, on all cores. Parts that want the same fresh name are planned again, in order.
 
-use std::sync::OnceLock;
-
 use super::bodies::Bodies;
 use super::expansion_body::CheckOfPasses;
 use super::functions::Functions;
@@ -15,7 +13,7 @@ use crate::base::hash::HashSet;
 use crate::base::progress::{Counter, Unit};
 use crate::base::threshold::Threshold;
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind};
-use crate::ops::inference::Inferred;
+use crate::ops::inference::Deferred;
 use crate::process::try_in_waves;
 
 /// The conversion plan of a model: edits and their report, or blockers.
@@ -40,7 +38,7 @@ impl Plan {
     /// If the operation is cancelled.
     pub fn new(
         model: &Model,
-        inferred: &OnceLock<Inferred>,
+        inferred: &Deferred,
         options: &Options,
         wanted: Option<Wanted>,
         check: Option<CheckOfPasses>,
@@ -91,7 +89,7 @@ impl Plan {
 struct Planner<'m> {
     model: &'m Model,
     options: &'m Options,
-    inferred: &'m OnceLock<Inferred>,
+    inferred: &'m Deferred,
     wanted: Option<Wanted>,
     check: Option<CheckOfPasses>,
     /// The functions that operators are expanded into, if that is requested.

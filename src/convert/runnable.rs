@@ -1,7 +1,5 @@
 //! The opset in which a runtime has kernels for all nodes of a model.
 
-use std::sync::OnceLock;
-
 use super::Options;
 use super::expansion_body::CheckOfPasses;
 use super::kernels::{Gap, Wanted};
@@ -10,7 +8,7 @@ use super::reason::Code;
 use crate::base::error::Invalid;
 use crate::base::printable::plural;
 use crate::graph::Model;
-use crate::ops::inference::Inferred;
+use crate::ops::inference::Deferred;
 use crate::ops::kernels::unknown_kernels;
 use crate::ops::schemas;
 
@@ -29,7 +27,7 @@ pub(super) struct Planned {
 /// If the operation is cancelled.
 pub(super) fn plan(
     model: &Model,
-    inferred: &OnceLock<Inferred>,
+    inferred: &Deferred,
     options: &Options,
     check: Option<CheckOfPasses>,
 ) -> Result<Planned, Invalid> {

@@ -2,8 +2,6 @@
 //!
 //! Only what onnx.checker refuses, or onnxruntime does not load, may be refused here. Neither looks at training graphs.
 
-use std::sync::OnceLock;
-
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 
@@ -12,13 +10,13 @@ use crate::base::error::{Invalid, ModelPlace};
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::threshold::Threshold;
 use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain};
-use crate::ops::inference::{Inferred, Known, infer};
+use crate::ops::inference::{Deferred, Inferred, Known};
 use crate::ops::schemas::LATEST_OPSET;
 use crate::ops::validity::node_fault;
 use crate::process::{in_waves, try_in_waves};
 
 /// Checks the main graph and the functions of a model that is to be converted to an opset; 0 if it stays as it is.
-pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>, to: i64) -> Result<(), NotConverted> {
+pub(super) fn check(model: &Model, inferred: &Deferred, to: i64) -> Result<(), NotConverted> {
     functions(model)?;
     let mut invalid: Vec<Blocker> = Vec::new();
     for scope in model.scopes().filter(|&scope| !model.is_training(scope)) {
@@ -27,7 +25,7 @@ pub(super) fn check(model: &Model, inferred: &OnceLock<Inferred>, to: i64) -> Re
     }
     expect_defined(model)?;
     model.scopes().filter(|&scope| !model.is_training(scope)).try_for_each(|scope| initializers(model, scope))?;
-    let inferred = inferred.get_or_init(|| infer(model));
+    let inferred = inferred.of(model);
     for scope in model.scopes().filter(|&scope| !model.is_training(scope)) {
         let faults =
             |_: &_, part: Vec<NodeId>| part.into_iter().filter_map(|node| blocker(model, inferred, node, to)).collect::<Vec<_>>();

@@ -1,7 +1,5 @@
 //! Verification of a conversion.
 
-use std::sync::OnceLock;
-
 use super::bystanders::{are_same, compare_models, compare_nodes, of_conversion};
 use super::fault::{Fault, NotVerified};
 use super::pairs::Pairs;
@@ -11,7 +9,7 @@ use crate::base::hash::HashSet;
 use crate::base::parallel;
 use crate::convert::{self, NotConverted, Options};
 use crate::graph::{Model, NodeId};
-use crate::ops::inference::{Inferred, Known, infer};
+use crate::ops::inference::{Deferred, Inferred, Known};
 use crate::passes::Options as PassOptions;
 
 pub(super) fn verify(original: Model, written: &Model, options: &Options) -> (Verified, Vec<Fault>) {
@@ -24,10 +22,10 @@ pub(super) fn verify(original: Model, written: &Model, options: &Options) -> (Ve
 
 fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fault>, NotConverted> {
     let original = convert::read(original, options)?;
-    let (before, after) = (OnceLock::new(), OnceLock::new());
+    let [before, after] = [(); 2].map(|()| Deferred::with(options.contested));
     let infer_both = || {
-        before.get_or_init(|| infer(&original));
-        after.get_or_init(|| infer(written));
+        before.of(&original);
+        after.of(written);
     };
     let compare = || {
         // What the conversion may not change.
@@ -37,7 +35,7 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
         (faults, pairs, differing)
     };
     let ((), (mut faults, pairs, differing)) = parallel::join(infer_both, compare);
-    faults.extend(types(&pairs, [&before, &after]));
+    faults.extend(types(&pairs, [before.of(&original), after.of(written)]));
     match convert::expect_valid(written, &after) {
         Ok(()) => {}
         Err(NotConverted::Blocked { blockers, .. }) => {
@@ -82,8 +80,7 @@ fn differing(pairs: &Pairs) -> Vec<[NodeId; 2]> {
 }
 
 /// Values whose types or shapes, inferred from the operators of both opsets, contradict each other.
-fn types(pairs: &Pairs, inferred: [&OnceLock<Inferred>; 2]) -> Vec<Fault> {
-    let [Some(original), Some(written)] = inferred.map(OnceLock::get) else { return Vec::new() };
+fn types(pairs: &Pairs, [original, written]: [&Inferred; 2]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for value in pairs.written.values() {
         let Some(counterpart) = pairs.value(value) else { continue };
@@ -119,7 +116,7 @@ mod tests {
     fn a_conversion_is_refused_if_passes_did_not_keep_the_results_of_an_expansion() {
         let text = r#"<ir_version: 10, opset_import: ["": 18]> g (int8[2] x) => (int8[2] y) { y = BitwiseNot (x) }"#;
         let model = Model::new(onnx_text::parse(text).unwrap()).unwrap();
-        let planned = |check| convert::plan_valid(&model, &OnceLock::new(), &Options::to(17), Some(check));
+        let planned = |check| convert::plan_valid(&model, &Deferred::default(), &Options::to(17), Some(check));
         assert!(planned(passes_kept).is_ok());
         let Err(NotConverted::Blocked { blockers, .. }) = planned(|_, _| Err("they differ".to_owned())) else {
             panic!("converted")

@@ -29,8 +29,8 @@ pub(super) fn verify(original: &Model, written: &Model, options: &Options, is_lo
 
 /// What terms show: faults of values by name and, by scope, of nodes, declarations and outputs.
 fn by_terms(pairs: &Pairs, made: &Made, options: &Options, is_lossy: bool) -> (Verified, Vec<Fault>, Vec<[Vec<Fault>; 3]>) {
-    let terms = Terms::new(pairs, is_lossy);
-    let exact = is_lossy.then(|| Terms::new(pairs, false));
+    let terms = Terms::new(pairs, is_lossy, options.contested);
+    let exact = is_lossy.then(|| Terms::new(pairs, false, options.contested));
     let exact = exact.as_ref().map(|terms| Equality::new(terms, made, *options));
     let mut equality = Equality::new(&terms, made, *options).or(exact);
     let named = equality.named();

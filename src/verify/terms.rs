@@ -17,16 +17,18 @@ use super::pairs::Pairs;
 use super::term::{Effect, Move, Side, Term, TermId};
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::parallel;
-use crate::elements::cast::RoundMode;
+use crate::elements::cast::{Contested, RoundMode};
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, TypeSource, ValueId};
-use crate::ops::inference::{Inferred, infer};
+use crate::ops::inference::{Inferred, infer_with};
 use prost::Message as _;
 
 /// The terms of the values of both models.
 pub(super) struct Terms<'m> {
     pub pairs: &'m Pairs<'m>,
     is_lossy: bool,
+    /// The choice between contested shapes; `None`: they are unknown.
+    contested: Option<Contested>,
     terms: Vec<Term>,
     /// By term: the element type, once it was asked for, if it is known.
     types: Vec<Cell<Option<DType>>>,
@@ -46,12 +48,13 @@ pub(super) struct Terms<'m> {
 }
 
 impl<'m> Terms<'m> {
-    pub fn new(pairs: &'m Pairs<'m>, is_lossy: bool) -> Terms<'m> {
+    pub fn new(pairs: &'m Pairs<'m>, is_lossy: bool, contested: Option<Contested>) -> Terms<'m> {
         let of = [pairs.original, pairs.written].map(|model| vec![None; model.value_bound()]);
         let count = pairs.original.value_bound();
         let mut terms = Terms {
             pairs,
             is_lossy,
+            contested,
             terms: Vec::with_capacity(count),
             types: Vec::with_capacity(count),
             first: Vec::with_capacity(count),
@@ -81,8 +84,8 @@ impl<'m> Terms<'m> {
     /// The types and shapes inferred for a model.
     pub fn inferred(&self, side: Side) -> &Inferred {
         let inferred = self.inferred.get_or_init(|| {
-            let (original, written) = (self.pairs.original, self.pairs.written);
-            parallel::join(|| infer(original), || infer(written)).into()
+            let (original, written, contested) = (self.pairs.original, self.pairs.written, self.contested);
+            parallel::join(|| infer_with(original, contested), || infer_with(written, contested)).into()
         });
         &inferred[side as usize]
     }
@@ -327,21 +330,13 @@ impl<'m> Terms<'m> {
                 };
                 match (first, from) {
                     (Some(first), Some(from)) if is_one_cast(first, from) => {
-                        if left.pop().is_none()
-                            && let Some((of, _)) = self.as_cast(base)
-                        {
-                            base = of;
-                        }
+                        self.take_last_cast(&mut left, &mut base);
                         if from == effect.to {
                             break;
                         }
                     }
                     (Some(first), Some(from)) if laws::has_equal_middles(from, first.to, effect.to) => {
-                        if left.pop().is_none()
-                            && let Some((of, _)) = self.as_cast(base)
-                        {
-                            base = of;
-                        }
+                        self.take_last_cast(&mut left, &mut base);
                         left.extend([Effect { to: DType::Float, ..first }, effect]);
                         break;
                     }
@@ -352,16 +347,20 @@ impl<'m> Terms<'m> {
                 }
             }
         }
-        let known = left.iter().take_while(|&&effect| match self.ids.get(&Term::Cast { of: base, effect }) {
-            Some(&id) => {
-                base = id;
-                true
-            }
-            None => false,
+        let known = left.iter().take_while(|&&effect| {
+            let id = self.ids.get(&Term::Cast { of: base, effect });
+            id.map(|&id| base = id).is_some()
         });
         let known = known.count();
         left.drain(..known);
         (base, left)
+    }
+
+    /// Takes the last cast away, which may be part of the term.
+    fn take_last_cast(&self, left: &mut Vec<Effect>, base: &mut TermId) {
+        if left.pop().is_none() {
+            *base = self.as_cast(*base).map_or(*base, |(of, _)| of);
+        }
     }
 
     /// A term without the casts around it.

@@ -14,7 +14,7 @@ use crate::base::threshold::Threshold;
 use crate::elements::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
 use crate::elements::dtype::DType;
 use crate::graph::{CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
-use crate::ops::inference::{Inferred, infer};
+use crate::ops::inference::{Inferred, infer_with};
 use crate::ops::schemas::{self, LATEST_OPSET, ValueType};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 use crate::tensor::{Allowance, Content, Failure};
@@ -310,7 +310,7 @@ impl Decisions<'_> {
     }
 
     pub(super) fn inferred(&self) -> &Inferred {
-        self.inferred.get_or_init(|| infer(self.model))
+        self.inferred.get_or_init(|| infer_with(self.model, self.options.contested))
     }
 
     fn kernel(&self, node: NodeId, cast: &CastNode, from: DType, to: DType) -> Result<(Cast, Step), Skip> {

@@ -5,9 +5,6 @@ mod known;
 
 pub(super) use known::{counted_from_front, is_countable, permuted};
 
-use std::borrow::Cow;
-use std::sync::OnceLock;
-
 use super::expanded::Exactness;
 use super::make;
 use super::reason::{AttributeAmbiguous, NodeInvalid, Reason, Strict};
@@ -15,15 +12,16 @@ use super::settings::Settings;
 use super::value::Value;
 use crate::elements::dtype::DType;
 use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ScopeKind, ValueId};
-use crate::ops::inference::{Inferred, Ints, Known, infer};
+use crate::ops::inference::{Deferred, Inferred, Ints, Known};
 use crate::ops::schemas::{Schema, TypeSet};
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto};
+use std::borrow::Cow;
 
 /// The node in the unconverted model.
 pub(super) struct Source<'m> {
     pub model: &'m Model,
     /// Computed on first use.
-    pub inferred: &'m OnceLock<Inferred>,
+    pub inferred: &'m Deferred,
     pub settings: Settings,
     /// The node as the model has it.
     pub id: NodeId,
@@ -34,9 +32,13 @@ pub(super) struct Source<'m> {
 }
 
 impl Source<'_> {
+    fn inferred(&self) -> &Inferred {
+        self.inferred.of(self.model)
+    }
+
     /// Type and shape of a value of the model, as far as they are known.
     pub fn known(&self, value: ValueId) -> &Known {
-        self.inferred.get_or_init(|| infer(self.model)).of(value)
+        self.inferred().of(value)
     }
 
     /// The types that a value has in all calls of the function that contains the node, as far as they are known. If no graph calls the
@@ -44,7 +46,7 @@ impl Source<'_> {
     pub fn types_in_calls(&self, value: Option<ValueId>) -> Option<TypeSet> {
         let root = self.model.root(self.id.scope);
         let ScopeKind::Function(_) = self.model.scope_kind(root) else { return None };
-        let inferred = self.inferred.get_or_init(|| infer(self.model));
+        let inferred = self.inferred();
         match inferred.is_called(root) {
             true => inferred.types_in_calls(root, value?),
             false => Some(TypeSet::of(&[])),
@@ -53,7 +55,7 @@ impl Source<'_> {
 
     /// The integers of a value that is computed from shapes, as far as they are known.
     pub fn ints(&self, value: ValueId) -> Option<&Ints> {
-        self.inferred.get_or_init(|| infer(self.model)).ints(value)
+        self.inferred().ints(value)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::{Expansion, exact, list};
 use crate::convert::context::{Context, counted_from_front};
-use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown, TooLarge};
+use crate::convert::reason::{Contested, NodeInvalid, Reason, ShapeUnknown, TooLarge};
+use crate::ops::readings;
 
 pub(super) const EXPANSIONS: &[Expansion] =
     &[exact("GatherElements", 11, gather_elements), exact("GatherND", 11, gather_nd), exact("Slice", 10, slice)];
@@ -120,9 +121,6 @@ fn slice(cx: &Context) -> Result<String, Reason> {
     if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
         return Err(NodeInvalid.because("the lists of the slice have different lengths"));
     }
-    if steps.contains(&0) {
-        return Err(NodeInvalid.because("a step of the slice is zero"));
-    }
     let mut body = "data_0 = Identity (data)\n".to_owned();
     for (index, (&axis, &step)) in axes.iter().zip(&steps).enumerate() {
         let (start, end, next) = (starts[index], ends[index], index + 1);
@@ -139,7 +137,7 @@ fn slice(cx: &Context) -> Result<String, Reason> {
             Some(None) => return Err(ShapeUnknown.because(format!("the length of axis {axis} must be known"))),
             None => return Err(NodeInvalid.because("`axes` are out of range")),
         };
-        let places = steps_along(length, start, end, step);
+        let places = steps_along(cx, length, [start, end, step])?;
         body += &format!(
             "places_{index} = Constant <value = int64[{}] {{{}}}> ()
              data_{next} = Gather <axis: int = {axis}> (data_{index}, places_{index})\n",
@@ -150,18 +148,12 @@ fn slice(cx: &Context) -> Result<String, Reason> {
     Ok(format!("{body}output = Identity (data_{})", axes.len()))
 }
 
-/// The indices of a slice of an axis. Bounds count from the end if they are negative, and are then clamped.
-fn steps_along(length: i64, start: i64, end: i64, step: i64) -> Vec<i64> {
-    let bound = |bound: i64, least: i64, most: i64| if bound < 0 { bound.saturating_add(length) } else { bound }.clamp(least, most);
-    match step {
-        1.. => {
-            let (start, end) = (bound(start, 0, length), bound(end, 0, length));
-            (start..end).step_by(usize::try_from(step).unwrap_or(usize::MAX)).collect()
-        }
-        _ if length == 0 => Vec::new(),
-        _ => {
-            let (start, end) = (bound(start, 0, length - 1), bound(end, -1, length - 1));
-            (end + 1..=start).rev().step_by(usize::try_from(step.unsigned_abs()).unwrap_or(usize::MAX)).collect()
-        }
-    }
+/// The indices of a slice of an axis of this length.
+fn steps_along(cx: &Context, length: i64, bounds: [i64; 3]) -> Result<Vec<i64>, Reason> {
+    let invalid = || NodeInvalid.because("a step of the slice is zero");
+    let opset = cx.source.model.opset(cx.source.id.scope, "").unwrap_or(cx.to);
+    let range = readings::slice(length, bounds, opset).ok_or_else(invalid)?;
+    let (first, count) = range.choose(cx.source.settings.contested).map_err(|why| Contested.because(why))?;
+    // Beyond the last index, the step may be any number.
+    Ok((0..count).map(|place| first.saturating_add(place.saturating_mul(bounds[2]))).collect())
 }

@@ -6,6 +6,7 @@ use crate::elements::cast::Contested;
 use crate::elements::dtype::DType;
 use crate::graph::{Attribute, Model, NodeId};
 use crate::ops::inference::MOST_DIMENSIONS;
+use crate::ops::readings::Readings;
 use crate::ops::schemas::{Default, Schema};
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 use crate::tensor::{Content, element_count};
@@ -135,6 +136,11 @@ impl<'a> Call<'a> {
             Some(Contested::Text) => Ok(text),
             Some(Contested::Runtime) => runtime.ok_or_else(|| NotComputed::LeftToRuntimes(why.to_owned())),
         }
+    }
+
+    /// The chosen one of two readings, if they are contested.
+    pub(super) fn choose<T: PartialEq>(&self, readings: Readings<T>) -> Result<T, NotComputed> {
+        readings.choose(self.contested).map_err(NotComputed::Contested)
     }
 
     /// The number of elements of a result, which is not larger than the limit allows.

@@ -4,6 +4,7 @@ use super::call::{Call, length};
 use super::operator::Operator;
 use super::result::{Computed, NotComputed, undefined};
 use crate::elements::dtype::DType;
+use crate::ops::readings::{self, SQUEEZE_WITHOUT_AXES};
 use crate::tensor::{Content, element_count};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -50,11 +51,7 @@ fn squeeze(call: &Call) -> Computed {
     let dims = input.dims();
     let ones = || (0..dims.len()).filter(|&axis| dims[axis] == 1).collect::<Vec<usize>>();
     let axes = match call.axes("axes", 1)? {
-        Some(axes) if axes.is_empty() && dims.contains(&1) => call.contested(
-            Vec::new(),
-            Some(ones()),
-            "an empty list of axes removes no axis by the text of ONNX, and all axes of length 1 in onnxruntime",
-        )?,
+        Some(axes) if axes.is_empty() && dims.contains(&1) => call.contested(Vec::new(), Some(ones()), SQUEEZE_WITHOUT_AXES)?,
         Some(axes) => call.each_axis(&axes, dims.len())?,
         None => ones(),
     };
@@ -124,55 +121,15 @@ fn slice(call: &Call) -> Computed {
             return Err(undefined(format!("axis {axis} is sliced twice")));
         }
         sliced.push(axis);
-        let (first, count) = slice_range(call, result.dims()[axis], [start, end, step])?;
+        let range = readings::slice(result.dims()[axis], [start, end, step], call.schema.since_version);
+        let (first, count) = call.choose(range.ok_or_else(|| undefined("a step is zero"))?)?;
+        let (first, count) = (length(first), length(count));
         let mut dims = result.dims().to_vec();
         dims[axis] = count as i64;
         let step = step.clamp(-(1 << 62), 1 << 62) as isize;
         result = result.moved(&dims, |map| map.sliced(axis, first, step, count));
     }
     Ok(vec![result])
-}
-
-/// The first index of a slice, and the number of indices. Slices with a negative step are contested in two cases:
-///
-/// 1. The start is before the first index. Since opset 13 the text moves it to the first index, as onnxruntime does in all versions; numpy,
-///    to which older texts refer, and onnx's reference evaluator return nothing.
-/// 2. The end is the largest number of 32 or 64 bits. By the text that is beyond the last index, so that nothing is returned; onnxruntime
-///    takes it for the end in the direction of the step.
-fn slice_range(call: &Call, dim: i64, [start, end, step]: [i64; 3]) -> Result<(usize, usize), NotComputed> {
-    if step == 0 {
-        return Err(undefined("a step is zero"));
-    }
-    let is_backward = step < 0;
-    let counted = |index: i64| if index < 0 { index.saturating_add(dim) } else { index };
-    let (low, high) = if is_backward { (-1, dim - 1) } else { (0, dim) };
-    let range = |end: i64| {
-        let start = counted(start).clamp(0, high.max(0));
-        let end = counted(end).clamp(low, high);
-        let span = if is_backward { start - end } else { end - start };
-        let count = if span <= 0 || dim == 0 { 0 } else { (span - 1) / step.saturating_abs() + 1 };
-        (if count == 0 { 0 } else { length(start) }, length(count))
-    };
-    let (by_text, nothing) = (range(end), (0, 0));
-    let in_runtimes = if is_backward && [i32::MAX.into(), i64::MAX].contains(&end) { range(i64::MIN) } else { by_text };
-    if is_backward && counted(start) < 0 && in_runtimes != nothing {
-        // Case 1.
-        let by_text = if call.schema.since_version < 13 { nothing } else { by_text };
-        return call.contested(
-            by_text,
-            Some(in_runtimes),
-            "the slice goes backward from before the first index; onnxruntime returns the first element, numpy and onnx's reference evaluator nothing",
-        );
-    }
-    if by_text != in_runtimes {
-        // Case 2.
-        return call.contested(
-            by_text,
-            Some(in_runtimes),
-            "the slice goes backward to the largest integer, which is beyond the last index by the text of ONNX and before the first one in onnxruntime",
-        );
-    }
-    Ok(by_text)
 }
 
 fn split(call: &Call) -> Computed {

@@ -6,6 +6,7 @@ use super::operator::Operator;
 use super::result::{Computed, NotComputed, undefined};
 use crate::elements::cast::{Cast, Rules};
 use crate::elements::dtype::{Class, DType};
+use crate::ops::readings::range_length;
 use crate::tensor::{Content, Data, Tensor, element_count};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -34,21 +35,14 @@ fn constant_of_shape(call: &Call) -> Computed {
     Ok(vec![value.reshaped(&[1]).moved(&flat, |map| map.stretched(0, length(flat[0]))).reshaped(&dims)])
 }
 
-const COUNTED_IN_DOUBLES: &str = "onnxruntime counts the elements in DOUBLE, which does not have all of these integers";
-
 fn range(call: &Call) -> Computed {
     let one = |index: usize| match integers(call.input(index)?)?.as_slice() {
         [one] => Ok(*one),
         all => Err(undefined(format!("input {index} has {} elements instead of one", all.len()))),
     };
     let (start, limit, step) = (one(0)?, one(1)?, one(2)?);
-    if step == 0 {
-        return Err(undefined("the step is zero"));
-    }
-    let span = if step > 0 { limit - start } else { start - limit };
-    let count = if span <= 0 { 0 } else { (span - 1) / step.abs() + 1 };
-    let in_doubles = ((limit as f64 - start as f64) / step as f64).ceil().max(0.0) as i128;
-    let count = if count == in_doubles { count } else { call.contested(count, Some(in_doubles), COUNTED_IN_DOUBLES)? };
+    let count = range_length([start, limit, step]).ok_or_else(|| undefined("the step is zero"))?;
+    let count = call.choose(count)?;
     let dtype = call.input(0)?.dtype();
     let dims = [i64::try_from(count).map_err(|_| undefined("the range is too long"))?];
     call.elements(&dims, dtype)?;

@@ -1,9 +1,12 @@
 //! The results of inference.
 
+use std::sync::OnceLock;
+
 use super::known::{Fact, Ints, Known, NOTHING};
 use super::length::Length;
 use super::walk::{Found, walk};
 use crate::base::hash::HashMap;
+use crate::elements::cast::Contested;
 use crate::graph::{Model, ScopeId, ValueId};
 use crate::ops::schemas::TypeSet;
 
@@ -75,16 +78,22 @@ impl Names {
     }
 }
 
-/// Infers the types and shapes of the values of all scopes.
+/// Infers the types and shapes of the values of all scopes. Contested shapes are unknown.
 #[must_use]
 pub fn infer(model: &Model) -> Inferred {
-    without_symbols(walk(model))
+    infer_with(model, None)
+}
+
+/// The same, with a choice between contested shapes.
+#[must_use]
+pub fn infer_with(model: &Model, contested: Option<Contested>) -> Inferred {
+    without_symbols(walk(model, contested))
 }
 
 /// The same, with the names of dimensions.
 #[must_use]
 pub fn infer_with_names(model: &Model) -> (Inferred, Names) {
-    let found = walk(model);
+    let found = walk(model, None);
     let name = |length: &Option<Length>| match length {
         Some(Length::Symbol(symbol)) => found.symbols.name(*symbol).map(str::to_owned),
         _ => None,
@@ -95,6 +104,25 @@ pub fn infer_with_names(model: &Model) -> (Inferred, Names) {
     };
     let names = model.values().filter_map(|value| Some((value, names_of(found.facts.get(value.index())?)?))).collect();
     (without_symbols(found), Names(names))
+}
+
+/// The types and shapes of a model, inferred when they are first needed.
+#[derive(Debug, Default)]
+pub struct Deferred {
+    contested: Option<Contested>,
+    inferred: OnceLock<Inferred>,
+}
+
+impl Deferred {
+    /// With a choice between contested shapes.
+    pub fn with(contested: Option<Contested>) -> Deferred {
+        Deferred { contested, inferred: OnceLock::new() }
+    }
+
+    /// Those of the model, which is the same in all calls.
+    pub fn of(&self, model: &Model) -> &Inferred {
+        self.inferred.get_or_init(|| infer_with(model, self.contested))
+    }
 }
 
 fn without_symbols(found: Found) -> Inferred {

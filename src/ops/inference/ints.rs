@@ -5,7 +5,7 @@
 
 use super::known::{Dim, Numbers, is_kept, sizes};
 use super::length::Length;
-use super::shape::{from_front, product, range_length, shape_range, slice_length};
+use super::shape::{from_front, product, range_length, shape_range, slice_range};
 use super::view::View;
 use crate::elements::dtype::{Class, DType};
 use crate::elements::packed;
@@ -117,9 +117,7 @@ fn slice(view: &View) -> Option<Numbers> {
     let (start, end) = (one("starts", 1)?, one("ends", 2)?);
     let step = if !is_attribute && view.has_input(4) { one("steps", 4)? } else { 1 };
     let wide = i64::try_from(data.len()).ok()?;
-    let count = slice_length(size(wide), size(start), size(end), size(step))?.size()?;
-    let counted = if start < 0 { start.saturating_add(wide) } else { start };
-    let first = if step > 0 { counted.clamp(0, wide) } else { counted.clamp(0, (wide - 1).max(0)) };
+    let (first, count) = slice_range(view, wide, [start, end, step])?;
     let at = |place: i64| data.get(usize::try_from(place.checked_mul(step)?.checked_add(first)?).ok()?).copied();
     (0..count).map(at).collect()
 }
@@ -127,7 +125,7 @@ fn slice(view: &View) -> Option<Numbers> {
 fn range(view: &View) -> Option<Numbers> {
     let one = |index: usize| view.known_values(index)?.first().copied();
     let (start, limit, delta) = (one(0)?, one(1)?, one(2)?);
-    let length = range_length(start, limit, delta).filter(|&length| usize::try_from(length).is_ok_and(is_kept))?;
+    let length = range_length(view, start, limit, delta).filter(|&length| usize::try_from(length).is_ok_and(is_kept))?;
     (0..length).map(|place| place.checked_mul(delta).and_then(|shift| start.checked_add(shift)).map(size)).collect()
 }
 

@@ -1,10 +1,13 @@
 //! A node with the known facts of its inputs.
 
+use std::cell::Cell;
 use std::ops::Deref;
 
 use super::known::{Dim, Known, Numbers, Shape, is_kept, sizes};
 use super::length::Length;
+use crate::elements::cast::Contested;
 use crate::graph::{Attribute, Model, NodeId};
+use crate::ops::readings::Readings;
 use crate::ops::schemas::Schema;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 
@@ -23,6 +26,10 @@ pub(super) struct View<'a> {
     pub schema: &'static Schema,
     /// By index; the integers of small tensors, as far as they are known. It may be shorter than the inputs.
     pub ints: Vec<Option<&'a Numbers>>,
+    /// The choice between contested results; `None`: they are unknown.
+    pub contested: Option<Contested>,
+    /// Whether a contested result is unknown for this reason.
+    pub is_contested: Cell<bool>,
 }
 
 impl<'a, L: Copy> Call<'a, L> {
@@ -97,6 +104,13 @@ impl<'a> Deref for View<'a> {
 }
 
 impl View<'_> {
+    /// The chosen one of two readings, if they are contested.
+    pub fn choose<T: PartialEq>(&self, readings: Readings<T>) -> Option<T> {
+        let chosen = readings.choose(self.contested);
+        self.is_contested.set(self.is_contested.get() || chosen.is_err());
+        chosen.ok()
+    }
+
     /// The integers of an input, as far as they are known: a scalar or a list.
     pub fn values(&self, index: usize) -> Option<Numbers> {
         self.ints.get(index).copied().flatten().cloned()

@@ -2,11 +2,14 @@
 //!
 //! Long because nodes, subgraphs, loops and calls of functions are one recursive walk over shared state.
 
+use std::cell::Cell;
+
 use super::known::{Dims, Fact, Known, Numbers, UNKNOWN, is_kept};
 use super::length::Symbols;
 use super::view::{Call, View};
 use super::{element, ints, microsoft, shape};
 use crate::base::hash::HashMap;
+use crate::elements::cast::Contested;
 use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
 use crate::ops::schemas::{self, TypeSet, ValueType, canonical_domain};
@@ -37,12 +40,25 @@ pub(super) struct Found<'m> {
     pub symbols: Symbols<'m>,
 }
 
-/// Walks all scopes.
-pub(super) fn walk(model: &Model) -> Found<'_> {
-    let (bodies, symbols) = Bodies::new(model);
+/// Walks all scopes. Contested results are those of the choice, or unknown. If there are any, the shapes that the model declares for results
+/// of nodes count for nothing: they may follow from one reading, and a runtime may have the other.
+pub(super) fn walk(model: &Model, contested: Option<Contested>) -> Found<'_> {
+    let (mut bodies, symbols) = Bodies::new(model);
+    let (found, has_contested) = walk_with(model, &bodies, symbols, contested);
+    if !has_contested {
+        return found;
+    }
+    bodies.forget_results(model);
+    walk_with(model, &bodies, found.symbols, contested).0
+}
+
+/// The same by these declarations, and whether there are contested results that are unknown.
+fn walk_with<'m>(model: &'m Model, bodies: &Bodies<'m>, symbols: Symbols<'m>, contested: Option<Contested>) -> (Found<'m>, bool) {
     let mut walk = Walk {
         model,
-        bodies: &bodies,
+        bodies,
+        contested,
+        has_contested: false,
         known: vec![Fact::default(); model.value_bound()],
         ints: HashMap::default(),
         contradictions: HashMap::default(),
@@ -73,7 +89,7 @@ pub(super) fn walk(model: &Model) -> Found<'_> {
         }
     }
     walk.unknown_calls();
-    let Walk { mut known, mut ints, contradictions, calls, .. } = walk;
+    let Walk { mut known, mut ints, contradictions, calls, has_contested, .. } = walk;
     // The calls of a function may differ, and share one result.
     ints.retain(|&value, _| !matches!(model.scope_kind(model.root(model.scope_of(value))), ScopeKind::Function(_)));
     let mut called: HashMap<ScopeId, HashMap<ValueId, TypeSet>> = HashMap::default();
@@ -91,7 +107,7 @@ pub(super) fn walk(model: &Model) -> Found<'_> {
             known[value.index()] = merged;
         }
     }
-    Found { facts: known, numbers: ints, contradictions, called, symbols }
+    (Found { facts: known, numbers: ints, contradictions, called, symbols }, has_contested)
 }
 
 /// The structure of the model that the walk uses.
@@ -139,6 +155,13 @@ impl<'m> Bodies<'m> {
         (bodies, symbols)
     }
 
+    /// Forgets the declared shapes of the results of nodes.
+    fn forget_results(&mut self, model: &Model) {
+        for value in model.values().filter(|&value| matches!(model.origin(value), Origin::Node { .. })) {
+            self.declared[value.index()].shape = None;
+        }
+    }
+
     /// Dimensions of a body have no symbols: in a loop, they may differ between iterations.
     fn declare(&mut self, model: &'m Model, scope: ScopeId, symbols: &mut Symbols<'m>) {
         let body = model.body(scope);
@@ -183,6 +206,10 @@ struct Calls {
 struct Walk<'w, 'm> {
     model: &'m Model,
     bodies: &'w Bodies<'m>,
+    /// The choice between contested results; `None`: they are unknown.
+    contested: Option<Contested>,
+    /// Whether there are contested results that are unknown.
+    has_contested: bool,
     /// By the value's index. In functions: the facts for the arguments of the current call.
     known: Vec<Fact>,
     ints: HashMap<ValueId, Numbers>,
@@ -288,9 +315,12 @@ impl<'w, 'm> Walk<'w, 'm> {
             }
             (Some(schema), _, _) => {
                 self.inner(id, &[]);
-                let view = View { call: self.call_of(id), schema, ints: self.input_ints(id) };
+                let (contested, is_contested) = (self.contested, Cell::new(false));
+                let view = View { call: self.call_of(id), schema, ints: self.input_ints(id), contested, is_contested };
                 let types = (0..node.output.len()).map(|index| element::output_type(&view, index));
-                return (facts_of(types, shape::output_shapes(&view)), ints::output_ints(&view));
+                let found = (facts_of(types, shape::output_shapes(&view)), ints::output_ints(&view));
+                self.has_contested |= view.is_contested.get();
+                return found;
             }
         };
         (outputs, Vec::new())

@@ -45,9 +45,11 @@ const ALLOWED: &[&str] = &[
     "graph::is_onnx_domain",
     "graph::set_element_type",
     "graph::tensor_type",
+    "ops::inference::Deferred",
     "ops::inference::Inferred",
     "ops::inference::Known",
     "ops::inference::infer",
+    "ops::inference::infer_with",
     "ops::schemas",
     "ops::validity::node_fault",
     // Pages that were read are released.

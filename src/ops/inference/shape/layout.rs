@@ -4,6 +4,7 @@ use super::dims::{ONE, Shapes, broadcast, from_front, of_rank, product};
 use crate::ops::inference::known::{Dim, Dims, is_kept, sizes};
 use crate::ops::inference::length::{Agree, Length};
 use crate::ops::inference::view::View;
+use crate::ops::readings::{self, Readings, SQUEEZE_WITHOUT_AXES};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let shape = match view.schema.name {
@@ -149,11 +150,26 @@ fn squeezed(view: &View) -> Option<Dims> {
     let shape = shape?;
     let rank = if grows { shape.len() + axes.len() } else { shape.len() };
     let axes: Vec<usize> = axes.into_iter().map(|axis| from_front(axis, rank)).collect::<Option<_>>()?;
+    if !grows && axes.is_empty() {
+        return squeezed_without_axes(view, shape);
+    }
     if grows {
         let mut old = shape.iter().copied();
         return (0..rank).map(|index| if axes.contains(&index) { Some(ONE) } else { old.next() }).collect();
     }
     Some((0..rank).filter(|index| !axes.contains(index)).map(|index| shape[index]).collect())
+}
+
+/// A `Squeeze` with an empty list of axes.
+fn squeezed_without_axes(view: &View, shape: &Dims) -> Option<Dims> {
+    let can_be_one = |dim: &Dim| dim.is_none_or(|dim| matches!(dim, Length::Symbol(_)) || Some(dim) == ONE);
+    if !shape.iter().any(can_be_one) {
+        return Some(shape.clone());
+    }
+    let others = || shape.iter().copied().filter(|&dim| dim != ONE).collect();
+    let is_known = shape.iter().all(|dim| *dim == ONE || !can_be_one(dim));
+    let runtime = is_known.then(others);
+    view.choose(Readings { text: Some(shape.clone()), runtime, why: Some(SQUEEZE_WITHOUT_AXES) })?
 }
 
 fn tiled(view: &View) -> Option<Dims> {
@@ -208,30 +224,27 @@ fn sliced(view: &View) -> Option<Dims> {
     for (place, &axis) in axes.iter().enumerate() {
         let at = |values: &Option<Vec<Dim>>| values.as_ref().and_then(|values| values.get(place).copied().flatten());
         // Without `axes`, there may be more starts than dimensions.
-        *result.get_mut(axis)? = slice_length(*shape.get(axis)?, at(&starts), at(&ends), at(&steps));
+        *result.get_mut(axis)? = slice_length(view, *shape.get(axis)?, at(&starts), at(&ends), at(&steps));
     }
     Some(result)
 }
 
-/// The number of elements from `start` up to `end`; out of range, both are clamped.
-pub(in crate::ops::inference) fn slice_length(dim: Dim, start: Dim, end: Dim, step: Dim) -> Dim {
-    let (start, end, step) = (start?.size()?, end?.size()?, step?.size()?);
-    let dim = match dim? {
-        Length::Size(dim) => dim,
+/// The first index of a slice of an axis, and the number of indices.
+pub(in crate::ops::inference) fn slice_range(view: &View, dim: i64, bounds: [i64; 3]) -> Option<(i64, i64)> {
+    view.choose(readings::slice(dim, bounds, view.schema.since_version)?)
+}
+
+fn slice_length(view: &View, dim: Dim, start: Dim, end: Dim, step: Dim) -> Dim {
+    let bounds = [start?.size()?, end?.size()?, step?.size()?];
+    if !matches!(dim, Some(Length::Size(_))) && view.contested.is_none() && readings::slice_may_be_contested(bounds) {
+        view.is_contested.set(true);
+    }
+    match dim? {
+        Length::Size(dim) => slice_range(view, dim, bounds).map(|(_, count)| Length::Size(count)),
         // What has no end for any length.
-        symbol if (start, end, step) == (0, i64::MAX, 1) => return Some(symbol),
-        Length::Symbol(_) => return None,
-    };
-    let [wide, start, end, step] = [dim, start, end, step].map(i128::from);
-    let counted = |index: i128| if index < 0 { index + wide } else { index };
-    let elements = match step {
-        1.. => (counted(end).clamp(0, wide) - counted(start).clamp(0, wide) + step - 1).div_euclid(step),
-        // An axis without elements has no last index that a start could be clamped to.
-        ..0 if wide < 1 => 0,
-        ..0 => (counted(start).clamp(0, wide - 1) - counted(end).clamp(-1, wide - 1) - step - 1).div_euclid(-step),
-        0 => return None,
-    };
-    i64::try_from(elements.max(0)).ok().map(Length::Size)
+        symbol if bounds == [0, i64::MAX, 1] => Some(symbol),
+        Length::Symbol(_) => None,
+    }
 }
 
 fn blocks(view: &View, gathers: bool) -> Option<Dims> {

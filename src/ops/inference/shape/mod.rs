@@ -19,7 +19,7 @@ pub(in crate::ops) use dims::from_front;
 pub(super) use dims::product;
 pub(super) use elementwise::broadcast_known;
 pub(crate) use elementwise::broadcasts;
-pub(super) use layout::slice_length;
+pub(super) use layout::slice_range;
 pub(super) use matrix::multiplied;
 pub(super) use values::{range_length, shape_range};
 

@@ -5,6 +5,7 @@ use crate::graph::ConstantValue;
 use crate::ops::inference::known::{Dim, Dims, is_kept, sizes};
 use crate::ops::inference::length::Length;
 use crate::ops::inference::view::View;
+use crate::ops::readings;
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let shape = match view.schema.name {
@@ -48,16 +49,12 @@ fn range(view: &View) -> Dim {
     match (view.value(0)?, view.value(1)?, view.value(2)?) {
         // A length that is counted is not negative.
         (Length::Size(0), limit @ Length::Symbol(_), Length::Size(1)) => Some(limit),
-        (start, limit, delta) => range_length(start.size()?, limit.size()?, delta.size()?).map(Length::Size),
+        (start, limit, delta) => range_length(view, start.size()?, limit.size()?, delta.size()?).map(Length::Size),
     }
 }
 
 /// The number of elements of a `Range` of integers.
-pub(in crate::ops::inference) fn range_length(start: i64, limit: i64, delta: i64) -> Option<i64> {
-    let (span, delta) = (i128::from(limit) - i128::from(start), i128::from(delta));
-    let (span, delta) = if delta < 0 { (-span, -delta) } else { (span, delta) };
-    if delta == 0 {
-        return None;
-    }
-    i64::try_from((-(-span).div_euclid(delta)).max(0)).ok()
+pub(in crate::ops::inference) fn range_length(view: &View, start: i64, limit: i64, delta: i64) -> Option<i64> {
+    let length = view.choose(readings::range_length([start, limit, delta].map(i128::from))?)?;
+    i64::try_from(length).ok()
 }
