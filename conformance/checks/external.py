@@ -52,7 +52,9 @@ def check_output(report, name, original, arguments, output):
     if "inline" in arguments:
         report.case(f"{name}, self-contained", [tensor.name for tensor in tensors(output) if tensor.external_data])
     left = count_casts(onnx.load(output, load_external_data=False))
-    report.case(f"{name}, folded", left >= count_casts(onnx.load(original)) and "no cast was folded")
+    # One of the examples has no casts.
+    before = count_casts(onnx.load(original))
+    report.case(f"{name}, folded", left >= before > 0 and "no cast was folded")
     judge, difference = compare_outputs(original, output, sample_inputs(onnx.load(original)))
     report.case(f"{name}, outputs", difference or judge is None and "nothing runs them")
 

@@ -245,11 +245,13 @@ def _by_parts(trials: _Trials, nodes: list[str], error: float, best: _Trial) -> 
         parts += _halves(trials, nodes, longest)
     for _ in range(trials.runs, _MOST_RUNS):
         kept = sorted(_beyond(parts, limit), key=lambda part: part.start)
+        error = math.inf
         if kept:
-            best = _better(best, trials.measure(_within(nodes, kept)))
+            trial = trials.measure(_within(nodes, kept))
+            best, error = _better(best, trial), trial.errors.error
         if best.errors.error <= trials.tolerance:
             break
-        limit /= 2
+        limit *= max(_MARGIN * trials.tolerance / error, 0.5)
     return best
 
 
