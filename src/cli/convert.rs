@@ -10,7 +10,7 @@ use super::options::{Messages, chosen, exit_codes};
 use super::prepare::Preparation;
 use crate::base::choice::choice;
 use crate::base::printable::Shown;
-use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy};
+use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy, differing_operators};
 use crate::graph::domain_name;
 use crate::ops::schemas;
 use crate::report::{self, About, Conversion, ConvertedModel, Results};
@@ -47,7 +47,8 @@ pub struct Convert {
     /// the model
     #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
     from_opset: Option<i64>,
-    /// The IR version of the result: the lowest that supports it (auto), that of the input (keep), or a number
+    /// The IR version of the result: on downgrades the lowest that supports it, otherwise at least that of the input (auto); that of the
+    /// input (keep); or a number
     #[arg(long, value_name = "auto|keep|N", default_value = "auto")]
     ir_version: IrVersion,
     /// The default attributes of casts to make explicit on upgrade: all, those that affect the types of the node, or none
@@ -100,6 +101,9 @@ struct Goal {
     )]
     lowest: Option<Lowest>,
 }
+
+/// The IR versions that older versions of onnxruntime do not load are not spoken of: those of 2022 load this one.
+const LEAST_IR: i64 = 8;
 
 /// What the lowest opset has to do.
 #[derive(Clone, Copy)]
@@ -156,16 +160,25 @@ impl Convert {
         let verification = self.reporting.verifies().then(|| Verification::of_conversion(model, &options));
         match model.convert(&options) {
             Ok(mut report) => {
-                let notes = std::mem::take(&mut report.notes);
+                let mut notes = std::mem::take(&mut report.notes);
+                if options.runtime.is_none() && options.ir_version == IrVersion::Auto {
+                    notes.extend(not_loaded(&report));
+                }
                 let changes = Conversion { report, prepared, blockers: Vec::new(), nearest_opset: None };
                 Ok(Done { changes, notes, verification })
             }
             Err(error) if !error.blockers().is_empty() => {
                 let report = ConvertReport::unchanged(model, &options);
                 let blockers = with_remedies(error.blockers());
-                let meant = meant_opset(&blockers, report.from.get(domain_name("")).copied());
+                let imported = report.from.get(domain_name("")).copied();
+                let meant = meant_opset(&blockers, imported);
                 let note = |opset| {
-                    format!("the model uses operators of opset {opset}; if its opset import is wrong, use --from-opset {opset}")
+                    let others = differing_operators(model, imported.unwrap_or(opset), opset);
+                    let operators = format!("the model uses operators of opset {opset}");
+                    match Vec::from_iter(others).join(", ") {
+                        none if none.is_empty() => format!("{operators}; if its opset import is wrong, use --from-opset {opset}"),
+                        others => format!("{operators}, but --from-opset {opset} would also change the meaning of: {others}"),
+                    }
                 };
                 let changes = Conversion { report, prepared, blockers, nearest_opset: error.nearest_opset() };
                 Ok(Done { changes, notes: meant.map(note).into_iter().collect(), verification })
@@ -181,6 +194,22 @@ impl Convert {
             }),
         }
     }
+}
+
+/// A note, if there are versions of onnxruntime that load the opset of the result, but not its IR version.
+fn not_loaded(report: &ConvertReport) -> Option<String> {
+    let opset = *report.to.get(domain_name(""))?;
+    let (ir, needed_by) = (report.ir_version.to, report.ir_version.needed_by.as_deref());
+    let of_opset = schemas::ir_of_opset(opset)?;
+    let is_known = |runtime: &&Runtime| runtime.name == "onnxruntime" && runtime.ir_version >= Some(LEAST_IR);
+    let loads = |runtime: &&Runtime| runtime.loads(Some(opset), of_opset) && !runtime.loads(Some(opset), ir);
+    let newest = Runtime::all().iter().filter(is_known).rfind(loads)?;
+    let remedy = match needed_by {
+        Some(what) if what.starts_with("metadata_props") => format!(", the least for {what}: use --drop-metadata"),
+        Some(what) => format!(", the least for {what}"),
+        None => format!(": use --ir-version {of_opset}"),
+    };
+    Some(format!("onnxruntime {} loads opset {opset}, but not IR version {ir}{remedy}", newest.last))
 }
 
 /// The nodes that cannot be converted, with the options that help.

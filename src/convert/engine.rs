@@ -112,9 +112,9 @@ pub(crate) fn plan_valid(
         return Err(NotConverted::Blocked { from, blockers: plan.blockers, nearest });
     }
     let adds_functions = plan.edits.iter().any(|edit| matches!(edit, Edit::AddFunction(_)));
-    let ir_to = ir::choose(model, from, plan.adds_initializers, adds_functions, options)?;
+    let (ir_to, needed_by) = ir::choose(model, from, plan.adds_initializers, adds_functions, options)?;
     let mut report = Report::unchanged(model, options);
-    report.ir_version.to = ir_to;
+    (report.ir_version.to, report.ir_version.needed_by) = (ir_to, needed_by);
     (report.changes, report.expansions, report.warnings) = (plan.changes, plan.expansions, plan.warnings);
     report.notes = notes;
     let mut edits = plan.edits;

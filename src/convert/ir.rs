@@ -16,7 +16,7 @@ pub(super) fn allows_functions(model: &Model, options: &Options) -> bool {
     newest >= functions::SINCE_IR
 }
 
-/// The IR version of the converted model. Before IR 4 new initializers must be inputs too: such a version is used on request only.
+/// The IR version of the converted model, and what needs it, if the opset does not. Before IR 4 new initializers must be inputs too: such a version is used on request only.
 ///
 /// A model that does not import ai.onnx has no opset that needs a version: it is lowered to the version of the target's release,
 /// as far as its contents allow, and raised to what its contents need.
@@ -26,11 +26,12 @@ pub(super) fn choose(
     adds_initializers: bool,
     adds_functions: bool,
     options: &Options,
-) -> Result<i64, NotConverted> {
+) -> Result<(i64, Option<String>), NotConverted> {
     let present = model.ir_version();
     let mut needs = needs::contents(model);
     let contents = needs.iter().map(|need| need.ir).fold(OPSET_IMPORT, i64::max);
     let of_target = Need::of_opset(options.opset);
+    let of_target_ir = of_target.ir;
     let release = of_target.ir.max(contents);
     if from.is_some() {
         needs.push(of_target);
@@ -47,7 +48,7 @@ pub(super) fn choose(
         Some(_) => present.max(least),
         None => present.min(release).max(least),
     };
-    match options.ir_version {
+    let chosen = match options.ir_version {
         IrVersion::Auto => Ok(auto),
         IrVersion::Keep if present < OPSET_IMPORT => {
             let what = format!("IR version {present} cannot be kept: opset imports need {OPSET_IMPORT}");
@@ -69,5 +70,9 @@ pub(super) fn choose(
             Err(Invalid::at("IR version", what).into())
         }
         IrVersion::Number(number) => Ok(number),
-    }
+    };
+    chosen.map(|chosen| {
+        let needs_more = need.filter(|need| need.ir == chosen && need.ir > of_target_ir);
+        (chosen, needs_more.map(|need| need.what.clone()))
+    })
 }

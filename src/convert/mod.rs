@@ -51,6 +51,7 @@ use crate::graph::{Model, ScopeId, domain_name};
 use crate::ops::runtimes::Runtime;
 
 pub use crate::passes::Change;
+pub(crate) use adapters::differing_operators;
 pub(crate) use engine::{convert, expect_valid, plan, plan_valid, read};
 pub use expanded::{Exactness, Expanded};
 pub(crate) use lowest::{lowest, lowest_that_runs};
@@ -165,12 +166,14 @@ pub struct Report {
 pub type Opsets = BTreeMap<String, i64>;
 
 /// The IR version before and after.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IrVersions {
     /// Before.
     pub from: i64,
     /// After.
     pub to: i64,
+    /// What the model contains that needs this version, if its opset needs a lower one.
+    pub needed_by: Option<String>,
 }
 
 impl Report {
@@ -186,7 +189,7 @@ impl Report {
         from.extend(options.from_opset.map(|opset| (onnx(), opset)));
         let mut to = from.clone();
         to.entry(onnx()).and_modify(|opset| *opset = options.opset);
-        let ir_version = IrVersions { from: model.ir_version(), to: model.ir_version() };
+        let ir_version = IrVersions { from: model.ir_version(), to: model.ir_version(), needed_by: None };
         Report { from, stated_opset, to, ir_version, ..Report::default() }
     }
 }

@@ -40,7 +40,7 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
 }
 
 fn write_changes(text: &mut Shown, Conversion { report, prepared, .. }: &Conversion, from: &str, to: &str, verbose: bool) {
-    let IrVersions { from: ir_from, to: ir_to } = report.ir_version;
+    let IrVersions { from: ir_from, to: ir_to, .. } = report.ir_version;
     let ir_from = if ir_from == ir_to { String::new() } else { format!("{ir_from} -> ") };
     // The opset import of the model may be overridden.
     let stated = report.stated_opset.map_or_else(String::new, |stated| format!(" (stated: {stated})"));

@@ -52,6 +52,8 @@ class IrVersions(Value):
     """Before."""
     after: int = field(metadata=key("to"))
     """After."""
+    needed_by: str | None
+    """What the model contains that needs this version, if its opset needs a lower one."""
 
     def __str__(self) -> str:
         """Return both versions."""

@@ -31,11 +31,13 @@ mod wider;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::adapter::Adapter;
 use crate::base::hash::HashMap;
-use crate::ops::schemas::{Formal, Schema};
+use crate::graph::{Model, is_onnx_domain};
+use crate::ops::schemas::{self, Formal, Schema};
 
 /// All adapters.
 pub(super) const FAMILIES: &[&[Adapter]] = &[
@@ -71,6 +73,17 @@ pub(super) fn find(op: &str, to: i64) -> Option<&'static Adapter> {
         adapters.flat_map(|adapter| adapter.ops.split(' ').map(move |op| ((op, adapter.to), adapter))).collect()
     });
     by_step.get(&(op, to)).copied()
+}
+
+/// The operators of a model of one opset that a later opset has in another form, or with another meaning, in alphabetical order.
+pub(crate) fn differing_operators(model: &Model, from: i64, to: i64) -> BTreeSet<&str> {
+    let nodes = model.scopes().flat_map(|scope| model.nodes(scope)).map(|node| model.node(node));
+    let operators: BTreeSet<&str> = nodes.filter(|node| is_onnx_domain(node.domain())).map(|node| node.op_type()).collect();
+    let differs = |op: &&str| {
+        let steps = schemas::versions("", op).iter().map(|schema| schema.since_version);
+        steps.filter(|&step| from < step && step <= to).any(|step| find(op, step).is_some_and(|adapter| !adapter.up.is_empty()))
+    };
+    operators.into_iter().filter(differs).collect()
 }
 
 /// Whether two versions of an operator differ only in the types they support.

@@ -48,7 +48,7 @@ fn a_report_has_the_keys_that_scripts_rely_on() {
     let done = recast(&["convert", &input, "--opset", "18", "-o", &output, "--format", "json"]);
     assert_eq!(done.status.code(), Some(0));
     let expected = json!({"version": 1, "models": [{
-        "path": input, "output": output, "from": {"ai.onnx": 13}, "to": {"ai.onnx": 18}, "ir_version": {"from": 8, "to": 8},
+        "path": input, "output": output, "from": {"ai.onnx": 13}, "to": {"ai.onnx": 18}, "ir_version": {"from": 8, "to": 8, "needed_by": null},
         "changes": [{"node": "graph/mean", "op": "ReduceMean",
             "what": "constant 'y_axes' added; `axes` removed"}],
         "expansions": [], "warnings": [], "blockers": [], "nearest_opset": null,
@@ -78,7 +78,7 @@ fn a_refusal_lists_every_blocker_writes_nothing_and_ends_with_1() {
     let done = recast(&["convert", &input, "--opset", "12", "-o", &output, "--format", "json"]);
     assert_eq!(done.status.code(), Some(1));
     let expected = json!({"version": 1, "models": [{
-        "path": input, "output": null, "from": {"ai.onnx": 18}, "to": {"ai.onnx": 12}, "ir_version": {"from": 8, "to": 8},
+        "path": input, "output": null, "from": {"ai.onnx": 18}, "to": {"ai.onnx": 12}, "ir_version": {"from": 8, "to": 8, "needed_by": null},
         "changes": [], "expansions": [], "warnings": [], "nearest_opset": null,
         "before": {"nodes": 2, "casts": [], "initializers": 0, "bytes": fs::metadata(&input).unwrap().len()},
         "blockers": [{"node": "graph/col2im", "op": "Col2Im", "opset_step": [18, 17], "code": "operator-too-new", "reason": "Col2Im is new in opset 18"}],
