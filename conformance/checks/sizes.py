@@ -5,18 +5,14 @@ passes, and changed in precision, and written in every way: by the command, the 
 is compared with numpy and ml_dtypes, and the rest of the model with what it was. `recast cast` casts one tensor of each pair of types, from
 and to .npy files and TensorProtos. Before, the casts of numpy and ml_dtypes are compared with `cast_rules.py`.
 
-The page of web/ is left out, because it needs a browser, which .ci/web has. The Python package is the wheel in the folder `wheels` of the
-target folder, which .ci/wheel builds if there is none, or the package in the folder ONNX_RECAST. `conformance/run sizes --seed N` runs one
-case again: seeds below 625 are casts, one of each pair of types.
+The page of web/ is left out, because it needs a browser, which .ci/web has. The Python package is that of `support/package.py`.
+`conformance/run sizes --seed N` runs one case again: seeds below 625 are casts, one of each pair of types.
 """
 
 import functools
-import os
-import shutil
 import subprocess
 import sys
 from collections import Counter, namedtuple
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -26,7 +22,8 @@ from checks.cast_file import NUMPY
 from generators.large_models import COMMANDS, random_arrays, stored_tensor, text, write_large_model
 from support import cast_rules, elements
 from support.cast_rules import NUMERIC, bits_of
-from support.common import CACHE, RECAST, ROOT, recast, scratch_folder
+from support.common import RECAST, recast, scratch_folder
+from support.package import use_package
 from support.processes import in_processes
 from support.ways import WAYS
 
@@ -43,10 +40,7 @@ Outcome = namedtuple("Outcome", "seed name problem counts")
 
 
 def check(report):
-    folder = package_folder()
-    sys.path.insert(0, folder)
-    # For the processes of a fleet.
-    os.environ["PYTHONPATH"] = folder
+    use_package()
     if report.seed is not None:
         outcomes = [outcome_of(report.seed)]
     else:
@@ -68,20 +62,6 @@ def check(report):
     if report.seed is None:
         for what, least in LEAST.items():
             report.at_least(what, counts[what], least)
-
-
-def package_folder():
-    """A folder with the Python package."""
-    if given := os.environ.get("ONNX_RECAST"):
-        return str(Path(given).absolute())
-    wheels = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "wheels"
-    if not list(wheels.glob("*.whl")):
-        subprocess.run([ROOT / ".ci/wheel"], check=True)
-    folder = CACHE / "package"
-    shutil.rmtree(folder, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target", folder]
-    subprocess.run([*command, *wheels.glob("*.whl")], check=True)
-    return str(folder)
 
 
 def check_oracle(report):

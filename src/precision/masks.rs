@@ -11,15 +11,19 @@ use crate::ops::inference::Inferred;
 const CERTAIN: f32 = 1e9;
 /// A factor of `1 - mask` of this magnitude is one of a mask.
 const LEAST_FACTOR: f64 = 1e3;
-/// The most values behind a constant that are visited in search of a Softmax.
+/// The most values behind a constant that are visited in search of an operator.
 const MOST_VISITED: usize = 64;
 
 /// Whether a node uses an input, a constant beyond the range whose least such magnitude is given, as a mask.
 pub(super) fn is_mask(model: &Model, inferred: &Inferred, node: NodeId, index: u32, least: f32) -> bool {
+    // A mask that is quantized has a scale of its magnitude, by which a smaller one would become zero.
+    if leads_to(model, node, &["QuantizeLinear"]) {
+        return false;
+    }
     let other = || model.input(node, 1 - index.min(1));
     match model.node(node).op_type() {
         "Where" => true,
-        "Add" | "Sub" => least >= CERTAIN || leads_to_softmax(model, node),
+        "Add" | "Sub" => least >= CERTAIN || leads_to(model, node, &["Softmax", "LogSoftmax"]),
         "Mul" => least >= CERTAIN || other().is_some_and(|other| is_of_truth(model, inferred, other)),
         _ => false,
     }
@@ -66,14 +70,14 @@ fn is_of_truth(model: &Model, inferred: &Inferred, value: ValueId) -> bool {
     }
 }
 
-/// Whether what a node adds a mask to is the argument of a Softmax.
-fn leads_to_softmax(model: &Model, node: NodeId) -> bool {
+/// Whether the result of a node, with other masks or moved, is an argument of one of these operators.
+fn leads_to(model: &Model, node: NodeId, operators: &[&str]) -> bool {
     let mut next: Vec<ValueId> = model.outputs(node).map(|(_, output)| output).collect();
     let mut seen: HashSet<ValueId> = next.iter().copied().collect();
     while let Some(value) = next.pop().filter(|_| seen.len() <= MOST_VISITED) {
         for (user, _) in model.uses(value) {
             match operator(model, user) {
-                "Softmax" | "LogSoftmax" => return true,
+                operator if operators.contains(&operator) => return true,
                 "Add" | "Sub" | "Max" | "Min" => {}
                 operator if moves(operator) => {}
                 _ => continue,

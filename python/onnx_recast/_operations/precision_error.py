@@ -233,18 +233,18 @@ def _with_fewer(trials: _Trials, best: _Trial) -> _Trial:
     return best
 
 
-def _by_parts(trials: _Trials, nodes: list[str], error: float, best: _Trial) -> _Trial:
+def _by_parts(trials: _Trials, nodes: list[str], whole: float, best: _Trial) -> _Trial:
     """Keep the parts of the model in which most of the error arises, halved as often as there are trials for it."""
-    parts = [_Part(0, len(nodes), error)]
+    parts = [_Part(0, len(nodes), whole)]
     limit = trials.tolerance * _MARGIN
     while trials.runs < _MOST_RUNS - _CHECKS:
-        longest = max(_beyond(parts, limit), key=_Part.length, default=None)
+        longest = max(_beyond(parts, limit, whole), key=_Part.length, default=None)
         if longest is None or longest.length() == 1:
             break
         parts.remove(longest)
         parts += _halves(trials, nodes, longest)
     for _ in range(trials.runs, _MOST_RUNS):
-        kept = sorted(_beyond(parts, limit), key=lambda part: part.start)
+        kept = sorted(_beyond(parts, limit, whole), key=lambda part: part.start)
         error = math.inf
         if kept:
             trial = trials.measure(_within(nodes, kept))
@@ -271,13 +271,18 @@ def _within(nodes: list[str], parts: list[_Part]) -> tuple[str, ...]:
     return tuple(node for part in parts for node in nodes[part.start : part.end])
 
 
-def _beyond(parts: list[_Part], limit: float) -> list[_Part]:
-    """Return the parts that have to keep their types, so that the error of the others is within the limit."""
-    squares = 0.0
+def _beyond(parts: list[_Part], limit: float, whole: float) -> list[_Part]:
+    """Return the parts that have to keep their types, so that the error of the others is within the limit.
+
+    The largest errors of parts may be those of different numbers, and add up to more than the error of the whole.
+    """
+    squares = sum(part.error**2 for part in parts if math.isfinite(part.error))
+    allowed = limit**2 * max(squares / whole**2, 1.0)
+    left = 0.0
     kept: list[_Part] = []
     for part in sorted(parts, key=lambda part: part.error**2 / part.length()):
-        squares += part.error**2
-        if squares > limit**2:
+        left += part.error**2
+        if left > allowed:
             kept.append(part)
     return kept
 
