@@ -86,7 +86,7 @@ class _Changing(TypedDict):
     on_overflow: str
     on_underflow: str
     quantized: str
-    ranges: dict[str, tuple[float, float]]
+    ranges: dict[str, tuple[float, float, float | None]]
     range_limit: float | None
     target: str | None
     opset: int | str | None

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use onnx_recast::graph::ScopeId;
+use onnx_recast::precision::ObservedRange;
 use onnx_recast::{DType, Error, Model, PrecisionOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -35,7 +36,7 @@ pub struct Changing {
     on_overflow: String,
     on_underflow: String,
     quantized: String,
-    ranges: BTreeMap<String, [f64; 2]>,
+    ranges: BTreeMap<String, (f64, f64, Option<f64>)>,
     range_limit: Option<f64>,
     /// A runtime that has to run the result.
     target: Option<String>,
@@ -94,7 +95,9 @@ impl Changing {
             .on_overflow(choice("on_overflow", &self.on_overflow)?)
             .on_underflow(choice("on_underflow", &self.on_underflow)?)
             .quantized(choice("quantized", &self.quantized)?)
-            .ranges(self.ranges.clone())
+            .ranges(
+                self.ranges.iter().map(|(name, &(min, max, least))| (name.clone(), ObservedRange { min, max, least })).collect(),
+            )
             .range_limit(self.range_limit)
             .target(self.target.as_deref().map(runtime).transpose()?))
     }

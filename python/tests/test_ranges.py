@@ -49,20 +49,21 @@ def test_values_of_all_runs_are_measured(model: onnx.ModelProto) -> None:
     before = model.SerializeToString()
     found = onnx_recast.ranges(model, (feeds(*numbers) for numbers in ((1, 2), (-4, 0), (5, 0.5))))
     assert found == {
-        "x": [-4, 5],
-        "a": [-12, 15],
-        "top": [0, 15],
-        "b": [-24, 30],
-        "l": [float(np.log(np.float32(3))), float(np.log(np.float32(30)))],
-        "wide": [-24, 30],
-        "y": [0, 900],
+        "x": [-4, 5, 0.5],
+        "a": [-12, 15, 1.5],
+        "top": [0, 15, 1.5],
+        "b": [-24, 30, 3],
+        "l": [float(np.log(np.float32(number))) for number in (3, 30, 3)],
+        "wide": [-24, 30, 3],
+        "y": [0, 900, 9],
     }
     assert model.SerializeToString() == before
 
 
 def test_numbers_that_are_not_finite_are_left_out(model: onnx.ModelProto) -> None:
     found = onnx_recast.ranges(model, feeds(np.inf, 1, np.nan))
-    assert found["x"] == [1, 1]
+    assert found["x"] == [1, 1, 1]
+    assert onnx_recast.ranges(model, feeds(0, -0.0))["x"] == [0, 0]
     nothing = onnx_recast.ranges(model, feeds(np.inf, np.nan))
     assert "x" not in nothing
     json.dumps([found, nothing], allow_nan=False)

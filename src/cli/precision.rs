@@ -15,7 +15,7 @@ use super::prepare::Preparation;
 use crate::base::printable::Shown;
 use crate::files::folders;
 use crate::graph::ScopeId;
-use crate::precision::{AssumedOperator, Io, OnOverflow, OnUnderflow, Policy, Quantized, sensitive_operators};
+use crate::precision::{AssumedOperator, Io, ObservedRange, OnOverflow, OnUnderflow, Policy, Quantized, sensitive_operators};
 use crate::report::{self, About, Narrowing, Opsets, PrecisionModel, Results};
 use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime};
 
@@ -101,8 +101,9 @@ pub struct Precision {
     /// that are normal numbers of the type change, and the operators with them (scales)
     #[arg(long, value_name = "keep|scales", default_value = "keep", hide_possible_values = true, value_parser = chosen::<Quantized>(Quantized::NAMES))]
     quantized: Quantized,
-    /// A JSON object of the observed least and greatest number of values, by name: {"NAME": [MIN, MAX]}. Values beyond the range of the
-    /// type keep their types, and so do values all of whose numbers are below its normal numbers
+    /// A JSON object of the observed least and greatest number of values, and of the least magnitude other than 0 if it is known, by name:
+    /// {"NAME": [MIN, MAX, LEAST]}. Values beyond the range of the type keep their types, and so do values all of whose numbers are below
+    /// its normal numbers, and those of which a number becomes 0 where something divides by it or takes its logarithm
     #[arg(long, value_name = "FILE")]
     ranges: Option<PathBuf>,
     /// The magnitude beyond which values of --ranges keep their types, if it is less than the largest number of the type
@@ -161,7 +162,8 @@ fn parse_goal(text: &str) -> Result<Goal, String> {
 #[serde(untagged)]
 enum Range {
     Pair([f64; 2]),
-    Named { min: f64, max: f64 },
+    WithLeast([f64; 3]),
+    Named { min: f64, max: f64, least: Option<f64> },
 }
 
 impl Precision {
@@ -229,16 +231,17 @@ impl Precision {
 }
 
 /// Reads a file of ranges.
-fn read_ranges(file: &Path) -> Result<BTreeMap<String, [f64; 2]>, Error> {
+fn read_ranges(file: &Path) -> Result<BTreeMap<String, ObservedRange>, Error> {
     let name = file.display().to_string();
     let text = folders::read_text(file).map_err(|error| Error::of(&error).in_file(name.clone()))?;
     let ranges: BTreeMap<String, Range> = serde_json::from_str(&text)
         .map_err(|error| Error::new(ErrorKind::Usage, format!("not a JSON object of ranges: {error}")).in_file(name))?;
-    let pair = |range| match range {
-        Range::Pair(pair) => pair,
-        Range::Named { min, max } => [min, max],
+    let observed = |range| match range {
+        Range::Pair(bounds) => bounds.into(),
+        Range::WithLeast([min, max, least]) => ObservedRange { min, max, least: Some(least) },
+        Range::Named { min, max, least } => ObservedRange { min, max, least },
     };
-    Ok(ranges.into_iter().map(|(name, range)| (name, pair(range))).collect())
+    Ok(ranges.into_iter().map(|(name, range)| (name, observed(range))).collect())
 }
 
 impl Changes for Narrowing {

@@ -6,7 +6,7 @@ use super::reason::Code;
 use super::rules::{self, moves, needs_nonzero, operator};
 use super::types::{Types, Variable, Wish};
 use super::uses::{Use, User, Uses};
-use super::weights::{Weight, largest, least_normal};
+use super::weights::{Weight, becomes_zero, largest, least_normal};
 use crate::base::error::{Error, ErrorKind};
 use crate::base::hash::HashSet;
 use crate::graph::{Model, ValueId};
@@ -34,16 +34,7 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
     for weight in weights.iter_mut() {
         weight.bound = None;
     }
-    let limit = options.range_limit.map_or(largest.into(), |limit| limit.min(largest.into()));
-    let least_normal = least_normal(options.dtype);
-    for (value, bounds) in types.model.values().filter_map(|value| Some((value, options.ranges.get(types.model.name(value))?))) {
-        let is_beyond = bounds.iter().any(|bound| bound.abs() > limit || bound.is_nan());
-        let greatest = bounds[0].abs().max(bounds[1].abs());
-        let is_tiny = greatest > 0.0 && greatest < least_normal;
-        if types.kinds[value.index()].is_some() && (is_beyond || is_tiny) {
-            keep(types, &[value], &types.uses.variables(value), Code::Range);
-        }
-    }
+    observed(types, options, largest.into());
     for weight in weights.iter().filter(|weight| weight.survey.became_zero > 0) {
         match options.on_underflow {
             OnUnderflow::Keep => keep(types, &[weight.value], &types.uses.variables(weight.value), Code::Underflow),
@@ -103,6 +94,30 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
         fixed.extend(reach.values);
     }
     Ok(fixed)
+}
+
+/// Values keep their types that were observed beyond the range of the type, or with numbers that it cannot represent.
+fn observed(types: &mut Types, options: &Options, largest: f64) {
+    let limit = options.range_limit.map_or(largest, |limit| limit.min(largest));
+    let (least_normal, becomes_zero) = (least_normal(options.dtype), becomes_zero(options.dtype));
+    let model = types.model;
+    for (value, range) in model.values().filter_map(|value| Some((value, options.ranges.get(model.name(value))?))) {
+        if types.kinds[value.index()].is_none() {
+            continue;
+        }
+        let is_beyond = [range.min, range.max].iter().any(|bound| bound.abs() > limit || bound.is_nan());
+        let greatest = range.min.abs().max(range.max.abs());
+        let is_tiny = greatest > 0.0 && greatest < least_normal;
+        let divided = match range.least {
+            Some(least) if least > 0.0 && least <= becomes_zero => types.uses.divided(model, value),
+            _ => Vec::new(),
+        };
+        if is_beyond || is_tiny {
+            keep(types, &[value], &types.uses.variables(value), Code::Range);
+        } else if !divided.is_empty() {
+            keep(types, &[value], &divided, Code::Range);
+        }
+    }
 }
 
 /// The constants that stay beyond the range of the type.
@@ -195,11 +210,11 @@ impl Uses {
         self.of(value).iter().any(is_scale)
     }
 
-    /// The variables of nodes for which it matters that a scalar is not zero: they divide by it, or take its root, logarithm or reciprocal,
+    /// The variables of nodes for which it matters that a value is not zero: they divide by it, or take its root, logarithm or reciprocal,
     /// or do so after they have added it.
-    fn divided(&self, model: &Model, scalar: ValueId) -> Vec<Variable> {
+    fn divided(&self, model: &Model, value: ValueId) -> Vec<Variable> {
         let mut variables = Vec::new();
-        for used in self.of(scalar) {
+        for used in self.of(value) {
             let User::Input(node, index) = used.user else { continue };
             if needs_nonzero(model, node, index) {
                 variables.push(used.variable);

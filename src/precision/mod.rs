@@ -45,7 +45,7 @@ mod unmatched;
 mod uses;
 mod weights;
 
-pub use options::{AssumedOperator, BadAssumption, Io, OnOverflow, OnUnderflow, Options, Policy, Quantized};
+pub use options::{AssumedOperator, BadAssumption, Io, ObservedRange, OnOverflow, OnUnderflow, Options, Policy, Quantized};
 pub(crate) use plan::{Planned, plan};
 pub use policy::sensitive_operators;
 pub use reason::Code;

@@ -54,9 +54,10 @@ options! {
         pub on_underflow: OnUnderflow,
         /// What becomes of quantized operators and their scales.
         pub quantized: Quantized,
-        /// By name: the least and the greatest number that a value was observed to have. Values beyond the range of the type, and
-        /// those all of whose numbers are below its normal numbers, keep their types.
-        pub ranges: BTreeMap<String, [f64; 2]>,
+        /// By name: the numbers that a value was observed to have. Values beyond the range of the type, those all of whose numbers are
+        /// below its normal numbers, and those of which a number would become zero where something divides by it or takes its
+        /// logarithm, keep their types.
+        pub ranges: BTreeMap<String, ObservedRange>,
         /// The magnitude beyond which observed values keep their types, if it is less than the largest number of the type.
         pub range_limit: Option<f64>,
         /// The runtime that has to run the result: nodes for which it has no kernel in their new types keep the old ones.
@@ -91,6 +92,23 @@ impl Options {
             range_limit: None,
             target: None,
         }
+    }
+}
+
+/// The numbers that a value was observed to have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ObservedRange {
+    /// The least number.
+    pub min: f64,
+    /// The greatest number.
+    pub max: f64,
+    /// The least magnitude of a number other than zero, if it was measured.
+    pub least: Option<f64>,
+}
+
+impl From<[f64; 2]> for ObservedRange {
+    fn from([min, max]: [f64; 2]) -> ObservedRange {
+        ObservedRange { min, max, least: None }
     }
 }
 

@@ -96,6 +96,12 @@ impl Limits {
         f32::from_bits(self.normal).into()
     }
 
+    /// The largest magnitude that becomes zero: half of the least one of the type.
+    pub fn becomes_zero(self) -> f64 {
+        let digits = 23 - self.lost as i32;
+        self.least_normal() * (-f64::from(digits) - 1.0).exp2()
+    }
+
     /// Whether a number is finite, and becomes infinite.
     pub fn overflows(self, bits: u32) -> bool {
         let magnitude = bits & 0x7FFF_FFFF;

@@ -199,6 +199,11 @@ pub(super) fn least_normal(to: DType) -> f64 {
     Limits::of(to).map_or(0.0, Limits::least_normal)
 }
 
+/// The largest magnitude that becomes zero in a type.
+pub(super) fn becomes_zero(to: DType) -> f64 {
+    Limits::of(to).map_or(0.0, Limits::becomes_zero)
+}
+
 /// The largest finite number of a type.
 pub(crate) fn largest(to: DType) -> f32 {
     match Format::of(to) {

@@ -190,6 +190,7 @@ types! {
     onnx_recast::precision::KeptNode,
     onnx_recast::precision::LaterOpset,
     onnx_recast::precision::NarrowedTensor,
+    onnx_recast::precision::ObservedRange,
     onnx_recast::precision::OnOverflow,
     onnx_recast::precision::OnUnderflow,
     onnx_recast::precision::Policy,

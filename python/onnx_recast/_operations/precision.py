@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     """``"keep"``, ``"convert"``, and the types of some inputs and outputs: ``NAME=TYPE``, or a mapping."""
 
 Range: TypeAlias = Sequence[float] | Mapping[str, float]
-"""The least and the greatest number of a value: a pair, or the keys ``min`` and ``max``."""
+"""The least and the greatest number of a value, and the least magnitude other than 0 if it is known: two or three
+numbers, or the keys ``min``, ``max`` and ``least``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +255,8 @@ def _signature(io: object) -> tuple[str, list[tuple[str, str]]]:
     return found, signature
 
 
-def read_ranges(ranges: object) -> dict[str, tuple[float, float]]:
-    """Return observed ranges as pairs by name, of a mapping or of a file with one in JSON."""
+def read_ranges(ranges: object) -> dict[str, tuple[float, float, float | None]]:
+    """Return observed ranges by name, of a mapping or of a file with one in JSON."""
     if ranges is None:
         return {}
     where = "ranges"
@@ -268,17 +269,23 @@ def read_ranges(ranges: object) -> dict[str, tuple[float, float]]:
             raise ValueError(f"{where} is not a JSON object of ranges: {error}") from None
     if not isinstance(ranges, Mapping):
         raise TypeError(f"{where}: expected a mapping of names to pairs of numbers, not {type(ranges).__name__}")
-    return {text("ranges", name): _pair(f"{where}: '{name}'", bounds) for name, bounds in ranges.items()}
+    return {text("ranges", name): _range(f"{where}: '{name}'", bounds) for name, bounds in ranges.items()}
 
 
-def _pair(where: str, bounds: Any) -> tuple[float, float]:
+def _range(where: str, bounds: Any) -> tuple[float, float, float | None]:
     try:
-        least, greatest = (bounds["min"], bounds["max"]) if isinstance(bounds, Mapping) else bounds
-        if isinstance(least, str) or isinstance(greatest, str):
+        if isinstance(bounds, Mapping):
+            given = [bounds["min"], bounds["max"], bounds.get("least")]
+        else:
+            given = [*bounds, None] if len(bounds) == 2 else [*bounds]
+        if any(isinstance(number, str) for number in given):
             raise TypeError
-        return float(least), float(greatest)
+        least, greatest, magnitude = given
+        return float(least), float(greatest), None if magnitude is None else float(magnitude)
     except (KeyError, TypeError, ValueError):
-        raise TypeError(f"{where}: expected the least and the greatest number, not {bounds!r}") from None
+        raise TypeError(
+            f"{where}: expected the least and the greatest number, and the least magnitude or none, not {bounds!r}"
+        ) from None
 
 
 @overload
@@ -386,9 +393,10 @@ def convert_precision(
     quantized : {"keep", "scales"}
         Quantized operators: they and their scales keep their types, so that runtimes fuse them to operators of
         integers; or scales that are normal numbers of the type change, and the operators with them.
-    ranges : mapping of str to pair of float, or path, optional
-        The observed least and greatest number of values, by name, or a JSON file with them. Values beyond the range of
-        the type, and those all of whose numbers are below its normal numbers, keep their types.
+    ranges : mapping of str to sequence of float, or path, optional
+        The observed least and greatest number of values, and their least magnitude other than 0, by name, or a JSON file
+        with them. Values beyond the range of the type, those all of whose numbers are below its normal numbers, and
+        those of which a number would become 0 where something divides by it or takes its logarithm, keep their types.
         :func:`onnx_recast.ranges` measures them.
     range_limit : float, optional
         The magnitude beyond which values of ``ranges`` keep their types, if it is less than the largest number of the

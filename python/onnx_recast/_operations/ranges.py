@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def ranges(model: object, inputs: Runs, *, base_dir: StrPath | None = None) -> dict[str, list[float]]:
-    """Measure the least and the greatest number of each FLOAT value of a model with onnxruntime.
+    """Measure the numbers of each FLOAT value of a model with onnxruntime: the least, the greatest, the least magnitude.
 
     The result is what :func:`convert_precision` takes as ``ranges``. Written as JSON, it is the file of ``recast
     precision --ranges``.
@@ -38,8 +38,9 @@ def ranges(model: object, inputs: Runs, *, base_dir: StrPath | None = None) -> d
     Returns
     -------
     dict of str to list of float
-        The least and the greatest finite number of all runs, by the name of the value: of the inputs, and of the
-        outputs of all nodes of the main graph except Constant. Infinities and NaN are left out, since FLOAT16 has them
+        The least and the greatest finite number of all runs, and the least magnitude other than 0, by the name of the
+        value: of the inputs, and of the outputs of all nodes of the main graph except Constant. A value that is always 0
+        has two numbers. Infinities and NaN are left out, since FLOAT16 has them
         too; so are values without other numbers. Values within subgraphs and functions are not measured, nor are
         constants, for which ``on_overflow`` and ``on_underflow`` decide.
 
@@ -63,7 +64,7 @@ def ranges(model: object, inputs: Runs, *, base_dir: StrPath | None = None) -> d
     >>> choice = {"use_bias": np.array(True), "steps": np.array(2)}
     >>> runs = [{"x": np.full(4, number, np.float32), **choice} for number in (3, -5)]
     >>> onnx_recast.ranges("models/control_flow.onnx", runs)["x"]
-    [-5.0, 3.0]
+    [-5.0, 3.0, 3.0]
     """
     _, everything = with_all_outputs(Opened(model, base_dir).input, _not_measured)
     session = Session(everything, "the model", _not_measured)
@@ -123,8 +124,10 @@ def _extend(found: dict[str, list[float]], name: str, array: Any) -> None:
     finite = array[np.isfinite(array)]
     if finite.size:
         least, greatest = float(finite.min()), float(finite.max())
+        magnitudes = np.abs(finite[finite != 0])
         before = found.get(name, [least, greatest])
-        found[name] = [min(before[0], least), max(before[1], greatest)]
+        known = [*before[2:], *([float(magnitudes.min())] if magnitudes.size else [])]
+        found[name] = [min(before[0], least), max(before[1], greatest), *([min(known)] if known else [])]
 
 
 def _not_measured(why: str) -> RecastError:

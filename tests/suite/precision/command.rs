@@ -55,7 +55,7 @@ fn the_report_is_one_document() {
 #[test]
 fn invalid_options_are_errors_that_name_them() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("ranges.json"), r#"{"p": {"min": 0, "max": 1e6}}"#).unwrap();
+    fs::write(folder.path().join("ranges.json"), r#"{"p": {"min": 0, "max": 1e6}, "x": [0, 1, 1e-9]}"#).unwrap();
     for (arguments, code, message) in [
         (&["--to", "INT8"][..], 2, "INT8 is not supported as the type of values; use FLOAT16, BFLOAT16 or FLOAT"),
         (&["--to", "FLOAT16", "--io", "z=FLOAT16"], 2, "'z' is not an input or output of the model"),

@@ -1,7 +1,7 @@
 //! Each option, and what it changes.
 
 use onnx_recast::DType;
-use onnx_recast::precision::{Code, Io, OnOverflow, OnUnderflow, Options, Policy};
+use onnx_recast::precision::{Code, Io, ObservedRange, OnOverflow, OnUnderflow, Options, Policy};
 
 use super::{all, casts, changed, parsed};
 use crate::support::expect_no_failures;
@@ -144,7 +144,7 @@ fn constants_alone_change_with_one_cast_each() {
 fn observed_ranges_keep_values() {
     let options = |limit: f64| {
         let mut options = all();
-        options.ranges.insert("p".to_owned(), [0.0, limit]);
+        options.ranges.insert("p".to_owned(), [0.0, limit].into());
         options
     };
     assert_eq!(kept(CHAIN, &options(65504.0)), Vec::new());
@@ -155,6 +155,16 @@ fn observed_ranges_keep_values() {
     assert_eq!(kept(CHAIN, &options(6.2e-5)), Vec::new());
     assert_eq!(kept(CHAIN, &options(6.1e-5)).len(), 2, "all numbers would be subnormal or zero");
     assert_eq!(kept(CHAIN, &options(0.0)), Vec::new(), "zeros remain");
+    let divided = "g (float[2] x) => (float[2] y) { p = Relu (x) q = Sin (p) r = Div (q, p) y = Cos (r) }";
+    let least = |text: &str, least: f64| {
+        let mut options = all();
+        options.ranges.insert("p".to_owned(), ObservedRange { min: 0.0, max: 1.0, least: Some(least) });
+        kept(text, &options).len()
+    };
+    let halfway = 2.0_f64.powi(-25);
+    assert_eq!(least(divided, halfway * 1.01), 0, "it does not become zero");
+    assert_eq!(least(divided, halfway), 2, "the producer and the division");
+    assert_eq!(least(CHAIN, halfway), 0, "nothing divides by it");
     let error = parsed(CHAIN).change_precision(&all().range_limit(Some(-1.0))).unwrap_err();
     assert!(error.to_string().contains("a range limit of -1 keeps all values"), "{error}");
 }
