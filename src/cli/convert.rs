@@ -102,7 +102,7 @@ struct Goal {
     lowest: Option<Lowest>,
 }
 
-/// The IR versions that older versions of onnxruntime do not load are not spoken of: those of 2022 load this one.
+/// Versions of onnxruntime that do not load this IR version, of 2021, are too old to be named.
 const LEAST_IR: i64 = 8;
 
 /// What the lowest opset has to do.
