@@ -394,9 +394,9 @@ def convert_precision(
         Quantized operators: they and their scales keep their types, so that runtimes fuse them to operators of
         integers; or scales that are normal numbers of the type change, and the operators with them.
     ranges : mapping of str to sequence of float, or path, optional
-        The observed least and greatest number of values, and their least magnitude other than 0, by name, or a JSON file
-        with them. Values beyond the range of the type, those all of whose numbers are below its normal numbers, and
-        those of which a number would become 0 where something divides by it or takes its logarithm, keep their types.
+        The observed least and greatest number of values, and their least magnitude other than 0, by name, or a JSON
+        file with them. Values beyond the range of the type, those all of whose numbers are below its normal numbers,
+        and those of which a number would become 0 where something divides by it or takes its logarithm, keep their types.
         :func:`onnx_recast.ranges` measures them.
     range_limit : float, optional
         The magnitude beyond which values of ``ranges`` keep their types, if it is less than the largest number of the
