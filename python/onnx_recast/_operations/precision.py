@@ -395,8 +395,9 @@ def convert_precision(
         integers; or scales that are normal numbers of the type change, and the operators with them.
     ranges : mapping of str to sequence of float, or path, optional
         The observed least and greatest number of values, and their least magnitude other than 0, by name, or a JSON
-        file with them. Values beyond the range of the type, those all of whose numbers are below its normal numbers,
-        and those of which a number would become 0 where something divides by it or takes its logarithm, keep their types.
+        file with them. Values beyond the range of the type, those all of whose numbers are below normal numbers,
+        and those of which a number would become 0 where something divides by it or takes its logarithm, keep
+        their types.
         :func:`onnx_recast.ranges` measures them.
     range_limit : float, optional
         The magnitude beyond which values of ``ranges`` keep their types, if it is less than the largest number of the
