@@ -9,11 +9,10 @@ from collections import Counter
 
 import numpy as np
 import onnx
-from onnx import helper, inliner
+from onnx import helper
 
-from checks.narrow_numbers import LARGEST_ERROR, relative_error
+from checks.narrow_numbers import LARGEST_ERROR, largest_error
 from support.common import CACHE, recast, scratch_folder
-from support.narrow import emulated, run
 from support.pictures import rectangles, text
 
 # Wheels, and whether they belong to the sample.
@@ -99,10 +98,7 @@ def judge(path):
         assert done.returncode == 0, done.stderr
         changed = onnx.load(folder / "narrow.onnx")
     report = json.loads(done.stdout)["models"][0]
-    feeds = inputs_of(model, path.name)
-    before = run(inliner.inline_local_functions(model), feeds)
-    after = run(emulated(inliner.inline_local_functions(changed)), feeds)
-    error = max(relative_error(before[name], after[name], LEAST_SCALE) for name in before)
+    error = largest_error(model, changed, inputs_of(model, path.name), LEAST_SCALE)
     return error, len(report["casts_added"]), Counter(node["op"] for node in report["kept"] if node["op"] in HEAVY)
 
 

@@ -10,15 +10,13 @@ from collections import Counter
 
 import onnx
 import onnxruntime as ort
-from onnx import inliner
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
 
-from checks.narrow_numbers import LARGEST_ERROR, relative_error
+from checks.narrow_numbers import LARGEST_ERROR, largest_error
 from checks.shipped_numbers import LEAST_SCALE
 from exporters.exports import EXPORTERS, exported
 from support.case import Case
 from support.common import recast, scratch_folder
-from support.narrow import emulated, run
 from support.processes import in_child
 
 KINDS = ("dynamic", "QDQ")
@@ -38,9 +36,10 @@ def check(report):
     paths = [path for name, exporter in EXPORTERS.items() if name.startswith("torch") for path in exported(*exporter)]
     counts = Counter()
     for path in paths:
+        inputs = Case.of(path).inputs
         for kind in KINDS:
             with scratch_folder() as folder:
-                name, inputs = f"{'/'.join(path.parts[-3:-1])}, {kind}", Case.of(path).inputs
+                name = f"{'/'.join(path.parts[-3:-1])}, {kind}"
                 compare(report, name, quantized(path, inputs, kind, folder), inputs, folder, counts)
     report.at_least("models", counts["models"], LEAST_MODELS)
     report.at_least("operators of integers", counts["operators"], LEAST_OPERATORS)
@@ -86,17 +85,10 @@ def compare(report, name, model, inputs, folder, counts):
             is_known = after is None and name in NOT_LOADED
             lost = (after is None or after.total() < before.total()) and not is_known
             report.case(f"{name}, {option}: operators", lost and f"{dict(before)} become {after}")
-            error = in_child(lambda: largest_error(model, output, inputs))
+            error = in_child(lambda: largest_error(onnx.load(model), onnx.load(output), inputs, LEAST_SCALE))
             counts["compared"] += error is not None
             limit = INEXACT.get(name, LARGEST_ERROR)
             report.case(f"{name}, {option}: outputs", (error or 0) > limit and f"relative error {error:.2g}, more than {limit}")
-
-
-def largest_error(model, changed, inputs):
-    """The largest relative error of an output, where each narrow value is rounded."""
-    before, after = (inliner.inline_local_functions(onnx.load(path)) for path in (model, changed))
-    expected, computed = run(before, inputs), run(emulated(after), inputs)
-    return max(relative_error(expected[name], computed[name], LEAST_SCALE) for name in expected)
 
 
 def integer_operators(path, folder):

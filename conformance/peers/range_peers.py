@@ -33,7 +33,8 @@ def check(report):
         if narrow != "FLOAT16":
             continue
         count += 1
-        outcomes = {tool: outcome_of(tool, model, feeds) for tool in TOOLS}
+        before = run(inliner.inline_local_functions(model), feeds)
+        outcomes = {tool: outcome_of(tool, model, feeds, before) for tool in TOOLS}
         report.case(name, outcomes[OURS] != "right" and outcomes[OURS])
         for tool, outcome in outcomes.items():
             found[tool][outcome] += 1
@@ -43,8 +44,7 @@ def check(report):
     report.note(f"{count} models")
 
 
-def outcome_of(tool, model, feeds):
-    before = run(inliner.inline_local_functions(model), feeds)
+def outcome_of(tool, model, feeds, before):
     with scratch_folder() as folder:
         source, output = folder / "model.onnx", folder / "output.onnx"
         onnx.save(model, source)
@@ -52,7 +52,7 @@ def outcome_of(tool, model, feeds):
             return "not written"
         changed = onnx.load(output)
     try:
-        after = run(emulated(inliner.inline_local_functions(changed)), feeds)
+        after = run(emulated(changed), feeds)
     except Exception:  # onnxruntime has an exception for each kind of fault.
         return "does not run"
     # Some tools rename outputs.

@@ -79,7 +79,14 @@ def _graphs(model: Any) -> Iterator[Any]:
 
 def _nested(graph: Any) -> Iterator[Any]:
     for node in graph.node:
-        for attribute in node.attribute:
-            for subgraph in (attribute.g, *attribute.graphs) if attribute.HasField("g") else attribute.graphs:
-                yield from _nested(subgraph)
+        for subgraph in subgraphs(node):
+            yield from _nested(subgraph)
     yield graph
+
+
+def subgraphs(node: Any) -> Iterator[Any]:
+    """Yield the graphs in the attributes of a node."""
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs

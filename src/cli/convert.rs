@@ -172,16 +172,9 @@ impl Convert {
                 let blockers = with_remedies(error.blockers());
                 let imported = report.from.get(domain_name("")).copied();
                 let meant = meant_opset(&blockers, imported);
-                let note = |opset| {
-                    let others = differing_operators(model, imported.unwrap_or(opset), opset);
-                    let operators = format!("the model uses operators of opset {opset}");
-                    match Vec::from_iter(others).join(", ") {
-                        none if none.is_empty() => format!("{operators}; if its opset import is wrong, use --from-opset {opset}"),
-                        others => format!("{operators}, but --from-opset {opset} would also change the meaning of: {others}"),
-                    }
-                };
+                let note = meant.map(|opset| opset_note(model, imported.unwrap_or(opset), opset));
                 let changes = Conversion { report, prepared, blockers, nearest_opset: error.nearest_opset() };
-                Ok(Done { changes, notes: meant.map(note).into_iter().collect(), verification })
+                Ok(Done { changes, notes: note.into_iter().collect(), verification })
             }
             Err(error) => Err(match error.cause() {
                 Some(NotConverted::Avoidable { remedy: Remedy::StateOpset, .. }) => {
@@ -196,16 +189,28 @@ impl Convert {
     }
 }
 
+/// What a model that uses operators of a later opset may need.
+fn opset_note(model: &Model, imported: i64, opset: i64) -> String {
+    let others: Vec<&str> = differing_operators(model, imported, opset).into_iter().collect();
+    let operators = format!("the model uses operators of opset {opset}");
+    if others.is_empty() {
+        format!("{operators}; if its opset import is wrong, use --from-opset {opset}")
+    } else {
+        let others = others.join(", ");
+        format!("{operators}, but --from-opset {opset} would also change the meaning of: {others}")
+    }
+}
+
 /// A note, if there are versions of onnxruntime that load the opset of the result, but not its IR version.
 fn not_loaded(report: &ConvertReport) -> Option<String> {
     let opset = *report.to.get(domain_name(""))?;
-    let (ir, needed_by) = (report.ir_version.to, report.ir_version.needed_by.as_deref());
+    let ir = report.ir_version.to;
     let of_opset = schemas::ir_of_opset(opset)?;
     let is_known = |runtime: &&Runtime| runtime.name == "onnxruntime" && runtime.ir_version >= Some(LEAST_IR);
     let loads = |runtime: &&Runtime| runtime.loads(Some(opset), of_opset) && !runtime.loads(Some(opset), ir);
     let newest = Runtime::all().iter().filter(is_known).rfind(loads)?;
-    let remedy = match needed_by {
-        Some(what) if what.starts_with("metadata_props") => format!(", the least for {what}: use --drop-metadata"),
+    let remedy = match &report.ir_version.needed_by {
+        Some(what) if report.ir_version.is_for_metadata() => format!(", the least for {what}: use --drop-metadata"),
         Some(what) => format!(", the least for {what}"),
         None => format!(": use --ir-version {of_opset}"),
     };

@@ -16,7 +16,8 @@ pub(super) fn allows_functions(model: &Model, options: &Options) -> bool {
     newest >= functions::SINCE_IR
 }
 
-/// The IR version of the converted model, and what needs it, if the opset does not. Before IR 4 new initializers must be inputs too: such a version is used on request only.
+/// The IR version of the converted model, and what needs it, if the opset does not. Before IR 4 new initializers must be inputs too: such
+/// a version is used on request only.
 ///
 /// A model that does not import ai.onnx has no opset that needs a version: it is lowered to the version of the target's release,
 /// as far as its contents allow, and raised to what its contents need.

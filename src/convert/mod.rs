@@ -48,6 +48,7 @@ use crate::base::options::options;
 use crate::base::printable::plural;
 use crate::elements::cast::Contested;
 use crate::graph::{Model, ScopeId, domain_name};
+use crate::ops::needs::METADATA_PROPS;
 use crate::ops::runtimes::Runtime;
 
 pub use crate::passes::Change;
@@ -174,6 +175,13 @@ pub struct IrVersions {
     pub to: i64,
     /// What the model contains that needs this version, if its opset needs a lower one.
     pub needed_by: Option<String>,
+}
+
+impl IrVersions {
+    /// Whether only `metadata_props` need this version.
+    pub(crate) fn is_for_metadata(&self) -> bool {
+        self.needed_by.as_ref().is_some_and(|what| what.starts_with(METADATA_PROPS))
+    }
 }
 
 impl Report {

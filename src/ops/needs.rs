@@ -27,7 +27,7 @@ impl Need {
 }
 
 /// The prefix of the description of metadata.
-const METADATA_PROPS: &str = "metadata_props";
+pub const METADATA_PROPS: &str = "metadata_props";
 
 /// The IR versions that a model's contents require; for each version at least one feature, and one that is not metadata if
 /// there is one.

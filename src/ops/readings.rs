@@ -13,9 +13,12 @@ pub struct Readings<T> {
     pub why: Option<&'static str>,
 }
 
-impl<T: PartialEq> Readings<T> {
+impl<T> Readings<T> {
     /// Readings that are contested if they differ, for this reason.
-    fn of(text: T, runtime: T, why: &'static str) -> Readings<T> {
+    fn of(text: T, runtime: T, why: &'static str) -> Readings<T>
+    where
+        T: PartialEq,
+    {
         let why = (text != runtime).then_some(why);
         Readings { text, runtime, why }
     }

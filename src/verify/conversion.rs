@@ -22,7 +22,7 @@ pub(super) fn verify(original: Model, written: &Model, options: &Options) -> (Ve
 
 fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fault>, NotConverted> {
     let original = convert::read(original, options)?;
-    let [before, after] = [(); 2].map(|()| Deferred::with(options.contested));
+    let (before, after) = (Deferred::with(options.contested), Deferred::with(options.contested));
     let infer_both = || {
         before.of(&original);
         after.of(written);

@@ -397,8 +397,7 @@ def convert_precision(
         The observed least and greatest number of values, and their least magnitude other than 0, by name, or a JSON
         file with them. Values beyond the range of the type, those all of whose numbers are below normal numbers,
         and those of which a number would become 0 where something divides by it or takes its logarithm, keep
-        their types.
-        :func:`onnx_recast.ranges` measures them.
+        their types. :func:`onnx_recast.ranges` measures them.
     range_limit : float, optional
         The magnitude beyond which values of ``ranges`` keep their types, if it is less than the largest number of the
         type.

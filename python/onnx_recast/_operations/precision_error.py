@@ -12,6 +12,7 @@ from onnx_recast._models import Opened
 from onnx_recast._operations.precision import PrecisionResult, convert_precision
 from onnx_recast._operations.ranges import each_run, with_all_outputs
 from onnx_recast._options import literal, names
+from onnx_recast._rounding import subgraphs
 from onnx_recast._session import Session
 from onnx_recast._values import Value
 
@@ -198,8 +199,10 @@ def _tuned(trials: _Trials) -> _Trial:
     whole = best = trials.measure(())
     nodes = trials.changed(whole)
     for count in _SUSPECTS:
-        added = [node for node in _suspects(best, nodes) if node not in best.keep][:count]
-        if best.errors.error > trials.tolerance and added:
+        if best.errors.error <= trials.tolerance:
+            break
+        added = [node for node in _suspects(best, set(nodes)) if node not in best.keep][:count]
+        if added:
             best = trials.measure((*best.keep, *added))
     if best.errors.error <= trials.tolerance or not nodes:
         return _with_fewer(trials, best)
@@ -210,7 +213,7 @@ def _better(left: _Trial, right: _Trial) -> _Trial:
     return right if right.errors.error < left.errors.error else left
 
 
-def _suspects(trial: _Trial, nodes: list[str]) -> list[str]:
+def _suspects(trial: _Trial, nodes: set[str]) -> list[str]:
     """Return those of the nodes in which errors arise, the largest first."""
     found = [node for node in trial.errors.nodes if node.node in nodes and (node.arising > 0 or node.not_finite)]
     return [node.node for node in sorted(found, key=lambda node: (-node.not_finite, -node.arising))]
@@ -434,11 +437,10 @@ def _worse(left: tuple[float, float, int] | None, right: tuple[float, float, int
 def _names_used(node: Any) -> Iterator[str]:
     """Yield the names that a node and the graphs in its attributes use."""
     yield from node.input
-    for attribute in node.attribute:
-        for graph in [attribute.g] if attribute.HasField("g") else attribute.graphs:
-            yield from (output.name for output in graph.output)
-            for inner in graph.node:
-                yield from _names_used(inner)
+    for graph in subgraphs(node):
+        yield from (output.name for output in graph.output)
+        for inner in graph.node:
+            yield from _names_used(inner)
 
 
 def _path(index: int, node: Any) -> str:

@@ -40,9 +40,9 @@ def ranges(model: object, inputs: Runs, *, base_dir: StrPath | None = None) -> d
     dict of str to list of float
         The least and the greatest finite number of all runs, and the least magnitude other than 0, by the name of the
         value: of the inputs, and of the outputs of all nodes of the main graph except Constant. A value that is always
-        0 has two numbers. Infinities and NaN are left out, since FLOAT16 has them
-        too; so are values without other numbers. Values within subgraphs and functions are not measured, nor are
-        constants, for which ``on_overflow`` and ``on_underflow`` decide.
+        0 has two numbers. Infinities and NaN are left out, since FLOAT16 has them too; so are values without other
+        numbers. Values within subgraphs and functions are not measured, nor are constants, for which ``on_overflow``
+        and ``on_underflow`` decide.
 
     Raises
     ------

@@ -5,6 +5,8 @@ mod known;
 
 pub(super) use known::{counted_from_front, is_countable, permuted};
 
+use std::borrow::Cow;
+
 use super::expanded::Exactness;
 use super::make;
 use super::reason::{AttributeAmbiguous, NodeInvalid, Reason, Strict};
@@ -15,7 +17,6 @@ use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ScopeKind, ValueId}
 use crate::ops::inference::{Deferred, Inferred, Ints, Known};
 use crate::ops::schemas::{Schema, TypeSet};
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto};
-use std::borrow::Cow;
 
 /// The node in the unconverted model.
 pub(super) struct Source<'m> {

@@ -154,6 +154,5 @@ fn steps_along(cx: &Context, length: i64, bounds: [i64; 3]) -> Result<Vec<i64>, 
     let opset = cx.source.model.opset(cx.source.id.scope, "").unwrap_or(cx.to);
     let range = readings::slice(length, bounds, opset).ok_or_else(invalid)?;
     let (first, count) = range.choose(cx.source.settings.contested).map_err(|why| Contested.because(why))?;
-    // Beyond the last index, the step may be any number.
-    Ok((0..count).map(|place| first.saturating_add(place.saturating_mul(bounds[2]))).collect())
+    Ok((0..count).map(|place| first + place * bounds[2]).collect())
 }

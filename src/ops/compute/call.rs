@@ -131,15 +131,12 @@ impl<'a> Call<'a> {
 
     /// The chosen one of two results: that of ONNX's text, and that of runtimes, if it can be reproduced.
     pub(super) fn contested<T>(&self, text: T, runtime: Option<T>, why: &'static str) -> Result<T, NotComputed> {
-        match self.contested {
-            None => Err(NotComputed::Contested(why)),
-            Some(Contested::Text) => Ok(text),
-            Some(Contested::Runtime) => runtime.ok_or_else(|| NotComputed::LeftToRuntimes(why.to_owned())),
-        }
+        let chosen = self.choose(Readings { text: Some(text), runtime, why: Some(why) })?;
+        chosen.ok_or_else(|| NotComputed::LeftToRuntimes(why.to_owned()))
     }
 
     /// The chosen one of two readings, if they are contested.
-    pub(super) fn choose<T: PartialEq>(&self, readings: Readings<T>) -> Result<T, NotComputed> {
+    pub(super) fn choose<T>(&self, readings: Readings<T>) -> Result<T, NotComputed> {
         readings.choose(self.contested).map_err(NotComputed::Contested)
     }
 

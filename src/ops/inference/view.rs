@@ -105,7 +105,7 @@ impl<'a> Deref for View<'a> {
 
 impl View<'_> {
     /// The chosen one of two readings, if they are contested.
-    pub fn choose<T: PartialEq>(&self, readings: Readings<T>) -> Option<T> {
+    pub fn choose<T>(&self, readings: Readings<T>) -> Option<T> {
         let chosen = readings.choose(self.contested);
         self.is_contested.set(self.is_contested.get() || chosen.is_err());
         chosen.ok()
