@@ -26,7 +26,7 @@ codes! {
         Function = "function-of-many-types": "the function is called with more than one type, or is not called",
         Cast = "cast-not-supported": "Cast does not support the type in the opset, or ai.onnx is not imported",
         NoKernel = "no-kernel": "the runtime of `--target` has no kernel for the node in the type, or for casts to or from it",
-        UnsafeInteger = "unsafe-integer": "its values come from integers, and leave the range before they are scaled",
+        UnsafeInteger = "unsafe-integer": "its values come from integers, and leave the range",
         UnsafeSum = "unsafe-sum": "its values are sums of many numbers, and leave the range before they are scaled",
         UnsafeSquare = "unsafe-square": "its values are squares, or are squared, and leave the range before a root, a logarithm or a division",
         UnsafeExponential = "unsafe-exponential": "its values are exponentials, and leave the range before a division or a logarithm",

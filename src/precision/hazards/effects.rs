@@ -53,6 +53,8 @@ pub enum Effect {
     Casts,
     /// Numbers that begin, end and step as the inputs say.
     Counts,
+    /// The difference of its first and third input, times its second.
+    Dequantizes,
     /// Numbers of an interval, whatever the inputs are.
     Within(Interval),
 }
@@ -86,6 +88,7 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("CumProd", Effect::Products),
     ("CumSum", Effect::Sums),
     ("DepthToSpace", Effect::Moves),
+    ("DequantizeLinear", Effect::Dequantizes),
     ("Div", Effect::Divides),
     ("Dropout", Effect::Carries(unknown)),
     ("Einsum", Effect::Contracts),

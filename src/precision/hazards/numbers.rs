@@ -4,6 +4,7 @@ use super::effects::{Effect, effect_of};
 use super::interval::Interval;
 use super::state::{Kind, State};
 use crate::base::hash::HashSet;
+use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ValueId};
 use crate::precision::rules::operator;
 use crate::precision::weights::{Weight, floats};
@@ -32,7 +33,7 @@ impl Numbers {
                     let guard = vanishing.contains(&value).then_some(least);
                     State { guard, ..State::within(interval) }
                 }
-                None => State::PLAIN,
+                None => of_type(&constant.tensor),
             };
             states[value.index()] = Some(state);
         }
@@ -57,6 +58,11 @@ impl Numbers {
     pub fn is_constant_above_one(&self, value: Option<ValueId>) -> bool {
         value.and_then(|value| self.of(value)).is_some_and(|state| state.interval.low > 1.0)
     }
+}
+
+/// What the type of a tensor says of its numbers.
+fn of_type(tensor: &TensorProto) -> State {
+    DType::from_number(tensor.data_type()).map_or(State::PLAIN, |dtype| State::within(Interval::of_type(dtype)))
 }
 
 /// Whether only products of matrices use a constant, whose results are in the range whatever its numbers are.

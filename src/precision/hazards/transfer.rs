@@ -103,6 +103,7 @@ impl Known<'_, '_> {
                 let counted = State::within(first.interval.and(limit.interval.plus(step.interval)));
                 self.of_integers(counted)
             }
+            Effect::Dequantizes => self.dequantized(node),
             Effect::Within(interval) => State::within(interval),
         }
     }
@@ -255,6 +256,16 @@ impl Known<'_, '_> {
             Some(input) if is_float(input) && !is_float(output) => State::within(first.interval),
             _ => first,
         }
+    }
+
+    /// Scaled integers. Nothing speaks against those of an unknown scale, and those of a computed input of more than 8 bits: the scale of
+    /// such an input was chosen for its numbers, not for its type.
+    fn dequantized(&self, node: NodeId) -> State {
+        let is_narrow = self.model.input(node, 0).and_then(|value| self.dtype(value)).is_some_and(|dtype| dtype.bits() <= 8);
+        let (quantized, scale, zero_point) = (self.input(node, 0), self.input(node, 1), self.input(node, 2));
+        let numbers = quantized.interval.minus(zero_point.interval).times(scale.interval);
+        let is_known = numbers.magnitude().is_finite() && (is_narrow || self.is_constant(node, 0, |_| true));
+        if is_known { State::within(numbers).because(Kind::Integer) } else { State::PLAIN }
     }
 
     /// Integers as floats.
