@@ -48,7 +48,7 @@ def outcome_of(tool, model, feeds, before):
     with scratch_folder() as folder:
         source, output = folder / "model.onnx", folder / "output.onnx"
         onnx.save(model, source)
-        if not change(tool, source, output)[2]:
+        if not change(tool, source, output, feeds)[2]:
             return "not written"
         changed = onnx.load(output)
     try:

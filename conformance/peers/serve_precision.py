@@ -1,6 +1,6 @@
 """Changes a model to FLOAT16 with another tool, with FLOAT inputs and outputs: `serve_precision.py TOOL SECONDS`.
 
-Requests and answers are those of `serving.py`.
+Requests and answers are those of `serving.py`. A request of `modelopt_with_data` has a third word, an .npz file of inputs.
 """
 
 import sys
@@ -27,6 +27,12 @@ def modelopt(model, output):
     onnx.save(convert_to_mixed_precision(model, low_precision_type="fp16", keep_io_types=True), output)
 
 
+def modelopt_with_data(model, output, data):
+    from modelopt.onnx.autocast import convert_to_mixed_precision
+
+    onnx.save(convert_to_mixed_precision(model, low_precision_type="fp16", keep_io_types=True, calibration_data=data), output)
+
+
 def modelopt_f16(model, output):
     """Without the classification of nodes by their numbers, which keeps those of large weights in FLOAT."""
     from modelopt.onnx.autocast import convert_to_f16
@@ -40,11 +46,12 @@ def onnxsim(model, output):
     onnx.save(quantize_fp16(onnx.load(model), keep_io_types=True), output)
 
 
-TOOLS = {tool.__name__: tool for tool in (converter_common, onnxruntime, modelopt, modelopt_f16, onnxsim)}
+TOOLS = {tool.__name__: tool for tool in (converter_common, onnxruntime, modelopt, modelopt_with_data, modelopt_f16, onnxsim)}
 IMPORTS = {
     "converter_common": "onnxconverter_common.float16",
     "onnxruntime": "onnxruntime.transformers.float16",
     "modelopt": "modelopt.onnx.autocast",
+    "modelopt_with_data": "modelopt.onnx.autocast",
     "modelopt_f16": "modelopt.onnx.autocast",
 }
 

@@ -8,7 +8,7 @@ import sys
 
 
 def serve(module, run, longest):
-    """Answers each line, `[MODEL, OUTPUT]`, with `[EXIT_CODE, PROCESSOR_SECONDS, MEGABYTES]` of `run(MODEL, OUTPUT)`.
+    """Answers each line, such as `[MODEL, OUTPUT]`, with `[EXIT_CODE, PROCESSOR_SECONDS, MEGABYTES]` of `run(MODEL, OUTPUT)`.
 
     The module of the tool is imported once; each run is a process of its own, for at most so many seconds, since a tool may crash.
     """

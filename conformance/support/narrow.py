@@ -31,10 +31,14 @@ def run(model, feeds):
     return dict(zip(names, session.run(names, feeds)))
 
 
-def rewrite(graph, outer):
-    """Rewrites a graph in place. `outer` has the narrow types of the values around it, by name."""
+def rewrite(graph, outer, is_body=False):
+    """Rewrites a graph in place. `outer` has the narrow types of the values around it, by name. The inputs of a body are FLOAT, too."""
     types = outer | narrow_types(graph)
-    given = {value.name for value in graph.input} - {tensor.name for tensor in graph.initializer}
+    constants = {tensor.name for tensor in graph.initializer}
+    for value in graph.input:
+        if (is_body or value.name in constants) and value.type.tensor_type.elem_type in NARROW:
+            value.type.tensor_type.elem_type = TensorProto.FLOAT
+    given = set() if is_body else {value.name for value in graph.input} - constants
     results = {value.name: value.type.tensor_type.elem_type for value in graph.output}
     nodes = []
     for tensor in graph.initializer:
@@ -62,7 +66,7 @@ def rewrite(graph, outer):
 
 def rewrite_attribute(attribute, types):
     if attribute.type == AttributeProto.GRAPH:
-        rewrite(attribute.g, types)
+        rewrite(attribute.g, types, is_body=True)
     elif attribute.type == AttributeProto.TENSOR and attribute.t.data_type in NARROW:
         attribute.t.CopyFrom(widened(attribute.t, attribute.t.name))
     elif attribute.name in TYPES and attribute.i in NARROW:
