@@ -3,6 +3,7 @@
 //! A file is complete and flushed before it gets its name, so that a crash leaves the old file or the new one. Each chunk is passed to the
 //! disk as soon as it is written.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 
@@ -127,11 +128,24 @@ impl Written {
 
     /// Atomically gives the file its name. A file of this name is replaced.
     pub(super) fn name(self) -> io::Result<()> {
-        self.file.name(&self.place.folder, &self.place.name)
+        self.give(Temporary::name)
     }
 
     /// Atomically gives the file its name. Does not replace a file.
     pub(super) fn name_new(self) -> io::Result<()> {
-        self.file.name_new(&self.place.folder, &self.place.name)
+        self.give(Temporary::name_new)
+    }
+
+    /// Gives the file its name, and looks whether it has it now. If that cannot be seen, the system's word is taken: it is too late for an
+    /// error that says that nothing has changed.
+    fn give(self, name: fn(Temporary, &Folder, &OsStr) -> io::Result<()>) -> io::Result<()> {
+        let Written { file, place, .. } = self;
+        let written = file.file().stat()?;
+        name(file, &place.folder, &place.name)?;
+        match place.folder.stat(place.name.as_ref()) {
+            Ok(Some(found)) if found.is_file_of(&written) => Ok(()),
+            Err(_) => Ok(()),
+            Ok(_) => Err(io::Error::other("the system reports that the new file has its name, but another file has it, or none")),
+        }
     }
 }

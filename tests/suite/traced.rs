@@ -109,6 +109,11 @@ impl Call {
         if self.name == "openat" { self.makes_a_file() } else { !LOOKS.contains(&self.name) }
     }
 
+    /// Whether it gives a file a name.
+    pub fn names(&self) -> bool {
+        matches!(self.name, "link" | "linkat" | "rename" | "renameat" | "renameat2")
+    }
+
     /// Whether it does the same as another call, under this name or another one, such as `rename` and `renameat2`.
     pub fn is_like(&self, other: &Call) -> bool {
         let kind = |call: &Call| call.name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches("at");

@@ -12,7 +12,6 @@ use crate::base::parallel;
 use crate::base::stored::Stored;
 use crate::elements::cast::{Cast, format_strings, parse_strings};
 use crate::elements::dtype::{Class, DType};
-use crate::elements::packed;
 use crate::files::DataFolder;
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Tensor, Values, element_count};
@@ -175,7 +174,7 @@ impl Value {
                     let (part, summary) = part.map_err(|error| error.to_string())?;
                     allowed.check_all(&summary).map_err(undefined)?;
                     let is_confirmed = |(index, text): (usize, &Bytes)| {
-                        is_text_confirmed(to, cast.rules().saturate, text, packed::get(to.bits(), &part, index))
+                        is_text_confirmed(to, cast.rules().saturate, text, bits_at(to.bits(), &part, index) as u64)
                     };
                     let is_defined = summary.undefined.count + summary.contested.count == 0;
                     if is_defined && !texts.iter().enumerate().all(is_confirmed) {
@@ -291,7 +290,7 @@ impl Value {
                 let bits = self.dtype.bits();
                 // Eight elements begin at a byte.
                 let first = range.start / 8 * 8;
-                let bytes = stored.part(packed::size(bits, first) as u64..packed::size(bits, range.end) as u64);
+                let bytes = stored.part(bytes_of(bits, first) as u64..bytes_of(bits, range.end) as u64);
                 range.map(|index| Ok(bits_at(bits, &bytes, index - first))).collect()
             }
             Form::Texts(_) => Vec::new(),
@@ -363,22 +362,38 @@ fn converted(cast: &Cast, allowed: Allowed, number: u128) -> Number {
     element_result(cast, allowed, number as u64).map(u128::from)
 }
 
+/// The bits of one element in the layout of `raw_data`.
 fn bits_at(bits: usize, bytes: &[u8], index: usize) -> u128 {
     match bits {
+        8 => bytes[index].into(),
+        16 => u16::from_le_bytes(bytes.as_chunks().0[index]).into(),
+        32 => u32::from_le_bytes(bytes.as_chunks().0[index]).into(),
+        64 => u64::from_le_bytes(bytes.as_chunks().0[index]).into(),
         128 => u128::from_le_bytes(bytes.as_chunks().0[index]),
-        _ => packed::get(bits, bytes, index).into(),
+        _ => (0..bits).fold(0, |number, bit| {
+            let at = bits * index + bit;
+            number | u128::from(bytes[at / 8] >> (at % 8) & 1) << bit
+        }),
     }
+}
+
+/// The bytes of elements in the layout of `raw_data`.
+fn bytes_of(bits: usize, elements: usize) -> usize {
+    (bits * elements).div_ceil(8)
 }
 
 /// Numbers in the layout of `raw_data`.
 fn pack(dtype: DType, numbers: &[u128]) -> Vec<u8> {
     let bits = dtype.bits();
-    if bits == 128 {
-        return numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    if bits.is_multiple_of(8) {
+        return numbers.iter().flat_map(|number| number.to_le_bytes().into_iter().take(bits / 8)).collect();
     }
-    let mut bytes = vec![0; packed::size(bits, numbers.len())];
-    for (index, &number) in numbers.iter().enumerate() {
-        packed::put(bits, &mut bytes, index, number as u64);
+    let mut bytes = vec![0; bytes_of(bits, numbers.len())];
+    for (index, number) in numbers.iter().enumerate() {
+        for bit in 0..bits {
+            let at = bits * index + bit;
+            bytes[at / 8] |= ((number >> bit & 1) as u8) << (at % 8);
+        }
     }
     bytes
 }
