@@ -10,7 +10,7 @@ use super::streams::{message, print, say};
 use crate::base::error::catch;
 use crate::base::printable::{Printed, Shown};
 use crate::lint::BadConfig;
-use crate::report::{self, LintFormat, LintRun};
+use crate::report::{self, LintFormat, LintRun, Shape};
 use crate::{Classified, Error, ErrorKind};
 
 /// Where an error that ends a run is reported, besides standard error.
@@ -50,7 +50,7 @@ impl OnError {
             OnError::Text => None,
             OnError::Document => Some(report::json(serde_json::json!({}), &run.errors).into()),
             OnError::Models | OnError::ModelsOnStderr => Some(report::models_json(NO_MODELS, &run.errors).into()),
-            OnError::Lint(format) => Some(format.render(run, None)),
+            OnError::Lint(format) => Some(format.render(run, Shape::default())),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Known findings, which are not reported again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,7 @@ use serde_json::error::Category;
 use super::Diagnostic;
 use super::config::absolute;
 use crate::base::error::{Classified, ErrorKind};
+use crate::files::folders;
 
 /// The version of the file format; it is increased when the meaning of a key changes.
 const VERSION: u64 = 1;
@@ -17,6 +18,7 @@ const VERSION: u64 = 1;
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
     folder: PathBuf,
+    /// Sorted, so that those of a file stand together.
     findings: Vec<Known>,
 }
 
@@ -94,7 +96,8 @@ impl Baseline {
             Some(other) => return Err(BadBaseline::Version(other)),
             None => return Err(BadBaseline::Malformed("`version` is not a number".to_owned())),
         }
-        let File { findings, .. } = serde_json::from_slice(text)?;
+        let File { mut findings, .. } = serde_json::from_slice(text)?;
+        findings.sort_unstable();
         Ok(Baseline { folder: absolute(folder), findings })
     }
 
@@ -108,36 +111,63 @@ impl Baseline {
         serde_json::to_string_pretty(&file).expect("all keys are strings") + "\n"
     }
 
-    /// The findings that are not in the baseline, and the number of entries that were not found.
+    /// How many findings it lists of a file, by the path that reports name.
     #[must_use]
-    pub fn filter(&self, mut found: Vec<Diagnostic>) -> (Vec<Diagnostic>, usize) {
+    pub fn listed(&self, path: &str) -> usize {
+        self.of_path(&relative(path, &self.folder)).count()
+    }
+
+    /// How many findings it lists of files that do not exist.
+    #[must_use]
+    pub fn of_missing_files(&self) -> usize {
+        let files = self.findings.chunk_by(|left, right| left.path == right.path);
+        let missing = files.filter(|known| known[0].path != STDIN && !folders::is_file(&self.folder.join(&known[0].path)));
+        missing.flatten().count()
+    }
+
+    /// The findings that are not in the baseline; each of its entries stands for one finding.
+    #[must_use]
+    pub fn filter(&self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         if self.findings.is_empty() {
-            return (found, 0);
+            return found;
         }
         let mut left: HashMap<&Known, usize> = HashMap::new();
-        for known in &self.findings {
-            *left.entry(known).or_default() += 1;
-        }
-        found.retain(|one| match left.get_mut(&known(one, &self.folder)) {
-            Some(count) if *count > 0 => {
-                *count -= 1;
-                false
+        let mut paths = HashSet::new();
+        found.retain(|one| {
+            let one = known(one, &self.folder);
+            if paths.insert(one.path.clone()) {
+                self.of_path(&one.path).for_each(|known| *left.entry(known).or_default() += 1);
             }
-            _ => true,
+            match left.get_mut(&one) {
+                Some(count) if *count > 0 => {
+                    *count -= 1;
+                    false
+                }
+                _ => true,
+            }
         });
-        #[expect(clippy::disallowed_methods, reason = "a sum")]
-        let gone = left.values().sum();
-        (found, gone)
+        found
+    }
+
+    /// The findings of a file.
+    fn of_path(&self, path: &str) -> impl Iterator<Item = &Known> {
+        let first = self.findings.partition_point(|known| known.path.as_str() < path);
+        self.findings[first..].iter().take_while(move |known| known.path == path)
     }
 }
 
 fn known(found: &Diagnostic, folder: &Path) -> Known {
-    let path = match &**found.path() {
-        "-" => PathBuf::from("-"),
-        path => {
-            let path = absolute(Path::new(path));
-            path.strip_prefix(folder).map_or(path.clone(), Path::to_owned)
-        }
-    };
-    Known { path: path.to_string_lossy().replace('\\', "/"), code: found.code().to_owned(), place: found.identity() }
+    Known { path: relative(found.path(), folder), code: found.code().to_owned(), place: found.identity() }
+}
+
+/// The name of standard input.
+const STDIN: &str = "-";
+
+/// A path relative to a folder, if it is beneath it.
+fn relative(path: &str, folder: &Path) -> String {
+    if path == STDIN {
+        return STDIN.to_owned();
+    }
+    let path = absolute(Path::new(path));
+    path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().replace('\\', "/")
 }

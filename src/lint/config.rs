@@ -30,6 +30,8 @@ pub struct Config {
     pub exclude: Vec<FilePattern>,
     /// The lowest severity for which the exit code is 1.
     pub fail_on: Option<Severity>,
+    /// The baseline, whose findings are not reported.
+    pub baseline: Option<PathBuf>,
 }
 
 /// A pattern of files: of paths under a folder, or of names of files and folders if it has no `/`. A matching folder matches
@@ -76,6 +78,7 @@ struct Table {
     exclude: Vec<Spanned<String>>,
     fail_on: Option<Severity>,
     target: Option<Spanned<Targets>>,
+    baseline: Option<PathBuf>,
 }
 
 /// A runtime, or a list of runtimes.
@@ -121,7 +124,8 @@ impl Config {
             let span = target.span();
             target.into_inner().read().map_err(|what| bad_at(span, format!("target: {what}")))
         };
-        let Table { select, extend_select, ignore, severity: severities, per_file_ignores, exclude, fail_on, target } = lint;
+        let Table { select, extend_select, ignore, severity: severities, per_file_ignores, exclude, fail_on, target, baseline } =
+            lint;
         Ok(Config {
             path: path.to_owned(),
             layer: Layer {
@@ -137,6 +141,7 @@ impl Config {
                 .collect::<Result<_, BadConfig>>()?,
             exclude: exclude.iter().map(pattern).collect::<Result<_, BadConfig>>()?,
             fail_on,
+            baseline: baseline.map(|path| folder.join(path)),
         })
     }
 

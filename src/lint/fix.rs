@@ -52,7 +52,7 @@ pub fn fix(mut model: Model, job: &Job, allowed: Safety, known: &Baseline) -> Re
     // cycle of any start and length repeats that model; many rounds without a cycle do not.
     let mut earlier = None;
     for number in 1_u64.. {
-        let (found, _) = known.filter(lint(&model, job));
+        let found = known.filter(lint(&model, job));
         let round = compatible(&model, found, allowed);
         if round.is_empty() {
             break;

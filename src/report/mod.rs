@@ -22,7 +22,7 @@ pub use convert::{Conversion, ConvertedModel, convert_text};
 pub use diff::{ComparedModels, diff_text};
 pub use fold::{FoldedModel, Folding, fold_text};
 pub use inspect::{InspectedModel, inspect_text};
-pub use lint::{LintFormat, LintRun, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};
+pub use lint::{LintFormat, LintRun, RuleCount, Shape, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};
 pub use page::{About, Before, Page, Results, Sketch, is_page, page_html, page_json};
 pub use passes::{pass_text, passes_json, passes_text};
 pub use precision::{Narrowing, Opsets, PrecisionModel, precision_text};

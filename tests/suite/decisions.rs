@@ -373,7 +373,7 @@ fn sarif_names_a_node_in_full_though_its_name_has_slashes() {
         r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float8e5m2 y) { [/layers.0/Cast] y = Cast <to = 19> (x) }"#;
     let run = onnx_recast::internals::report::LintRun { findings: find(text, "RC101"), ..Default::default() };
     let onnx_recast::internals::base::printable::Printed::Document(document) =
-        onnx_recast::internals::report::LintFormat::Sarif.render(&run, None)
+        onnx_recast::internals::report::LintFormat::Sarif.render(&run, Default::default())
     else {
         panic!("SARIF is a document for programs");
     };

@@ -202,6 +202,20 @@ pub enum Printed<'d> {
     Document(Document<'d>),
 }
 
+impl Printed<'_> {
+    /// Writes it without colours.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_plain(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        match self {
+            Printed::Text(text) => text.pieces().try_for_each(|piece| out.write_all(piece.as_bytes())),
+            Printed::Parts(parts) => parts.write_plain(out),
+            Printed::Document(document) => document.write(out),
+        }
+    }
+}
+
 impl From<Shown> for Printed<'_> {
     fn from(text: Shown) -> Self {
         Printed::Text(text)

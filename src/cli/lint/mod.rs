@@ -1,5 +1,6 @@
 //! `recast lint`
 
+mod baselines;
 mod options;
 mod run;
 mod search;

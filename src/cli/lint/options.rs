@@ -28,6 +28,8 @@ use crate::report::LintFormat;
   recast lint model.onnx --fix
   recast lint model.onnx --diff --unsafe-fixes
   recast lint models --report findings.html
+  recast lint models --statistics
+  recast lint models --format sarif -o findings.sarif
   recast lint models --baseline known.json --write-baseline
 
 A recast.toml:
@@ -115,6 +117,12 @@ pub struct Lint {
     /// The output format of findings
     #[arg(long, value_name = "FORMAT", default_value = "full")]
     pub(super) format: LintFormat,
+    /// Write the findings to this file instead of standard output; `-` is standard output
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["diff", "write_baseline"])]
+    pub(super) output: Option<PathBuf>,
+    /// Count the findings by rule: in text, instead of listing them; in JSON, beside them
+    #[arg(long, conflicts_with_all = ["diff", "write_baseline"])]
+    pub(super) statistics: bool,
     #[command(flatten)]
     pub(super) page: PageFile,
     /// When to colour the output

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
+use super::baselines::Baselines;
 use super::options::Lint;
 use super::search::tasks;
 use super::task::{Linted, lint_file};
@@ -13,14 +14,14 @@ use crate::base::printable::{Printed, Shown};
 use crate::cli::exit_code::ExitCode;
 use crate::cli::failures::{self, caught};
 use crate::cli::options::Messages;
-use crate::cli::output::{self, SideFile};
+use crate::cli::output::{self, SideFile, is_stdout};
 use crate::cli::progress;
 use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
-use crate::files::{folders, read_all, save};
+use crate::files::save;
 use crate::lint::Baseline;
 use crate::protobuf::{Layout, Piece};
-use crate::report::{LintFormat, LintRun, Results, Sketch, lint_summary, old_files_lines, plural};
+use crate::report::{LintFormat, LintRun, Results, RuleCount, Shape, Sketch, lint_summary, old_files_lines, plural};
 use crate::{Error, Target};
 
 impl Lint {
@@ -42,13 +43,25 @@ impl Lint {
     }
 
     fn lint_all(&self, run: &mut LintRun, diff: &mut Shown, sketches: &mut Vec<Sketch>, messages: Messages) -> anyhow::Result<()> {
-        let known = self.known()?;
+        if self.statistics && !self.format.is_text() && self.format != LintFormat::Json {
+            bail!("--statistics counts findings in the formats full, concise and json only");
+        }
+        // Before any search, so that a file that is no baseline is the first error.
+        let named = self.baseline.as_deref().filter(|_| !self.write_baseline);
+        Baselines::read(named.into_iter())?;
         let (tasks, configs) = tasks(self, &mut run.errors)?;
+        let files = tasks.iter().filter_map(|task| task.baseline.as_deref()).filter(|_| !self.write_baseline);
+        let mut known = Baselines::read(named.into_iter().chain(files))?;
         let other_files = [&self.file_list, &self.config].into_iter().flatten().chain(&configs).map(PathBuf::as_path);
         let inputs = tasks.iter().map(|task| task.path.as_path()).chain(other_files);
-        self.page.check(inputs.clone().chain(self.baseline.as_deref()))?;
+        let baselines = tasks.iter().filter_map(|task| task.baseline.as_deref()).chain(self.baseline.as_deref());
+        self.page.check(inputs.clone().chain(baselines.clone()).chain(self.document().map(|file| file.path)))?;
+        if let Some(document) = self.document() {
+            document.check(inputs.clone().chain(baselines))?;
+        }
         let baseline = self.new_baseline();
         baseline.map_or(Ok(()), |baseline| baseline.check(inputs))?;
+        let side_files: Vec<SideFile> = baseline.into_iter().chain(self.document()).collect();
         let mut reserved = None;
         if self.fix {
             output::tidy(tasks.iter().map(|task| task.path.as_path()))?;
@@ -56,7 +69,7 @@ impl Lint {
         }
         let linted: Vec<_> = progress::of_models(messages, "checking", tasks.len(), |done| {
             parallel::map(&tasks, |task| {
-                let linted = caught(&task.path, || lint_file(task, self, &known, baseline, tasks.len()));
+                let linted = caught(&task.path, || lint_file(task, self, known.of(task), &side_files, tasks.len()));
                 done.count();
                 linted
             })
@@ -76,6 +89,7 @@ impl Lint {
                     run.frozen_initializers.extend(frozen.map(|names| (path.clone(), names)));
                     run.fail_on.insert(path.clone(), task.fail_on);
                     run.models.push(path);
+                    let findings = known.new_ones(task, findings);
                     match run.findings.is_empty() {
                         true => run.findings = findings,
                         false => run.findings.extend(findings),
@@ -87,7 +101,20 @@ impl Lint {
                 Err(failure) => run.errors.push(with_remedy(failure)),
             }
         }
-        self.apply_baseline(&known, run, messages)
+        run.known_findings = known.known();
+        if !self.diff && !messages.quiet {
+            known.obsolete().for_each(say);
+        }
+        self.write_new_baseline(run, messages)?;
+        run.statistics = self.statistics.then(|| RuleCount::all(&run.findings));
+        Ok(())
+    }
+
+    /// The file into which the document is written, if it is not standard output.
+    fn document(&self) -> Option<SideFile<'_>> {
+        let is_one = |text: &[u8]| text.starts_with(b"{") || text.starts_with(b"[") || text.starts_with(b"<");
+        let path = self.output.as_deref().filter(|output| !is_stdout(output))?;
+        Some(SideFile { path, what: "findings", is_one })
     }
 
     /// The file into which the findings are written.
@@ -96,61 +123,47 @@ impl Lint {
         self.baseline.as_deref().filter(|_| self.write_baseline).map(|path| SideFile { path, what: "baseline", is_one })
     }
 
-    /// The findings that are neither reported nor fixed.
-    fn known(&self) -> anyhow::Result<Baseline> {
-        match &self.baseline {
-            Some(path) if !self.write_baseline => {
-                let name = path.display().to_string();
-                let text = folders::read(path)
-                    .and_then(|mut file| read_all(&mut file))
-                    .map_err(|error| Error::of(&error).in_file(&name))?;
-                let read = Baseline::read(&text, path.parent().unwrap_or(Path::new("")));
-                Ok(read.map_err(|error| Error::of(&error).in_file(&name))?)
-            }
-            _ => Ok(Baseline::default()),
-        }
-    }
-
-    fn apply_baseline(&self, known: &Baseline, run: &mut LintRun, messages: Messages) -> anyhow::Result<()> {
-        let Some(path) = &self.baseline else {
-            return Ok(());
-        };
+    /// Writes the findings to the baseline, if that is wanted, which leaves none to report.
+    fn write_new_baseline(&self, run: &mut LintRun, messages: Messages) -> anyhow::Result<()> {
+        let Some(SideFile { path, .. }) = self.new_baseline() else { return Ok(()) };
         let name = || path.display().to_string();
-        if self.write_baseline {
-            // A model stores tensors in this file.
-            if run.errors.iter().any(|error| error.path() == Some(&*name())) {
-                return Ok(());
-            }
-            if let Some(error) = run.errors.first() {
-                bail!("{}: not written because of an error: {error}", name());
-            }
-            let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
-            let written = save(Layout::of_pieces(vec![Piece::Bytes(text.into_bytes().into())]), &Target::File(path.clone()));
-            written.map_err(|error| not_written(&name(), error))?;
-            if !messages.quiet {
-                say(Shown::line(format_args!("{} written to {}", plural(run.findings.len(), "finding"), name())));
-            }
-            run.findings.clear();
+        // A model stores tensors in this file.
+        if run.errors.iter().any(|error| error.path() == Some(&*name())) {
             return Ok(());
         }
-        let (new, gone) = known.filter(std::mem::take(&mut run.findings));
-        run.findings = new;
-        if gone > 0 && !self.diff && !messages.quiet {
-            let gone = plural(gone, "obsolete finding");
-            say(Shown::line(format_args!("{} contains {gone}; use --write-baseline to update it", name())));
+        if let Some(error) = run.errors.first() {
+            bail!("{}: not written because of an error: {error}", name());
         }
+        let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
+        write_file(text.into_bytes(), path)?;
+        if !messages.quiet {
+            say(Shown::line(format_args!("{} written to {}", plural(run.findings.len(), "finding"), name())));
+        }
+        run.findings.clear();
         Ok(())
     }
 
     /// Prints the document to standard output, errors and the summary to standard error; a clean run in a text format has the summary only.
     fn print(&self, run: &LintRun, diff: Shown, messages: Messages) -> anyhow::Result<()> {
-        let for_people = self.diff || matches!(self.format, LintFormat::Concise | LintFormat::Full);
-        let document: Printed = match self.diff {
-            _ if for_people && messages.quiet => Shown::default().into(),
-            true => diff.into(),
-            false => self.format.render(run, text_width()),
-        };
-        print_coloured(document, self.color.choice())?;
+        let for_people = self.diff || self.format.is_text();
+        let shape = |width| Shape { width, is_complete: messages.verbose };
+        match self.document() {
+            // A model stores tensors in this file.
+            Some(file) if run.errors.iter().any(|error| error.path() == Some(&*file.path.display().to_string())) => {}
+            Some(file) => {
+                let mut text = Vec::new();
+                self.format.render(run, shape(None)).write_plain(&mut text)?;
+                write_file(text, file.path)?;
+            }
+            None => {
+                let document: Printed = match self.diff {
+                    _ if for_people && messages.quiet => Shown::default().into(),
+                    true => diff.into(),
+                    false => self.format.render(run, shape(text_width())),
+                };
+                print_coloured(document, self.color.choice())?;
+            }
+        }
         say_errors(&run.errors);
         let says_something = messages.verbose || !run.models.is_empty();
         let frozen: usize = run.frozen_initializers.values().map(Vec::len).sum();
@@ -175,4 +188,10 @@ impl Lint {
             (true, false) => ExitCode::SUCCESS,
         }
     }
+}
+
+/// Writes a text to a file that a run writes besides models.
+fn write_file(text: Vec<u8>, path: &Path) -> Result<(), Error> {
+    let written = save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.to_owned()));
+    written.map(drop).map_err(|error| not_written(&path.display().to_string(), error))
 }

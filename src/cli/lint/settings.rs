@@ -66,6 +66,7 @@ impl Settings<'_> {
         Ok(Decision::Lint(Task {
             selection: Selection::of([&config.layer, &self.command_line]).without(&ignored),
             fail_on: self.lint.fail_on.or(config.fail_on).unwrap_or(Severity::Warning),
+            baseline: self.lint.baseline.clone().or_else(|| config.baseline.clone()),
             path,
         }))
     }

@@ -18,6 +18,8 @@ pub(super) struct Task {
     pub selection: Selection,
     /// The least severity for which the exit code is 1.
     pub fail_on: Severity,
+    /// The file of its known findings.
+    pub baseline: Option<PathBuf>,
 }
 
 /// The result for one file.
@@ -36,8 +38,8 @@ pub(super) struct Linted {
     pub is_verified: Option<bool>,
 }
 
-/// Lints a file, one of this many models. The findings of `known` are not fixed; `baseline` is a file into which findings are
-/// written.
+/// Lints a file, one of this many models. The findings of `known` are not fixed; `side_files` are those that the run
+/// writes besides.
 ///
 /// # Errors
 /// If it cannot be read, fixed or written.
@@ -45,12 +47,12 @@ pub(super) fn lint_file(
     Task { path, selection, .. }: &Task,
     lint: &Lint,
     known: &Baseline,
-    baseline: Option<SideFile>,
+    side_files: &[SideFile],
     models: usize,
 ) -> Result<Linted, Error> {
     let mut model = files::open_model(path, &lint.folders)?;
     let name = path.display().to_string();
-    baseline.map_or(Ok(()), |baseline| baseline.check_data(path, &model))?;
+    side_files.iter().try_for_each(|file| file.check_data(path, &model))?;
     let original = lint.page.before(path, &model, models)?;
     let before = lint.diff.then(|| model.proto().clone());
     let frozen = lint.freeze.apply(&mut model)?;
@@ -72,7 +74,7 @@ pub(super) fn lint_file(
         let options = SaveOptions { prune_data: lint.prune.prune_data, ..SaveOptions::default() };
         let plan = model.into_plan(&Target::File(path.clone()), &options)?;
         lint.page.check_written(plan.files())?;
-        baseline.map_or(Ok(()), |baseline| baseline.check_others(plan.files()))?;
+        side_files.iter().try_for_each(|file| file.check_others(plan.files()))?;
         is_verified = Some(verification.is_some());
         saved = match verification {
             Some(verification) => plan.execute_verified(&verification)?.0,

@@ -1,9 +1,8 @@
 //! Each finding with its place, its reason and its fix; the reason is given at the first finding of a rule only.
 
-use std::ptr;
-
 use super::parts::severity_style;
 use super::run::LintRun;
+use super::shape::Shape;
 use crate::base::hash::HashMap;
 use crate::base::printable::{FAINT, PLAIN, Parts, STRONG, Shown};
 use crate::lint::{Diagnostic, Safety};
@@ -16,23 +15,68 @@ const INDENT: &str = "    ";
 /// The maximum width of reasons in pipes and files.
 const WIDEST: usize = 110;
 
-pub(super) fn render(run: &LintRun, width: Option<usize>) -> Parts<'_> {
+/// Of a rule with more findings than `MANY`, the first ones are shown.
+const MANY: usize = 10;
+const FIRST: usize = 3;
+
+/// A finding that is shown.
+struct Entry<'r> {
+    found: &'r Diagnostic,
+    /// The reason is given at the first finding of a rule.
+    is_first: bool,
+    /// How many later findings of the rule are not shown.
+    hidden: usize,
+}
+
+pub(super) fn render(run: &LintRun, shape: Shape) -> Parts<'_> {
+    let width = shape.width;
     let reason_width = width.unwrap_or(WIDEST);
-    // The reason is given at the first finding of a rule.
-    let mut firsts: HashMap<&str, &Diagnostic> = HashMap::default();
-    for found in &run.findings {
-        firsts.entry(found.code()).or_insert(found);
-    }
+    let entries = entries(run, if shape.is_complete { usize::MAX } else { MANY });
     Parts::new(move |put| {
-        put_all(&run.findings, put, |text, found| {
-            write_finding(text, found, width);
-            if firsts.get(found.code()).is_some_and(|first| ptr::eq(*first, found)) {
-                write_reason(text, found, reason_width);
+        put_all(&entries, put, |text, entry| {
+            write_finding(text, entry.found, width);
+            if entry.is_first {
+                write_reason(text, entry.found, reason_width);
             }
-            write_fix(text, found, reason_width);
+            write_fix(text, entry.found, reason_width);
             text.push_blank_line();
+            if entry.hidden > 0 {
+                write_hidden(text, entry);
+                text.push_blank_line();
+            }
         })
     })
+}
+
+/// The findings that are shown.
+fn entries(run: &LintRun, many: usize) -> Vec<Entry<'_>> {
+    let mut counts: HashMap<&str, usize> = HashMap::default();
+    for found in &run.findings {
+        *counts.entry(found.code()).or_default() += 1;
+    }
+    let mut shown: HashMap<&str, usize> = HashMap::default();
+    let mut entries = Vec::new();
+    for found in &run.findings {
+        let (count, number) = (counts[found.code()], shown.entry(found.code()).or_default());
+        *number += 1;
+        let is_long = count > many;
+        if !is_long || *number <= FIRST {
+            let hidden = if is_long && *number == FIRST { count - FIRST } else { 0 };
+            entries.push(Entry { found, is_first: *number == 1, hidden });
+        }
+    }
+    entries
+}
+
+fn write_hidden(text: &mut Shown, entry: &Entry) {
+    let Entry { found, hidden, .. } = entry;
+    let head = format!("{}[{}]", found.severity, found.code());
+    text.push_styled_line(&[
+        (severity_style(found.severity), &head),
+        (PLAIN, " "),
+        (STRONG, found.name()),
+        (PLAIN, &format!(": {hidden} more, which --verbose lists")),
+    ]);
 }
 
 /// On a terminal, the message is wrapped; in a pipe, it stays one line.

@@ -13,12 +13,17 @@ mod jsonl;
 mod junit;
 mod parts;
 mod rule;
+mod rule_count;
 mod run;
 mod sarif;
+mod shape;
+mod statistics;
 
 pub use diff::model_diff;
 pub use rule::{rule_json, rule_json_value, rule_text, rules_json, rules_json_value, rules_text};
+pub use rule_count::RuleCount;
 pub use run::{LintRun, lint_summary};
+pub use shape::Shape;
 
 use clap::ValueEnum;
 
@@ -46,13 +51,20 @@ pub enum LintFormat {
 }
 
 impl LintFormat {
-    /// The document; `width` is that of the terminal, if there is one. Those with much text around each finding are made finding by
-    /// finding, while they are written.
+    /// Whether the document is for people.
     #[must_use]
-    pub fn render(self, run: &LintRun, width: Option<usize>) -> Printed<'_> {
+    pub fn is_text(self) -> bool {
+        matches!(self, LintFormat::Concise | LintFormat::Full)
+    }
+
+    /// The document. Those with much text around each finding are made finding by finding, while they are written. For people,
+    /// statistics stand in the place of findings.
+    #[must_use]
+    pub fn render(self, run: &LintRun, shape: Shape) -> Printed<'_> {
         match self {
+            LintFormat::Concise | LintFormat::Full if run.statistics.is_some() => statistics::render(run).into(),
             LintFormat::Concise => concise::render(run).into(),
-            LintFormat::Full => full::render(run, width).into(),
+            LintFormat::Full => full::render(run, shape).into(),
             LintFormat::Json => json::render(run).into(),
             LintFormat::Jsonl => jsonl::render(run).into(),
             LintFormat::Github => github::render(run).into(),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::rule_count::RuleCount;
 use crate::base::error::Error;
 use crate::lint::{Diagnostic, Safety, Severity};
 use crate::report::words::plural;
@@ -17,6 +18,12 @@ pub struct LintRun {
     pub findings: Vec<Diagnostic>,
     /// Findings that `--fix` has fixed.
     pub fixed: Vec<Diagnostic>,
+    /// The findings by rule, if they are wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<Vec<RuleCount>>,
+    /// How many findings are not reported, since the baseline lists them; none without a baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known_findings: Option<usize>,
     /// Files that could not be linted, and errors of the run.
     #[serde(skip)]
     pub errors: Vec<Error>,
@@ -70,6 +77,9 @@ pub fn lint_summary(run: &LintRun, fixed: &str) -> String {
         if fixable > 0 {
             parts.push(format!("{fixable} fixable with `{how}`"));
         }
+    }
+    if let Some(known) = run.known_findings.filter(|known| *known > 0) {
+        parts.push(format!("{} in the baseline", plural(known, "known finding")));
     }
     parts.join("; ")
 }

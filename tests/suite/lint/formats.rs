@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use onnx_recast::internals::base::printable::Printed;
-use onnx_recast::internals::report::{LintFormat, LintRun};
+use onnx_recast::internals::report::{LintFormat, LintRun, Shape};
 use prost::Message;
 use serde_json::Value;
 
@@ -136,7 +136,9 @@ fn prose_is_wrapped_at_the_width_of_a_terminal() {
         g (float[2] x) => (float8e5m2[2] y, float8e5m2[2] z) { y = Cast <to = 19> (x) z = Cast <to = 19, saturate = 0> (x) }"#;
     let run = LintRun { findings: [find(text, "RC101"), find(text, "RC103")].concat(), ..LintRun::default() };
     let full = |width| {
-        let Printed::Parts(parts) = LintFormat::Full.render(&run, width) else { panic!("the full format is text") };
+        let Printed::Parts(parts) = LintFormat::Full.render(&run, Shape { width, is_complete: true }) else {
+            panic!("the full format is text")
+        };
         let mut out = Vec::new();
         parts.write_plain(&mut out).unwrap();
         String::from_utf8(out).unwrap()

@@ -10,6 +10,7 @@ mod many;
 mod formats;
 mod noqa;
 mod properties;
+mod reports;
 mod selection;
 mod targets;
 
