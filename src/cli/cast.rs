@@ -7,6 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use bytes::Bytes;
 use clap::{ArgAction, Args};
 
+use super::cast_number::{Number, Wanted};
 use super::exit_code::ExitCode;
 use super::open_results::{OnContested, Undefined};
 use super::opset::parse_cast_opset;
@@ -21,14 +22,17 @@ use crate::cast::{Cast, Summary};
 use crate::files::{NewFile, check_replaceable, formats, is_stream, save, save_together};
 use crate::protobuf::Layout;
 use crate::report::{bytes, plural};
-use crate::{Contested, DType, DataFolder, RoundMode, Rules, Tally, Target};
+use crate::{CastOptions, Contested, DType, DataFolder, RoundMode, Rules, Tally, Target};
 
-/// Cast the elements of one tensor to another type, as ONNX's Cast does
+/// Cast one tensor, or a number, to another type, as ONNX's Cast does
 ///
-/// Reads and writes numpy's .npy files and serialized TensorProtos (.pb). Each element is rounded once, from its exact value. If ONNX
+/// Of a number, prints the value that it becomes and its bits: in the type of --to, or in every type. Where `saturate` or `round_mode`
+/// matters and no option states it, each of its results. Of a tensor, reads and writes numpy's .npy files and serialized TensorProtos (.pb). Each element is rounded once, from its exact value. If ONNX
 /// does not define what an element becomes, nothing is written unless the options below say what to do.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
+  recast cast 500 --to FLOAT8E4M3FN
+  recast cast 0x7E --from FLOAT8E4M3FN
   recast cast weights.npy -o weights_f8.npy --to float8e4m3fn
   recast cast weights.npy -o weights.pb --to INT4 --undefined fold --contested text
   recast cast weights_f8.npy -o weights_f32.npy --from float8e4m3fn --to float
@@ -41,16 +45,16 @@ Types that numpy lacks are stored in .npy files as unsigned integers with the bi
 
 {}", exit_codes("done", "ONNX does not define the result of an element, or contradicts itself on it; nothing is written")))]
 pub struct CastFile {
-    /// The tensor; `-` is standard input
-    #[arg(value_name = "IN")]
+    /// The tensor, `-` is standard input; or a number, such as 3.14, inf or 0x7E; `-- -inf` is minus infinity
+    #[arg(value_name = "IN", allow_negative_numbers = true)]
     input: PathBuf,
     /// Write to this file; `-` is standard output. The name's end chooses the form, .npy or .pb; any other keeps the input's
     #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    output: Option<PathBuf>,
     /// The type to cast to, by its ONNX name in any letter case
     #[arg(long, value_name = "TYPE")]
-    to: DType,
-    /// The ONNX type that the unsigned integers of a .npy file represent
+    to: Option<DType>,
+    /// The ONNX type that the unsigned integers of a .npy file represent, or the type of a number: by default DOUBLE
     #[arg(long, value_name = "TYPE")]
     from: Option<DType>,
     /// Turn what is beyond the largest number of a float8 type into that number: the default
@@ -59,9 +63,9 @@ pub struct CastFile {
     /// Turn what is beyond the largest number of a float8 type into infinity or NaN
     #[arg(long, overrides_with = "saturate", action = ArgAction::SetTrue)]
     no_saturate: bool,
-    /// Which power of two a number becomes in FLOAT8E8M0
-    #[arg(long, value_name = "up|down|nearest", default_value = "up", hide_possible_values = true, value_parser = chosen::<RoundMode>(RoundMode::NAMES))]
-    round_mode: RoundMode,
+    /// Which power of two a number becomes in FLOAT8E8M0 [default: up]
+    #[arg(long, value_name = "up|down|nearest", hide_possible_values = true, value_parser = chosen::<RoundMode>(RoundMode::NAMES))]
+    round_mode: Option<RoundMode>,
     /// The opset whose Cast it is: its rules, and the types that it admits
     #[arg(long, value_name = "N", default_value_t = Rules::default().opset, value_parser = parse_cast_opset, allow_hyphen_values = true)]
     opset: u32,
@@ -78,35 +82,37 @@ pub struct CastFile {
 
 impl CastFile {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        if self.output != Path::new("-") {
-            output::check_target(&self.output)?;
+        let Some(output) = self.output.clone() else { return self.cast_number() };
+        let Some(to) = self.to else { bail!("no type is given; use --to TYPE") };
+        if output != Path::new("-") {
+            output::check_target(&output)?;
         }
         let (input, data) = files::open_with_data(&self.input, &self.folders)?;
         let array = tensor_files::read(&input, self.from, &data)
             .map_err(|failure| explain(&input.bytes, failure))
             .with_context(|| input.name.clone())?;
-        let cast = Cast::new(array.dtype(), self.to, self.rules())?;
+        let cast = Cast::new(array.dtype(), to, self.rules())?;
         let (from, elements) = (array.dtype(), array.elements());
         let (array, summary) = array.cast(cast).with_context(|| input.name.clone())?;
         if !self.accepts(&input.name, &summary) {
             return Ok(ExitCode::from(1));
         }
-        let layout = tensor_files::layout(array, self.form(&input.bytes)).with_context(|| input.name.clone())?;
+        let layout = tensor_files::layout(array, form(&output, &input.bytes)).with_context(|| input.name.clone())?;
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
-        let is_stdout = output::is_stdout(&self.output);
-        if !is_stdout && data.holds(&self.output) {
-            bail!("{}: the input stores its values in this file; use another output", self.output.display());
+        let is_stdout = output::is_stdout(&output);
+        if !is_stdout && data.holds(&output) {
+            bail!("{}: the input stores its values in this file; use another output", output.display());
         }
         if !is_stdout {
-            check_replaceable(&self.output).with_context(|| self.output.display().to_string())?;
-            output::check_not_of_model(&self.output, "use another output")?;
+            check_replaceable(&output).with_context(|| output.display().to_string())?;
+            output::check_not_of_model(&output, "use another output")?;
         }
-        let target = if is_stdout { Target::Stdout } else { Target::File(self.output) };
+        let target = if is_stdout { Target::Stdout } else { Target::File(output) };
         let progress = [layout.progress()];
         let written = progress::of_files(messages, &progress, || write(layout, &target, &data));
         written.map_err(|error| not_written(&target.name(), error))?;
         if target != Target::Stdout && !messages.quiet {
-            let (elements, to) = (plural(elements, "element"), self.to);
+            let elements = plural(elements, "element");
             let (bytes_in, bytes_out) = (bytes(bytes_in), bytes(bytes_out));
             let mut report = Shown::line(format_args!("{} -> {}", input.name, target.name()));
             report.push_line(format_args!("  cast {elements} from {from} to {to}"));
@@ -119,18 +125,29 @@ impl CastFile {
     fn rules(&self) -> Rules {
         Rules {
             saturate: !self.no_saturate,
-            round_mode: self.round_mode,
+            round_mode: self.round_mode.unwrap_or(Rules::default().round_mode),
             opset: self.opset,
             contested: self.contested.0.unwrap_or(Contested::Text),
         }
     }
 
-    fn form(&self, input: &[u8]) -> Form {
-        match self.output.extension().and_then(|extension| extension.to_str()) {
-            Some("npy") => Form::Npy,
-            Some("pb") => Form::Proto,
-            _ => Form::of(input),
+    /// Prints what a number becomes.
+    fn cast_number(&self) -> anyhow::Result<ExitCode> {
+        let text = self.input.to_string_lossy();
+        if files::is_stdin(&self.input) || self.input.exists() {
+            bail!("{text}: no output given; use -o FILE");
         }
+        let Some(number) = Number::read(&text, self.from)? else { bail!("{text}: is neither a file nor a number") };
+        let saturate = (self.saturate || self.no_saturate).then_some(!self.no_saturate);
+        let Rules { saturate: default, opset, .. } = self.rules();
+        let options = CastOptions {
+            saturate: saturate.unwrap_or(default),
+            round_mode: self.round_mode.unwrap_or(Rules::default().round_mode),
+            opset,
+            undefined: self.undefined == Undefined::Fold,
+            contested: self.contested.0,
+        };
+        number.print(&Wanted { to: self.to, saturate, round_mode: self.round_mode, options })
     }
 
     /// Whether the options allow what ONNX does not define; says where they do not.
@@ -163,6 +180,15 @@ fn write(layout: Layout, target: &Target, data: &DataFolder) -> io::Result<()> {
             save(layout, target)?;
             data.expect_unchanged()
         }
+    }
+}
+
+/// The form of an output.
+fn form(output: &Path, input: &[u8]) -> Form {
+    match output.extension().and_then(|extension| extension.to_str()) {
+        Some("npy") => Form::Npy,
+        Some("pb") => Form::Proto,
+        _ => Form::of(input),
     }
 }
 

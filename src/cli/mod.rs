@@ -1,6 +1,7 @@
 //! The command line. Each command is one file, with its options and its implementation.
 
 mod cast;
+mod cast_number;
 mod completions;
 mod convert;
 mod diff;

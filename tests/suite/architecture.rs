@@ -35,7 +35,7 @@ fn a_folder_uses_the_folders_above_it_only() {
 }
 
 /// What the command uses of private modules: output, files, threads and the process, which belong to a program. All else is public.
-const PRIVATE_IN_COMMAND: [&str; 18] = [
+const PRIVATE_IN_COMMAND: [&str; 19] = [
     "api::explain_open",
     "api::is_text_model",
     "api::not_written",
@@ -47,6 +47,7 @@ const PRIVATE_IN_COMMAND: [&str; 18] = [
     "base::parallel",
     "base::patterns",
     "base::printable",
+    "elements::float_format",
     "files",
     "ops::schemas",
     "process",

@@ -3,6 +3,7 @@
 mod architecture;
 mod bad_input;
 mod cast_file;
+mod cast_number;
 mod changing_inputs;
 mod command;
 mod convert;
