@@ -27,8 +27,10 @@ use crate::{CastOptions, Contested, DType, DataFolder, RoundMode, Rules, Tally, 
 /// Cast one tensor, or a number, to another type, as ONNX's Cast does
 ///
 /// Of a number, prints the value that it becomes and its bits: in the type of --to, or in every type. Where `saturate` or `round_mode`
-/// matters and no option states it, each of its results. Of a tensor, reads and writes numpy's .npy files and serialized TensorProtos (.pb). Each element is rounded once, from its exact value. If ONNX
-/// does not define what an element becomes, nothing is written unless the options below say what to do.
+/// matters and no option states it, each of its results.
+///
+/// Of a tensor, reads and writes numpy's .npy files and serialized TensorProtos (.pb). Each element is rounded once, from its exact value.
+/// If ONNX does not define what an element becomes, nothing is written unless the options below say what to do.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast cast 500 --to FLOAT8E4M3FN
@@ -54,13 +56,13 @@ pub struct CastFile {
     /// The type to cast to, by its ONNX name in any letter case
     #[arg(long, value_name = "TYPE")]
     to: Option<DType>,
-    /// The ONNX type that the unsigned integers of a .npy file represent, or the type of a number: by default DOUBLE
+    /// The type of the input; for unsigned integers of a .npy file, the ONNX type that they represent. A number is a DOUBLE by default
     #[arg(long, value_name = "TYPE")]
     from: Option<DType>,
-    /// Turn what is beyond the largest number of a float8 type into that number: the default
+    /// Turn numbers beyond the largest of a float8 type into that one: the default
     #[arg(long, overrides_with = "no_saturate", action = ArgAction::SetTrue)]
     saturate: bool,
-    /// Turn what is beyond the largest number of a float8 type into infinity or NaN
+    /// Turn numbers beyond the largest of a float8 type into infinity or NaN
     #[arg(long, overrides_with = "saturate", action = ArgAction::SetTrue)]
     no_saturate: bool,
     /// Which power of two a number becomes in FLOAT8E8M0 [default: up]

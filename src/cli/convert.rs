@@ -43,7 +43,7 @@ pub struct Convert {
     models: Models,
     #[command(flatten)]
     goal: Goal,
-    /// Override the ai.onnx opset that the model imports, for mislabelled models; also applies to functions that import the same opset as
+    /// Override the ai.onnx opset that the model imports; for mislabelled models; also applies to functions that import the same opset as
     /// the model
     #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
     from_opset: Option<i64>,
@@ -62,10 +62,10 @@ pub struct Convert {
     /// Do not expand operators that have no equivalent into several nodes
     #[arg(long)]
     no_expand: bool,
-    /// Expand operators into nodes, or into local functions, for which the IR version becomes 8 at least
+    /// Expand operators into nodes, or into local functions; for these, the IR version becomes 8 at least
     #[arg(long, value_name = "nodes|function", default_value = "nodes", hide_possible_values = true, value_parser = chosen::<ExpandInto>(ExpandInto::NAMES))]
     expand: ExpandInto,
-    /// How to read nodes on which ONNX contradicts itself, such as BatchNormalization with `is_test` = 0 and one output: refuse the
+    /// How to read nodes on which ONNX contradicts itself; such as BatchNormalization with `is_test` = 0 and one output: refuse the
     /// conversion (refuse), or read them by their attributes (text) or as onnx's converter does (runtime)
     #[arg(long, value_name = "refuse|text|runtime", default_value = "refuse", hide_possible_values = true, value_parser = OnContested::parser_or(&["refuse"]))]
     contested: OnContested,
@@ -87,7 +87,7 @@ struct Goal {
     /// runtime needs it; it is raised if the runtime has kernels for all nodes in a newer opset only
     #[arg(long, value_name = "RUNTIME@VERSION")]
     target: Option<Runtime>,
-    /// Convert to the lowest opset that the runtime of --target runs, or without it a listed version of onnxruntime; or to the lowest
+    /// Convert to the lowest opset that runs: in the runtime of --target, or without it in a listed version of onnxruntime; or to the lowest
     /// that works at all (any)
     #[arg(
         long,

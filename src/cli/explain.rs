@@ -20,7 +20,7 @@ use crate::report;
 
 {EXIT_CODES}"))]
 pub struct Explain {
-    /// The code or name of a rule, the beginning of the codes of rules, or the code of an error or reason
+    /// What to explain: the code or name of a rule, the beginning of the codes of rules, or the code of an error or reason
     #[arg(value_name = "CODE")]
     code: Option<String>,
     /// The output format

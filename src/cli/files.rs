@@ -29,7 +29,7 @@ pub struct ExternalData {
 /// The treatment of data files that a model no longer uses.
 #[derive(Args, Clone, Copy, Default)]
 pub struct PruneData {
-    /// Remove data files that a replaced model no longer uses and that are its own alone; without it they stay and are listed
+    /// Remove data files that a replaced model no longer uses; only those that are its own alone. Without it they stay and are listed
     #[arg(long)]
     pub prune_data: bool,
 }

@@ -34,15 +34,15 @@ A cast that is not folded is not an error."))]
 pub struct Fold {
     #[command(flatten)]
     models: Models,
-    /// A comma-separated list of passes and tiers (`default`, `exact`) to run, or `none`; `recast passes` lists them
+    /// The passes to run; a comma-separated list of names and tiers (`default`, `exact`), or `none`. `recast passes` lists them
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_passes)]
     passes: Passes,
     /// How to treat casts with values that ONNX leaves undefined: keep the cast (skip), or fold it to the values that recast documents
     /// (fold)
     #[arg(long, value_name = "skip|fold", default_value = "skip", hide_possible_values = true)]
     undefined: Undefined,
-    /// How to treat casts and other nodes on whose results ONNX's text and its node tests or runtimes disagree: keep them (skip), or fold
-    /// them to the values of the text (text) or of the node tests and runtimes (runtime)
+    /// How to treat nodes on whose results ONNX contradicts itself: keep them (skip), or fold them to the values of ONNX's text (text), or of
+    /// its node tests and of runtimes (runtime)
     #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true, value_parser = OnContested::parser())]
     contested: OnContested,
     /// Keep casts that would grow the tensors of the model by more than this; accepts the suffixes K, M and G (powers of 1024)

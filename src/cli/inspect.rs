@@ -29,7 +29,7 @@ pub struct Inspect {
     /// Models or quoted glob patterns; `-` reads standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
-    /// Also list the types and shapes of all values, stated or inferred, and declarations that are wrong
+    /// Also list the types and shapes of all values; stated or inferred, and declarations that are wrong
     #[arg(long)]
     types: bool,
     /// The output format

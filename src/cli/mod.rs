@@ -10,6 +10,7 @@ mod explain;
 mod failures;
 mod files;
 mod fold;
+mod help;
 mod in_memory;
 mod inspect;
 mod lint;
@@ -93,11 +94,16 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let parsed = Cli::command().try_get_matches_from(&arguments).and_then(|given| Ok((Cli::from_arg_matches(&given)?, given)));
+    let parsed = command().try_get_matches_from(&arguments).and_then(|given| Ok((Cli::from_arg_matches(&given)?, given)));
     match parsed {
         Ok((cli, given)) => run(cli, usage::on_error(&given)),
-        Err(error) => usage::print_usage(&Cli::command(), &arguments, error),
+        Err(error) => usage::print_usage(&command(), &arguments, error),
     }
+}
+
+/// The command line.
+fn command() -> clap::Command {
+    help::arranged(Cli::command())
 }
 
 /// Runs the command and returns its exit code.
@@ -117,7 +123,7 @@ fn run(cli: Cli, on_error: OnError) -> ExitCode {
         Command::Diff(diff) => diff.run(messages),
         Command::Report(report) => report.run(messages),
         Command::Cast(cast) => cast.run(messages),
-        Command::Completions(completions) => completions.run(Cli::command()),
+        Command::Completions(completions) => completions.run(command()),
     });
     result.map_err(anyhow::Error::from).flatten().unwrap_or_else(|error| {
         on_error.report(failures::of(error));

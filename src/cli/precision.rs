@@ -55,58 +55,58 @@ pub struct Precision {
     /// them; may be repeated
     #[arg(long, value_name = "keep|convert|NAME=TYPE")]
     io: Vec<Signature>,
-    /// Whether sensitive operators keep their types (stable), or none does for this reason (all)
+    /// What happens to sensitive operators: they keep their types (stable), or none does for this reason (all)
     #[arg(long, value_name = "all|stable", default_value = "stable", hide_possible_values = true, value_parser = chosen::<Policy>(Policy::NAMES))]
     policy: Policy,
     /// Operators that keep their types
     #[arg(long, value_name = "OPS", value_delimiter = ',')]
     keep_op: Vec<String>,
-    /// Patterns of the paths or names of nodes that keep their types
+    /// Nodes that keep their types: patterns of their paths or names
     #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
     keep_node: Vec<String>,
-    /// Patterns of the names of values that keep their types
+    /// Values that keep their types: patterns of their names
     #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
     keep_value: Vec<String>,
     /// Operators whose types change although --policy stable keeps them
     #[arg(long, value_name = "OPS", value_delimiter = ',')]
     also_op: Vec<String>,
-    /// Patterns of the paths or names of nodes whose types change although --policy stable keeps them
+    /// Nodes whose types change although --policy stable keeps them: patterns of their paths or names
     #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
     also_node: Vec<String>,
-    /// Operators of domains that recast does not know, which support this type, that of --to, wherever they have a type that changes
+    /// Operators of unknown domains that support this type, that of --to; wherever they have a type that changes
     #[arg(long, value_name = "DOMAIN::OP=TYPE", value_delimiter = ',')]
     assume: Vec<AssumedOperator>,
     /// The only operators whose types change
     #[arg(long, value_name = "OPS", value_delimiter = ',')]
     only_op: Vec<String>,
-    /// Patterns of the paths or names of the only nodes whose types change
+    /// The only nodes whose types change: patterns of their paths or names
     #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
     only_node: Vec<String>,
-    /// Change the type of constants alone, and cast each to the type that it had
+    /// Change constants alone; each is cast to the type that it had
     #[arg(long)]
     weights_only: bool,
-    /// Keep the type FLOAT, and round each value that would change to the numbers of the type, by functions of the model. Any runtime then
+    /// Write a FLOAT model that computes the same; functions of the model round each value that would change. Any runtime then
     /// computes what one with kernels of the type computes
     #[arg(long)]
     emulate: bool,
-    /// Finite constants beyond the range of the type: half of the largest number for masks, the largest for bounds, and no change elsewhere
+    /// What becomes of finite constants beyond the range of the type: half of the largest number for masks, the largest for bounds, and no change elsewhere
     /// (mask); no change (keep); the largest number (saturate); infinity; or an error (refuse)
     #[arg(long, value_name = "mask|keep|saturate|infinity|refuse", default_value = "mask", hide_possible_values = true, value_parser = chosen::<OnOverflow>(OnOverflow::NAMES))]
     on_overflow: OnOverflow,
-    /// Constants other than zero that would become zero: they do, except scalars that keep divisors, roots and logarithms from zero
+    /// What becomes of constants other than zero that the type makes zero: they do, except scalars that keep divisors, roots and logarithms from zero
     /// (allow); no change (keep); or an error (refuse)
     #[arg(long, value_name = "allow|keep|refuse", default_value = "allow", hide_possible_values = true, value_parser = chosen::<OnUnderflow>(OnUnderflow::NAMES))]
     on_underflow: OnUnderflow,
-    /// Quantized operators: they and their scales keep their types, so that runtimes fuse them to operators of integers (keep); or scales
+    /// What happens to quantized operators: they and their scales keep their types, so that runtimes fuse them to operators of integers (keep); or scales
     /// that are normal numbers of the type change, and the operators with them (scales)
     #[arg(long, value_name = "keep|scales", default_value = "keep", hide_possible_values = true, value_parser = chosen::<Quantized>(Quantized::NAMES))]
     quantized: Quantized,
-    /// A JSON object of the observed least and greatest number of values, and of the least magnitude other than 0 if it is known, by name:
+    /// Observed numbers of values. A JSON object of the least and greatest number, and of the least magnitude other than 0 if it is known:
     /// {"NAME": [MIN, MAX, LEAST]}. Values beyond the range of the type keep their types, and so do values all of whose numbers are below
     /// its normal numbers, and those of which a number becomes 0 where something divides by it or takes its logarithm
     #[arg(long, value_name = "FILE")]
     ranges: Option<PathBuf>,
-    /// The magnitude beyond which values of --ranges keep their types, if it is less than the largest number of the type
+    /// The magnitude beyond which values of --ranges keep their types; by default the largest number of the type
     #[arg(long, value_name = "NUMBER", requires = "ranges")]
     range_limit: Option<f64>,
     /// The runtime that has to run the result; `recast targets` lists them. A node for which it has no kernel in the type keeps its types. The

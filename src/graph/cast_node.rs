@@ -135,3 +135,33 @@ impl Model {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::onnx_text;
+
+    #[test]
+    fn an_element_type_is_that_of_a_cast_a_constant_or_a_declaration() {
+        let text = r#"<ir_version: 9, opset_import: ["": 19]> g (float[2] x) => (y) <int8[2] w = {1, 2}> {
+            half = Cast <to = 10> (x)
+            like = CastLike (x, w)
+            c = Constant <value = int64[1] {1}> ()
+            y = Neg (half)
+        }"#;
+        let model = Model::new(onnx_text::parse(text).unwrap()).unwrap();
+        let expected = [
+            ("x", Some(DType::Float)),
+            ("w", Some(DType::Int8)),
+            ("half", Some(DType::Float16)),
+            ("like", None),
+            ("c", Some(DType::Int64)),
+            ("y", None),
+        ];
+        let found = expected.map(|(name, _)| {
+            let value = model.values().find(|value| model.name(*value) == name).unwrap();
+            (name, model.element_type(value))
+        });
+        assert_eq!(found, expected);
+    }
+}

@@ -155,7 +155,7 @@ fn is_plain(attribute: &AttributeProto) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protobuf::schema::{GraphProto, TensorProto};
+    use crate::protobuf::schema::{GraphProto, TensorProto, TypeProto};
 
     /// A node from a file: with a name, an input and an attribute whose fields are in this order.
     fn node_with(attribute: &[u8]) -> NodeProto {
@@ -179,8 +179,12 @@ mod tests {
         let long_varint: &[u8] = b"\x0a\x01a\x18\x85\x00\xa0\x01\x02";
         let unknown_field: &[u8] = b"\x0a\x01a\x18\x05\xa0\x01\x02\xf8\x07\x01";
         let packed_list: &[u8] = b"\x0a\x01a\x42\x02\x01\x02\xa0\x01\x07";
-        let mut with_tensor = node_with(in_order);
-        with_tensor.attribute[0].t = Some(TensorProto::default());
+        // One of these is enough.
+        let holding = |hold: fn(&mut AttributeProto)| {
+            let mut node = node_with(in_order);
+            hold(&mut node.attribute[0]);
+            node
+        };
         let mut with_rare = node_with(in_order);
         with_rare.domain = Some("custom".to_owned());
         let cases = [
@@ -192,7 +196,12 @@ mod tests {
             ("changed, a long varint", changed(node_with(long_varint)), false),
             ("changed, an unknown field", changed(node_with(unknown_field)), false),
             ("changed, a packed list", changed(node_with(packed_list)), false),
-            ("a tensor", with_tensor, false),
+            ("a tensor", holding(|held| held.t = Some(TensorProto::default())), false),
+            ("tensors", holding(|held| held.tensors.push(TensorProto::default())), false),
+            ("a graph", holding(|held| held.g = Some(GraphProto::default())), false),
+            ("graphs", holding(|held| held.graphs.push(GraphProto::default())), false),
+            ("a type", holding(|held| held.tp = Some(TypeProto::default())), false),
+            ("types", holding(|held| held.type_protos.push(TypeProto::default())), false),
             ("no fields", NodeProto::default(), true),
         ];
         for (name, node, is_encoded) in cases {

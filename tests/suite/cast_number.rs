@@ -29,7 +29,11 @@ FLOAT8E8M0  round_mode = nearest  4  0x81 = 10000001
         (&["3", "--to", "FLOAT8E8M0", "--round-mode", "down"], 0, "FLOAT8E8M0  2  0x80 = 10000000\n"),
         (&["-3.7", "--to", "INT8"], 0, "INT8  -3  0xfd = 11111101\n"),
         (&["-0.0", "--to", "FLOAT16"], 0, "FLOAT16  -0  0x8000 = 1 00000 0000000000\n"),
-        (&["--to", "FLOAT6E3M2", "--", "-inf"], 1, "FLOAT6E3M2  undefined  a number beyond the largest of the 6-bit type, which has no infinity\n"),
+        (
+            &["--to", "FLOAT6E3M2", "--", "-inf"],
+            1,
+            "FLOAT6E3M2  undefined  a number beyond the largest of the 6-bit type, which has no infinity\n",
+        ),
         (&["nan", "--to", "INT8"], 1, "INT8  undefined  a NaN has no integer value\n"),
         (&["nan", "--to", "INT8", "--undefined", "fold"], 0, "INT8  0  0x00 = 00000000\n"),
         (

@@ -367,6 +367,18 @@ fn completions_and_manual_page_are_printed() {
 }
 
 #[test]
+fn completions_know_types_runtimes_passes_and_rules() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = String::from_utf8(recast(&["completions", shell]).stdout).unwrap();
+        let missing: Vec<&str> = ["FLOAT8E4M3FN", "onnxruntime@1.31", "fold-casts", "dead-nodes", "RC101", "sarif", "stable"]
+            .into_iter()
+            .filter(|value| !script.contains(value))
+            .collect();
+        assert!(missing.is_empty(), "{shell}: {missing:?}");
+    }
+}
+
+#[test]
 fn the_manual_page_holds_every_option_and_example_of_every_command() {
     let page = stdout(&recast(&["completions", "man"])).replace("\\-", "-").replace("\\&", "").replace("\\e", "\\");
     let mut failures = Vec::new();

@@ -75,8 +75,8 @@ pub struct Lint {
     /// Override the severity of a rule, such as `RC103=info`
     #[arg(long, value_name = "CODE=SEVERITY", value_delimiter = ',', value_parser = parse_severity)]
     pub(super) severity: Vec<(Selector, Severity)>,
-    /// Report models that these runtimes cannot load (RC501), and nodes that they cannot run (RC502), such as `onnxruntime@1.17`; `recast
-    /// targets` lists them
+    /// Report what these runtimes, such as `onnxruntime@1.17`, do not run: models that they cannot load (RC501), and nodes without a kernel
+    /// (RC502). `recast targets` lists them
     #[arg(long, value_name = "RUNTIME@VERSION", value_delimiter = ',')]
     pub(super) target: Vec<Runtime>,
     /// Ignore `recast.noqa` entries in models
@@ -103,7 +103,7 @@ pub struct Lint {
     /// Show the changes of --fix as a diff without writing any models
     #[arg(long, conflicts_with = "format")]
     pub(super) diff: bool,
-    /// Include fixes that change the structure of the graph or guess the author's intent
+    /// Include unsafe fixes: they change the structure of the graph or guess the author's intent
     #[arg(long)]
     pub(super) unsafe_fixes: bool,
     #[command(flatten)]
