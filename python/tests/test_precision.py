@@ -127,6 +127,12 @@ def test_options_have_the_effects_of_those_of_the_command(
     assert written != onnx_recast.convert_precision(model).model
 
 
+def test_patterns_that_match_nothing_are_told(model: Path) -> None:
+    with pytest.warns(UserWarning, match=r"nothing of the model matches 'none\*' \(and 2 more\)"):
+        result = onnx_recast.convert_precision(model, keep_node=["none*"], keep_value=["no"], ranges={"nowhere": (0, 1)})
+    assert result.unmatched == ("none*", "no", "nowhere")
+
+
 def test_the_type_that_changes_can_be_stated(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     text = '<ir_version: 8, opset_import: ["": 13]> g (double[2] x) => (double[2] y) { a = Sin (x) y = Cos (a) }'

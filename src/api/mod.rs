@@ -31,7 +31,7 @@ use crate::graph::Model;
 
 impl Model {
     /// The error of an operation on this model.
-    fn error(&self, error: Error) -> Error {
+    pub(crate) fn error(&self, error: Error) -> Error {
         match self.path() {
             Some(path) => error.in_file(path.display().to_string()),
             None => error,

@@ -36,7 +36,10 @@ const OWN: &[(&str, &[Group])] = &[
         "precision",
         &[
             ("Types", &["to", "from", "io", "policy", "weights-only", "quantized", "emulate", "opset", "target"]),
-            ("Nodes and values", &["keep-op", "keep-node", "keep-value", "also-op", "also-node", "only-op", "only-node", "assume"]),
+            (
+                "Nodes and values",
+                &["keep-op", "keep-node", "keep-value", "also-op", "also-node", "only-op", "only-node", "assume", "strict"],
+            ),
             ("Ranges", &["on-overflow", "on-underflow", "ranges", "range-limit"]),
         ],
     ),

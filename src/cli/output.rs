@@ -75,7 +75,7 @@ impl Output {
         let files =
             || targets.iter().filter_map(|target| if let Target::File(path) = target { Some(path.as_path()) } else { None });
         if self.output.is_some() {
-            files().try_for_each(check_target)?;
+            files().try_for_each(|path| check_target_with(path, "create it first, or use --out-dir, which creates it"))?;
         }
         if !dry_run {
             // Before the targets are looked at, since a temporary file may be a second name of a target.
@@ -115,7 +115,14 @@ impl Output {
 /// # Errors
 /// Where it is a folder, its folder does not exist, or its name is that of ONNX text.
 pub fn check_target(path: &Path) -> Result<(), Error> {
-    check_folder(path)?;
+    check_target_with(path, CREATE)
+}
+
+/// What to do if the folder of a file does not exist.
+const CREATE: &str = "create it first";
+
+fn check_target_with(path: &Path, remedy: &str) -> Result<(), Error> {
+    check_folder(path, remedy)?;
     if is_text_model(path) {
         return Err(unusable(path, "models are written in binary form; use a name that ends in .onnx"));
     }
@@ -123,7 +130,7 @@ pub fn check_target(path: &Path) -> Result<(), Error> {
 }
 
 /// Checks that a path is not that of a folder, but in one.
-fn check_folder(path: &Path) -> Result<(), Error> {
+fn check_folder(path: &Path, remedy: &str) -> Result<(), Error> {
     let folder = folder_of(path);
     let is_in = folder.display();
     match () {
@@ -132,7 +139,7 @@ fn check_folder(path: &Path) -> Result<(), Error> {
         }
         () if folders::is_folder(&folder) => Ok(()),
         () if folders::exists(&folder) => Err(unusable(path, format!("{is_in} is a file, not a folder"))),
-        () => Err(unusable(path, format!("the folder {is_in} does not exist; create it first"))),
+        () => Err(unusable(path, format!("the folder {is_in} does not exist; {remedy}"))),
     }
 }
 
@@ -166,7 +173,7 @@ impl SideFile<'_> {
     /// If it is not.
     pub fn check<'p>(self, others: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
         let SideFile { path, what, is_one } = self;
-        check_folder(path)?;
+        check_folder(path, CREATE)?;
         tidy([path].into_iter())?;
         files::check_replaceable(path).with_context(|| path.display().to_string())?;
         self.check_others(others)?;

@@ -12,7 +12,7 @@ use super::models::{Changes, Done, Models, Reporting, Run};
 use super::opset::parse_opset;
 use super::options::{EXIT_CODES, Messages, chosen};
 use super::prepare::Preparation;
-use crate::base::printable::Shown;
+use crate::base::printable::{Shown, plural};
 use crate::files::folders;
 use crate::graph::ScopeId;
 use crate::precision::{AssumedOperator, Io, ObservedRange, OnOverflow, OnUnderflow, Policy, Quantized, sensitive_operators};
@@ -116,6 +116,9 @@ pub struct Precision {
     /// Convert to this opset of ai.onnx first; with auto, to the lowest later one that admits the most operators
     #[arg(long, value_name = "N|auto", value_parser = parse_goal)]
     opset: Option<Goal>,
+    /// Fail with exit code 2 if a pattern or a name of ranges matches nothing; otherwise it is a note
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     preparation: Preparation,
     #[command(flatten)]
@@ -209,6 +212,14 @@ impl Precision {
         let opset = self.convert(model, options)?;
         let (mut report, verification) = model.change_precision_for(options, self.reporting.verifies())?;
         let notes = std::mem::take(&mut report.notes);
+        if self.strict && !report.unmatched.is_empty() {
+            let others = match report.unmatched.len() - 1 {
+                0 => String::new(),
+                others => format!(" (and {} more)", plural(others, "name")),
+            };
+            let what = format!("nothing matches '{}'{others}, which --strict does not permit", report.unmatched[0]);
+            return Err(model.error(Error::new(ErrorKind::Usage, what)));
+        }
         Ok(Done { changes: Narrowing { opset, prepared, report }, notes, verification })
     }
 

@@ -78,6 +78,7 @@ impl Decisions<'_, '_> {
             tensors,
             kept,
             later_opset,
+            unmatched: Vec::new(),
             notes: Vec::new(),
         };
         Ok((list, report))

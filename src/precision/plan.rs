@@ -46,7 +46,9 @@ pub fn plan(model: &Model, options: &Options) -> Result<Planned, Error> {
     }
     let selection = Selection::new(options)?;
     let mut planned = plan_with_copies(model, options, &selection)?;
-    planned.report.notes.extend(unmatched::notes(model, &selection));
+    let unmatched = unmatched::find(model, &selection);
+    planned.report.notes.extend(unmatched::notes(&unmatched));
+    planned.report.unmatched = unmatched.into_iter().map(|one| one.what).collect();
     Ok(planned)
 }
 

@@ -32,7 +32,9 @@ pub struct Report {
     pub kept: Vec<KeptNode>,
     /// A later opset in which more operators support the type.
     pub later_opset: Option<LaterOpset>,
-    /// Notes: a version of the runtime, or its kernels, are not known.
+    /// Patterns of options that match nothing, and names of observed ranges that are not those of values.
+    pub unmatched: Vec<String>,
+    /// Notes: what is unmatched; a version of the runtime, or its kernels, are not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -51,6 +53,7 @@ impl Report {
             tensors: Vec::new(),
             kept: Vec::new(),
             later_opset: None,
+            unmatched: Vec::new(),
             notes: Vec::new(),
         }
     }

@@ -30,32 +30,53 @@ fn is_operator(model: &Model, name: &str) -> bool {
         || nodes(model).any(|node| model.node(node).op_type() == name)
 }
 
-/// Patterns that match nothing of the model, and names of ranges that are not those of values.
-pub(super) fn notes(model: &Model, selection: &Selection) -> Vec<String> {
+/// A pattern that matches nothing of the model, or a name of ranges that is not that of a value.
+pub(super) struct Unmatched {
+    /// As the option states it.
+    pub what: String,
+    /// What a report says of it.
+    note: String,
+    /// Whether it is a name of ranges.
+    is_of_ranges: bool,
+}
+
+/// All of them, in the order of the options.
+pub(super) fn find(model: &Model, selection: &Selection) -> Vec<Unmatched> {
     let options = selection.options;
-    let mut notes = Vec::new();
+    let mut found = Vec::new();
     for (patterns, compiled) in [
         (&options.keep_nodes, &selection.keep_nodes),
         (&options.only_nodes, &selection.only_nodes),
         (&options.also_nodes, &selection.also_nodes),
     ] {
         let names = nodes(model).flat_map(|node| [model.node(node).name().to_owned(), model.node_path(node)]);
-        notes.extend(unmatched("node", patterns, compiled, names));
+        found.extend(unmatched("node", patterns, compiled, names));
     }
-    notes.extend(unmatched("value", &options.keep_values, &selection.keep_values, model.values().map(|value| model.name(value))));
+    found.extend(unmatched("value", &options.keep_values, &selection.keep_values, model.values().map(|value| model.name(value))));
     let mut unknown: BTreeSet<&str> = options.ranges.keys().map(String::as_str).collect();
     if !unknown.is_empty() {
         for value in model.values() {
             unknown.remove(model.name(value));
         }
     }
-    notes.extend(unknown.first().map(|first| {
-        let others = match unknown.len() - 1 {
-            0 => String::new(),
-            others => format!(" (and {} more)", plural(others, "name")),
-        };
-        format!("'{}' of the observed ranges is not a value of the model{others}", shortened(first))
+    found.extend(unknown.into_iter().map(|name| Unmatched {
+        what: name.to_owned(),
+        note: format!("'{}' of the observed ranges is not a value of the model", shortened(name)),
+        is_of_ranges: true,
     }));
+    found
+}
+
+/// What a report says of all of them: of the names of ranges, which are many if they are those of another model, the first.
+pub(super) fn notes(found: &[Unmatched]) -> Vec<String> {
+    let mut notes: Vec<String> = found.iter().filter(|one| !one.is_of_ranges).map(|one| one.note.clone()).collect();
+    let mut of_ranges = found.iter().filter(|one| one.is_of_ranges);
+    if let Some(first) = of_ranges.next() {
+        notes.push(match of_ranges.count() {
+            0 => first.note.clone(),
+            others => format!("{} (and {} more)", first.note, plural(others, "name")),
+        });
+    }
     notes
 }
 
@@ -65,7 +86,7 @@ fn unmatched(
     patterns: &[String],
     compiled: &GlobSet,
     names: impl Iterator<Item = impl AsRef<str>>,
-) -> impl Iterator<Item = String> {
+) -> impl Iterator<Item = Unmatched> {
     let mut is_matched = vec![false; patterns.len()];
     if !patterns.is_empty() {
         for name in names {
@@ -73,7 +94,11 @@ fn unmatched(
         }
     }
     let unmatched = patterns.iter().zip(is_matched).filter(|(_, is_matched)| !is_matched);
-    unmatched.map(move |(pattern, _)| format!("no {what} matches '{}'", shortened(pattern)))
+    unmatched.map(move |(pattern, _)| Unmatched {
+        what: pattern.clone(),
+        note: format!("no {what} matches '{}'", shortened(pattern)),
+        is_of_ranges: false,
+    })
 }
 
 fn nodes(model: &Model) -> impl Iterator<Item = NodeId> {

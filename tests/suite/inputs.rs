@@ -156,10 +156,15 @@ fn the_latest_opset_has_a_name() {
 fn a_missing_output_folder_is_named_before_the_model_is_read() {
     let folder = Folder::new();
     folder.write("broken.onnx", b"\xff");
-    for command in [vec!["fold"], vec!["convert", "--opset", "21"], vec!["cast", "--to", "INT8"]] {
+    let hint = ", or use --out-dir, which creates it";
+    for (command, hint) in [(vec!["fold"], hint), (vec!["convert", "--opset", "21"], hint), (vec!["cast", "--to", "INT8"], "")] {
         let (code, stderr) = code_and_stderr(&folder, &[&command[..], &["broken.onnx", "-o", "none/out.onnx"]].concat());
         assert_eq!(code, Some(2));
-        assert_eq!(stderr, "recast: none/out.onnx: the folder none does not exist; create it first\n", "{command:?}");
+        assert_eq!(
+            stderr,
+            format!("recast: none/out.onnx: the folder none does not exist; create it first{hint}\n"),
+            "{command:?}"
+        );
     }
 }
 

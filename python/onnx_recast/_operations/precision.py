@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -167,8 +168,10 @@ class PrecisionResult(Value, Generic[Model]):
     """The extent of the verification; None with ``verify=False``."""
     emulation: Emulation | None = None
     """The roundings; None without ``emulate``."""
+    unmatched: tuple[str, ...] = ()
+    """Patterns and names of ranges that match nothing, of which a warning tells, too."""
     notes: tuple[str, ...] = ()
-    """That the version or the kernels of ``target`` are not known."""
+    """What is unmatched; that the version or the kernels of ``target`` are not known."""
 
     @property
     def changed(self) -> bool:
@@ -419,6 +422,11 @@ def convert_precision(
         ``model`` is a ``ModelProto`` or ``onnx_ir.Model`` if the argument is one, otherwise ``bytes``; with ``output``,
         its path.
 
+    Warns
+    -----
+    UserWarning
+        A pattern, or a name of ``ranges``, matches nothing of the model.
+
     Raises
     ------
     InvalidModelError
@@ -448,4 +456,9 @@ def convert_precision(
     facts = rewritten(
         lambda input, output, verify, watch: _recast.convert_precision(input, output, options, verify, watch), given
     )
-    return PrecisionResult.from_dict(facts)
+    result: PrecisionResult[Any] = PrecisionResult.from_dict(facts)
+    if result.unmatched:
+        first, *others = result.unmatched
+        more = f" (and {len(others)} more)" if others else ""
+        warnings.warn(f"nothing of the model matches {first!r}{more}", UserWarning, stacklevel=2)
+    return result
