@@ -129,7 +129,9 @@ def test_options_have_the_effects_of_those_of_the_command(
 
 def test_patterns_that_match_nothing_are_told(model: Path) -> None:
     with pytest.warns(UserWarning, match=r"nothing of the model matches 'none\*' \(and 2 more\)"):
-        result = onnx_recast.convert_precision(model, keep_node=["none*"], keep_value=["no"], ranges={"nowhere": (0, 1)})
+        result = onnx_recast.convert_precision(
+            model, keep_node=["none*"], keep_value=["no"], ranges={"nowhere": (0, 1)}
+        )
     assert result.unmatched == ("none*", "no", "nowhere")
 
 
