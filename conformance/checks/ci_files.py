@@ -23,6 +23,8 @@ def check(report):
         check_action(report, repository, environment)
         check_workflows(report, repository, environment)
         check_documentation(report, folder, repository, environment)
+        check_forms(report, repository, environment)
+        check_git(report, repository, environment)
 
 
 def environment_with_recast(folder):
@@ -109,8 +111,37 @@ def check_documentation(report, folder, repository, environment):
                 report.case(f"docs/ci.md: {command}", done.returncode not in (0, 1) and done.stderr)
     (configuration,) = [text for kind, text in BLOCK.findall((ROOT / "docs/lint.md").read_text()) if kind == "toml"]
     (repository / "recast.toml").write_text(configuration)
+    (repository / tomllib.loads(configuration)["lint"]["baseline"]).write_text('{"version": 1, "findings": []}')
     done = run(["recast", "lint", "models", "--format", "concise"], repository, environment)
     expect(report, "docs/lint.md: recast.toml", done, 1, "RC101 error")
+
+
+def check_forms(report, repository, environment):
+    """The forms of issues, and how the project is cited."""
+    schemas = {path: "vendor.github-issue-forms" for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*-*.yml")}
+    report.case("the forms of issues", not schemas and "there are none")
+    schemas |= {ROOT / ".github/ISSUE_TEMPLATE/config.yml": "vendor.github-issue-config", ROOT / "CITATION.cff": "vendor.citation-file-format"}
+    for path, schema in schemas.items():
+        expect(report, f"{path.name} by its schema", run(["check-jsonschema", "--builtin-schema", schema, path], repository, environment), 0)
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]
+    report.case("the version of CITATION.cff", cited != version and cited)
+
+
+def check_git(report, repository, environment):
+    """`git diff` shows the differences of models, after the commands of docs/ci.md."""
+    section = (ROOT / "docs/ci.md").read_text().split("## git diff")[1].split("\n## ")[0]
+    (commands,) = [text for kind, text in BLOCK.findall(section) if kind == "sh"]
+    expect(report, "docs/ci.md: git diff", run(["bash", "-e", "-c", commands], repository, environment), 0)
+    run(["git", "commit", "--quiet", "--message", "models"], repository, environment)
+    model = repository / "models/fp8_qdq.onnx"
+    run(["recast", "lint", model, "--fix", "--isolated"], repository, environment)
+    shown = run(["git", "diff"], repository, environment)
+    expect(report, "git diff of a changed model", shown, 0, "+ graph/up_weight_cast.saturate: int = 1")
+    (repository / "models/new.onnx").write_bytes(model.read_bytes())
+    run(["git", "add", "models/new.onnx"], repository, environment)
+    added = run(["git", "diff", "--cached"], repository, environment)
+    report.case("git diff of a new model", (added.returncode or added.stderr) and f"{added.returncode}: {added.stderr}")
 
 
 def check_yaml(report, folder, text, environment):
