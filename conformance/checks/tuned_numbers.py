@@ -1,18 +1,23 @@
-"""`onnx_recast.tune_precision` keeps few nodes of the models that packages of PyPI ship, on the inputs of `shipped_numbers`: the errors of their
-outputs are within its tolerance, after at most 20 changes of precision.
+"""`onnx_recast.tune_precision` keeps few nodes of the models that packages of PyPI ship, on the inputs of `shipped_numbers`, and of exported
+models that onnxruntime has quantized dynamically: the errors of their outputs are within its tolerance, after at most 20 changes of precision.
 
-Only with --all: it needs the wheel of the Python package, and 150 MB of packages.
+Only with --all: it needs the wheel of the Python package, 150 MB of packages, and the environments of `exports`.
 """
 
 import importlib
+from collections import Counter
 
 import onnx
 
 from checks.shipped_numbers import HEAVY, LEAST_SCALE, PACKAGES, inputs_of, shipped
+from exporters.export_quantized import quantized
+from exporters.exports import EXPORTERS, exported
+from support.case import Case
+from support.common import scratch_folder
 from support.models import all_graphs
 from support.package import use_package
 
-MOST_RUNS, LEAST_MODELS = 20, 26
+TOLERANCE, MOST_RUNS, LEAST_MODELS = 1e-2, 20, 26
 LEAST_NARROW = 0.99
 # The error arises in all of their nodes, for detectors at the edges of letters, so that one within the tolerance needs many of them in FLOAT.
 ERROR_EVERYWHERE = {
@@ -23,26 +28,53 @@ ERROR_EVERYWHERE = {
 }
 
 
+# Their outputs are the order of scores that are nearly equal.
+INEXACT = {f"torch_models_{exporter}/{model}" for exporter in ("legacy", "dynamo") for model in ("detector", "detector_dynamic")}
+LEAST_QUANTIZED = 50
+
+
 def check(report):
     if not report.everything:
         report.skip("only with --all")
         return
     use_package()
     recast = importlib.import_module("onnx_recast")
+    heavy, wide = Counter(), Counter()
     models = {path.name: path for package in PACKAGES for path in shipped(package)}
-    heavy, wide = 0, 0
     for name, path in sorted(models.items()):
         model = onnx.load(path)
-        tuned = recast.tune_precision(model, inputs_of(model, name), least_scale=LEAST_SCALE)
-        error = tuned.errors.error
-        report.case(f"{name}: error", error > 1e-2 and f"{error:.2g}")
-        report.case(f"{name}: changes of precision", tuned.runs > MOST_RUNS and tuned.runs)
-        operators = [node.op_type for graph in all_graphs(model) for node in graph.node if node.op_type in HEAVY]
-        kept = [node.op for node in tuned.result.kept if node.op in HEAVY]
-        counts = f"{len(tuned.keep_node)} nodes kept, among them {len(kept)} of {len(operators)} heavy ones"
-        report.details.append(f"{name}: error {error:.2g}, {tuned.runs} changes, {counts}")
+        counts = tune(report, recast, name, model, inputs_of(model, name))
         if name not in ERROR_EVERYWHERE:
-            heavy, wide = heavy + len(operators), wide + len(kept)
+            count(counts, "shipped", heavy, wide)
+    quantized_models = 0
+    for path in (path for name, exporter in EXPORTERS.items() if name.startswith("torch") for path in exported(*exporter)):
+        name, inputs = "/".join(path.parts[-3:-1]), Case.of(path).inputs
+        with scratch_folder() as folder:
+            output = quantized(path, inputs, "dynamic", folder)
+            if output and name not in INEXACT:
+                quantized_models += 1
+                count(tune(report, recast, f"{name}, quantized", onnx.load(output), inputs), "quantized", heavy, wide)
     report.at_least("models", len(models), LEAST_MODELS)
-    report.at_least_share("heavy operators that are narrow", heavy - wide, heavy, LEAST_NARROW)
-    report.note(f"{len(models)} models; {wide} of {heavy} heavy operators in FLOAT")
+    report.at_least("quantized models", quantized_models, LEAST_QUANTIZED)
+    for kind in heavy:
+        report.at_least_share(f"heavy operators that are narrow, {kind}", heavy[kind] - wide[kind], heavy[kind], LEAST_NARROW)
+    kept = "; ".join(f"{kind}: {wide[kind]} of {heavy[kind]} heavy operators in FLOAT" for kind in heavy)
+    report.note(f"{len(models)} models, {quantized_models} quantized; {kept}")
+
+
+def tune(report, recast, name, model, inputs):
+    """The number of heavy operators, and of those in FLOAT."""
+    tuned = recast.tune_precision(model, inputs, least_scale=LEAST_SCALE)
+    error = tuned.errors.error
+    report.case(f"{name}: error", error > TOLERANCE and f"{error:.2g}")
+    report.case(f"{name}: changes of precision", tuned.runs > MOST_RUNS and tuned.runs)
+    operators = [node.op_type for graph in all_graphs(model) for node in graph.node if node.op_type in HEAVY]
+    kept = [node.op for node in tuned.result.kept if node.op in HEAVY]
+    counts = f"{len(tuned.keep_node)} nodes kept, among them {len(kept)} of {len(operators)} heavy ones"
+    report.details.append(f"{name}: error {error:.2g}, {tuned.runs} changes, {counts}")
+    return len(operators), len(kept)
+
+
+def count(counts, kind, heavy, wide):
+    heavy[kind] += counts[0]
+    wide[kind] += counts[1]

@@ -23,7 +23,7 @@ LONGEST = 1.5  # Times what onnx.load and onnx.save take.
 LONGEST_PRECISION = 3
 MOST_GROWTH = 2  # Of the processor time a node, from each size to the next, which is five times as large.
 BOMB = 100_000_000  # Bytes.
-MANY, ALL_MANY = 250_000, 1_000_000  # Nodes of 30 bytes.
+MANY, ALL_MANY = 500_000, 1_000_000  # Nodes of 30 bytes.
 # Times the files that are read; what the verification adds is measured by `verified_cost`.
 MOST_MEMORY = 25
 # A conversion checks the types of all nodes, and keeps them while each node is expanded.

@@ -21,7 +21,7 @@ const OWN: &[(&str, &[Group])] = &[
     (
         "lint",
         &[
-            ("Files", &["file-list", "exclude", "no-ignore", "allow-empty"]),
+            ("Files", &["file-list", "exclude", "no-ignore", "allow-empty", "strict"]),
             (
                 "Rules",
                 &["select", "extend-select", "ignore", "per-file-ignores", "severity", "target", "ignore-noqa", "show-overlapping"],

@@ -38,6 +38,8 @@ pub struct Config {
 /// with all its contents.
 #[derive(Clone, Debug)]
 pub struct FilePattern {
+    /// As it was written.
+    text: String,
     folder: PathBuf,
     pattern: GlobSet,
     /// Whether the pattern matches paths instead of names.
@@ -186,7 +188,14 @@ impl FilePattern {
     pub fn new(folder: &Path, pattern: &str) -> Result<FilePattern, BadPattern> {
         let of_paths = pattern.trim_end_matches('/').contains('/');
         let plain: PathBuf = Path::new(pattern).components().filter(|part| *part != Component::CurDir).collect();
-        Ok(FilePattern { folder: absolute(folder), pattern: patterns::of_paths(&plain.to_string_lossy())?, of_paths })
+        let text = pattern.to_owned();
+        Ok(FilePattern { text, folder: absolute(folder), pattern: patterns::of_paths(&plain.to_string_lossy())?, of_paths })
+    }
+
+    /// The pattern, as it was written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Whether the pattern matches a file, or a folder that contains it.

@@ -79,6 +79,9 @@ pub struct Lint {
     /// (RC502). `recast targets` lists them
     #[arg(long, value_name = "RUNTIME@VERSION", value_delimiter = ',')]
     pub(super) target: Vec<Runtime>,
+    /// Fail with exit code 2 if a pattern of --exclude or --per-file-ignores matches no file in the folders; otherwise it is a note
+    #[arg(long)]
+    pub(super) strict: bool,
     /// Ignore `recast.noqa` entries in models
     #[arg(long)]
     pub(super) ignore_noqa: bool,

@@ -6,7 +6,7 @@ use anyhow::bail;
 
 use super::baselines::Baselines;
 use super::options::Lint;
-use super::search::tasks;
+use super::search::{self, Searched};
 use super::task::{Linted, lint_file};
 use crate::api::not_written;
 use crate::base::parallel;
@@ -49,7 +49,8 @@ impl Lint {
         // Before any search, so that a file that is no baseline is the first error.
         let named = self.baseline.as_deref().filter(|_| !self.write_baseline);
         Baselines::read(named.into_iter())?;
-        let (tasks, configs) = tasks(self, &mut run.errors)?;
+        let Searched { tasks, configs, unmatched } = search::tasks(self, &mut run.errors)?;
+        self.tell_unmatched(unmatched, run, messages)?;
         let files = tasks.iter().filter_map(|task| task.baseline.as_deref()).filter(|_| !self.write_baseline);
         let mut known = Baselines::read(named.into_iter().chain(files))?;
         let other_files = [&self.file_list, &self.config].into_iter().flatten().chain(&configs).map(PathBuf::as_path);
@@ -107,6 +108,24 @@ impl Lint {
         }
         self.write_new_baseline(run, messages)?;
         run.statistics = self.statistics.then(|| RuleCount::all(&run.findings));
+        Ok(())
+    }
+
+    /// Tells which patterns match no file.
+    ///
+    /// # Errors
+    /// With `--strict`, if there are some.
+    fn tell_unmatched(&self, unmatched: Vec<(&str, String)>, run: &mut LintRun, messages: Messages) -> anyhow::Result<()> {
+        for (option, pattern) in unmatched {
+            let note = format!("no file matches '{pattern}' of {option}");
+            if self.strict {
+                bail!("{note}, which --strict does not permit");
+            }
+            if !messages.quiet {
+                say(message(note));
+            }
+            run.unmatched.push(pattern);
+        }
         Ok(())
     }
 

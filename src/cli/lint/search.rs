@@ -25,11 +25,20 @@ struct Search<'e> {
     bad_configurations: HashSet<PathBuf>,
 }
 
-/// The models to lint, and the configurations that were found; paths that cannot be read or have no models are added to the errors.
+/// What is linted.
+pub(super) struct Searched {
+    pub tasks: Vec<Task>,
+    /// The configurations that were found.
+    pub configs: Vec<PathBuf>,
+    /// The patterns of options that match nothing, each with its option.
+    pub unmatched: Vec<(&'static str, String)>,
+}
+
+/// The models to lint; paths that cannot be read or have no models are added to the errors.
 ///
 /// # Errors
 /// If an option is not valid, or a model cannot be fixed.
-pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<(Vec<Task>, Vec<PathBuf>)> {
+pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<Searched> {
     let mut settings = Settings::of(lint)?;
     let mut search = Search { tasks: Vec::new(), errors, left_out: Vec::new(), bad_configurations: HashSet::new() };
     let named = named_paths(lint)?;
@@ -46,7 +55,7 @@ pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<(Vec
     // Two names of one file would be fixed at the same time.
     let mut seen = HashSet::new();
     tasks.retain(|task| seen.insert(if lint.fix { identity(&task.path) } else { task.path.clone() }));
-    Ok((tasks, settings.found()))
+    Ok(Searched { tasks, configs: settings.found(), unmatched: settings.unmatched() })
 }
 
 impl Search<'_> {

@@ -1,6 +1,6 @@
 //! The rules enabled for each file: the command line overrides the closest `recast.toml`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -18,6 +18,10 @@ pub(super) struct Settings<'l> {
     fixed: Option<Rc<Config>>,
     /// The configuration of each folder.
     configs: BTreeMap<PathBuf, Result<Rc<Config>, BadConfig>>,
+    /// The patterns of the command line that match a file.
+    matched: BTreeSet<String>,
+    /// Whether folders were searched: patterns need not match files that are named.
+    has_searched: bool,
 }
 
 /// The use of a file.
@@ -44,7 +48,7 @@ impl Settings<'_> {
             severity: lint.severity.clone(),
             targets: lint.target.clone(),
         };
-        Ok(Settings { lint, command_line, fixed, configs: BTreeMap::new() })
+        Ok(Settings { lint, command_line, fixed, configs: BTreeMap::new(), matched: BTreeSet::new(), has_searched: false })
     }
 
     /// Whether a file is linted, and by which rules.
@@ -53,6 +57,9 @@ impl Settings<'_> {
     /// If its configuration is invalid.
     pub fn decide(&mut self, Found { path, in_folder }: Found) -> Result<Decision, BadConfig> {
         let config = self.config_of(folder_of(&path))?;
+        self.has_searched |= in_folder;
+        let patterns = self.lint.exclude.iter().chain(self.lint.per_file_ignores.iter().map(|(pattern, _)| pattern));
+        self.matched.extend(patterns.filter(|pattern| pattern.matches(&path)).map(|pattern| pattern.text().to_owned()));
         let is_excluded_by = |patterns: &[FilePattern]| in_folder && patterns.iter().any(|pattern| pattern.matches(&path));
         if is_excluded_by(&self.lint.exclude) {
             return Ok(Decision::Exclude("--exclude".to_owned()));
@@ -69,6 +76,14 @@ impl Settings<'_> {
             baseline: self.lint.baseline.clone().or_else(|| config.baseline.clone()),
             path,
         }))
+    }
+
+    /// The patterns of the command line that match no file of the folders that were searched, each with its option.
+    pub fn unmatched(&self) -> Vec<(&'static str, String)> {
+        let excluded = self.lint.exclude.iter().map(|pattern| ("--exclude", pattern.text()));
+        let ignored = self.lint.per_file_ignores.iter().map(|(pattern, _)| ("--per-file-ignores", pattern.text()));
+        let unmatched = excluded.chain(ignored).filter(|(_, text)| self.has_searched && !self.matched.contains(*text));
+        unmatched.map(|(option, text)| (option, text.to_owned())).collect()
     }
 
     /// The paths of the configurations that were found.

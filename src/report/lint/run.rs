@@ -18,6 +18,9 @@ pub struct LintRun {
     pub findings: Vec<Diagnostic>,
     /// Findings that `--fix` has fixed.
     pub fixed: Vec<Diagnostic>,
+    /// Patterns of options that match no file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmatched: Vec<String>,
     /// The findings by rule, if they are wanted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistics: Option<Vec<RuleCount>>,

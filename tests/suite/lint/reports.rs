@@ -142,3 +142,33 @@ fn a_configuration_names_the_baseline_of_its_models() {
     assert!(stderr(&folder.recast(&["lint", "a"])).starts_with("recast: a/known.json: is not a baseline"));
     crate::support::expect_no_failures(failures);
 }
+
+#[test]
+fn patterns_that_match_no_file_are_told() {
+    let folder = Folder::new();
+    folder.model("models/m.onnx", SILENT);
+    folder.model("old/m.onnx", SILENT);
+    let none = "recast: no file matches 'none' of --exclude\nrecast: no file matches 'x/*' of --per-file-ignores\n";
+    let cases: [(&[&str], &str); 5] = [
+        (&[".", "--exclude", "old"], ""),
+        (&[".", "--exclude", "none", "--per-file-ignores", "x/*:RC1"], none),
+        (&[".", "--exclude", "none", "--quiet"], ""),
+        // Files that are named need not match.
+        (&["models/m.onnx", "--exclude", "none"], ""),
+        (&[".", "--per-file-ignores", "old/*:RC1"], ""),
+    ];
+    let mut failures = Vec::new();
+    for (arguments, notes) in cases {
+        let output = folder.recast(&[&["lint", "--format", "json"], arguments].concat());
+        if (output.status.code(), stderr(&output).as_str()) != (Some(1), notes) {
+            failures.push(format!("{arguments:?}: {:?}: {}", output.status.code(), stderr(&output)));
+        }
+    }
+    let output = folder.recast(&["lint", ".", "--exclude", "none", "--format", "json"]);
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(document["unmatched"], json!(["none"]));
+    let output = folder.recast(&["lint", ".", "--exclude", "none", "--strict"]);
+    let message = "recast: no file matches 'none' of --exclude, which --strict does not permit\n";
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(2), message));
+    crate::support::expect_no_failures(failures);
+}
