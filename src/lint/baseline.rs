@@ -113,13 +113,13 @@ impl Baseline {
 
     /// How many findings it lists of a file, by the path that reports name.
     #[must_use]
-    pub fn listed(&self, path: &str) -> usize {
+    pub(crate) fn listed(&self, path: &str) -> usize {
         self.of_path(&relative(path, &self.folder)).count()
     }
 
     /// How many findings it lists of files that do not exist.
     #[must_use]
-    pub fn of_missing_files(&self) -> usize {
+    pub(crate) fn of_missing_files(&self) -> usize {
         let files = self.findings.chunk_by(|left, right| left.path == right.path);
         let missing = files.filter(|known| known[0].path != STDIN && !folders::is_file(&self.folder.join(&known[0].path)));
         missing.flatten().count()
