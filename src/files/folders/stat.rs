@@ -69,11 +69,13 @@ impl Stat {
         Ok(Stat::of(&file.metadata()?))
     }
 
-    /// Whether it is that of the same file, as far as the metadata shows: file systems may have other ids for an open file.
+    /// Whether it is that of the same file, as far as the metadata shows: some file systems have other ids for an open file, and Windows,
+    /// which has none here, states the time of a file when it is closed.
     #[must_use]
     pub fn is_file_of(&self, other: &Stat) -> bool {
-        let has_same_id = self.id.is_some() && self.id == other.id;
-        has_same_id || (self.bytes == other.bytes && self.modified == other.modified)
+        let has_ids = self.id.is_some() && other.id.is_some();
+        let has_same_id = has_ids && self.id == other.id;
+        has_same_id || (self.bytes == other.bytes && (!has_ids || self.modified == other.modified))
     }
 
     /// Whether the content is the same as before, as far as the metadata shows. Other names and permissions do not count.
