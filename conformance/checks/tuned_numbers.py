@@ -10,8 +10,7 @@ from collections import Counter
 import onnx
 
 from checks.shipped_numbers import HEAVY, LEAST_SCALE, PACKAGES, inputs_of, shipped
-from exporters.export_quantized import quantized
-from exporters.exports import EXPORTERS, exported
+from exporters.export_quantized import INEXACT, name_of, quantized, torch_models
 from support.case import Case
 from support.common import scratch_folder
 from support.models import all_graphs
@@ -26,10 +25,6 @@ ERROR_EVERYWHERE = {
     "PP-OCRv6_det_small.onnx",
     "ch_PP-OCRv4_rec_infer.onnx",
 }
-
-
-# Their outputs are the order of scores that are nearly equal.
-INEXACT = {f"torch_models_{exporter}/{model}" for exporter in ("legacy", "dynamo") for model in ("detector", "detector_dynamic")}
 LEAST_QUANTIZED = 50
 
 
@@ -47,13 +42,13 @@ def check(report):
         if name not in ERROR_EVERYWHERE:
             count(counts, "shipped", heavy, wide)
     quantized_models = 0
-    for path in (path for name, exporter in EXPORTERS.items() if name.startswith("torch") for path in exported(*exporter)):
-        name, inputs = "/".join(path.parts[-3:-1]), Case.of(path).inputs
+    for path in torch_models():
+        name, inputs = name_of(path, "dynamic"), Case.of(path).inputs
         with scratch_folder() as folder:
             output = quantized(path, inputs, "dynamic", folder)
             if output and name not in INEXACT:
                 quantized_models += 1
-                count(tune(report, recast, f"{name}, quantized", onnx.load(output), inputs), "quantized", heavy, wide)
+                count(tune(report, recast, name, onnx.load(output), inputs), "quantized", heavy, wide)
     report.at_least("models", len(models), LEAST_MODELS)
     report.at_least("quantized models", quantized_models, LEAST_QUANTIZED)
     for kind in heavy:

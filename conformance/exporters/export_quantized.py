@@ -33,18 +33,24 @@ def check(report):
         report.skip("only with --all")
         return
     logging.getLogger().setLevel(logging.ERROR)
-    paths = [path for name, exporter in EXPORTERS.items() if name.startswith("torch") for path in exported(*exporter)]
     counts = Counter()
-    for path in paths:
+    for path in torch_models():
         inputs = Case.of(path).inputs
         for kind in KINDS:
             with scratch_folder() as folder:
-                name = f"{'/'.join(path.parts[-3:-1])}, {kind}"
-                compare(report, name, quantized(path, inputs, kind, folder), inputs, folder, counts)
+                compare(report, name_of(path, kind), quantized(path, inputs, kind, folder), inputs, folder, counts)
     report.at_least("models", counts["models"], LEAST_MODELS)
     report.at_least("operators of integers", counts["operators"], LEAST_OPERATORS)
     report.at_least("runs", counts["compared"], 2 * LEAST_MODELS)
     report.note(f"{counts['models']} quantized models with {counts['operators']} operators of integers; outputs compared {counts['compared']} times")
+
+
+def torch_models():
+    return [path for name, exporter in EXPORTERS.items() if name.startswith("torch") for path in exported(*exporter)]
+
+
+def name_of(path, kind):
+    return f"{'/'.join(path.parts[-3:-1])}, {kind}"
 
 
 def quantized(path, inputs, kind, folder):

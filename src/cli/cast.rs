@@ -140,16 +140,14 @@ impl CastFile {
             bail!("{text}: no output given; use -o FILE");
         }
         let Some(number) = Number::read(&text, self.from)? else { bail!("{text}: is neither a file nor a number") };
-        let saturate = (self.saturate || self.no_saturate).then_some(!self.no_saturate);
-        let Rules { saturate: default, opset, .. } = self.rules();
-        let options = CastOptions {
-            saturate: saturate.unwrap_or(default),
-            round_mode: self.round_mode.unwrap_or(Rules::default().round_mode),
-            opset,
-            undefined: self.undefined == Undefined::Fold,
-            contested: self.contested.0,
-        };
-        number.print(&Wanted { to: self.to, saturate, round_mode: self.round_mode, options })
+        let Rules { saturate, round_mode, opset, .. } = self.rules();
+        let (undefined, contested) = (self.undefined == Undefined::Fold, self.contested.0);
+        number.print(&Wanted {
+            to: self.to,
+            states_saturate: self.saturate || self.no_saturate,
+            states_round_mode: self.round_mode.is_some(),
+            options: CastOptions { saturate, round_mode, opset, undefined, contested },
+        })
     }
 
     /// Whether the options allow what ONNX does not define; says where they do not.

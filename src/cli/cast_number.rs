@@ -5,8 +5,9 @@ use anyhow::{anyhow, bail};
 use super::exit_code::ExitCode;
 use super::streams::print;
 use crate::base::printable::Shown;
+use crate::cast::Cast;
 use crate::elements::float_format::Format;
-use crate::{Array, CannotCast, CastOptions, DType, Error, Packing, RoundMode};
+use crate::{Array, CannotCast, CastOptions, DType, Error, Packing, RoundMode, Rules};
 
 /// A number of the command line.
 pub struct Number<'n> {
@@ -15,12 +16,12 @@ pub struct Number<'n> {
     array: Array,
 }
 
-/// What is cast, and how. What is not stated is shown in all its forms where they differ.
+/// The casts to show. An attribute that no option states is tried with each of its values.
 pub struct Wanted {
     /// The type; none for all.
     pub to: Option<DType>,
-    pub saturate: Option<bool>,
-    pub round_mode: Option<RoundMode>,
+    pub states_saturate: bool,
+    pub states_round_mode: bool,
     pub options: CastOptions,
 }
 
@@ -51,31 +52,43 @@ impl Number<'_> {
     /// If the opset does not support the type; those of standard output.
     pub fn print(&self, wanted: &Wanted) -> anyhow::Result<ExitCode> {
         let mut rows = Vec::new();
-        let mut is_defined = true;
-        for to in wanted.to.map_or_else(all_numbers, |to| vec![to]) {
-            let mut found: Vec<(String, Row)> = Vec::new();
-            for (label, options) in wanted.variants(to) {
-                let row = match self.array.cast(to, &options) {
-                    Ok(result) => row(&result)?,
-                    Err(error) => match error.cause() {
-                        Some(CannotCast::Undefined(tally)) => Row::without("undefined", tally.why),
-                        Some(CannotCast::Contested(tally)) => Row::without("contested", tally.why),
-                        _ if wanted.to.is_none() => continue,
-                        _ => bail!("{}: {error}", self.text),
-                    },
-                };
-                is_defined &= row.bits.is_some() || wanted.to.is_none();
-                found.push((label, row));
-            }
-            // A choice that changes nothing is not shown.
-            if found.iter().all(|(_, row)| *row == found[0].1) {
-                found.truncate(1);
-                found.iter_mut().for_each(|(label, _)| label.clear());
-            }
-            rows.extend(found.into_iter().map(|(label, row)| (to, label, row)));
+        for to in wanted.to.map_or_else(|| self.supported(wanted), |to| vec![to]) {
+            rows.extend(self.results(to, wanted)?);
         }
         print(table(&rows))?;
+        let is_defined = wanted.to.is_none() || rows.iter().all(|(.., row)| row.bits.is_some());
         Ok(if is_defined { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    }
+
+    /// The types of numbers to which the opset casts it.
+    fn supported(&self, wanted: &Wanted) -> Vec<DType> {
+        let rules = Rules { opset: wanted.options.opset, ..Rules::default() };
+        all_numbers().into_iter().filter(|to| Cast::new(self.array.dtype(), *to, rules).is_ok()).collect()
+    }
+
+    /// What it becomes in a type: one result for each value of an attribute that matters.
+    fn results(&self, to: DType, wanted: &Wanted) -> anyhow::Result<Vec<(DType, String, Row)>> {
+        let mut found = Vec::new();
+        for (label, options) in wanted.variants(to) {
+            found.push((to, label, self.result(to, &options)?));
+        }
+        // A choice that changes nothing is not shown.
+        if found.iter().all(|(.., row)| *row == found[0].2) {
+            found.truncate(1);
+            found.iter_mut().for_each(|(_, label, _)| label.clear());
+        }
+        Ok(found)
+    }
+
+    fn result(&self, to: DType, options: &CastOptions) -> anyhow::Result<Row> {
+        match self.array.cast(to, options) {
+            Ok(result) => row(&result),
+            Err(error) => match error.cause() {
+                Some(CannotCast::Undefined(tally)) => Ok(Row::without("undefined", tally.why)),
+                Some(CannotCast::Contested(tally)) => Ok(Row::without("contested", tally.why)),
+                _ => bail!("{}: {error}", self.text),
+            },
+        }
     }
 }
 
@@ -83,11 +96,11 @@ impl Wanted {
     /// The options of each form, with its name.
     fn variants(&self, to: DType) -> Vec<(String, CastOptions)> {
         let one = vec![(String::new(), self.options)];
-        if to.is_float8() && self.saturate.is_none() {
+        if to.is_float8() && !self.states_saturate {
             let of = |saturate| (format!("saturate = {}", u8::from(saturate)), CastOptions { saturate, ..self.options });
             return vec![of(true), of(false)];
         }
-        if to == DType::Float8E8M0 && self.round_mode.is_none() {
+        if to == DType::Float8E8M0 && !self.states_round_mode {
             let of = |name: &&str| {
                 Some((format!("round_mode = {name}"), CastOptions { round_mode: name.parse().ok()?, ..self.options }))
             };

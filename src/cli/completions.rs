@@ -29,15 +29,15 @@ pub struct Completions {
 impl Completions {
     /// Prints the script or the page of a command line.
     pub fn run(&self, command: Command) -> anyhow::Result<ExitCode> {
-        let (given, mut command) = (command.clone(), with_values(command));
         let page = match self.shell.parse::<Shell>() {
             Ok(shell) => {
+                let mut command = with_values(command);
                 // Generated in memory first: the generator panics on a broken pipe.
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut command, "recast", &mut script);
                 String::from_utf8(script)?
             }
-            Err(_) => manual(given)?,
+            Err(_) => manual(command)?,
         };
         print(Document::script(page)?)?;
         Ok(ExitCode::SUCCESS)

@@ -94,14 +94,15 @@ pub fn main() -> ExitCode {
 #[must_use]
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let parsed = command().try_get_matches_from(&arguments).and_then(|given| Ok((Cli::from_arg_matches(&given)?, given)));
+    // The help is arranged if it is needed: most runs do without.
+    let parsed = Cli::command().try_get_matches_from(&arguments).and_then(|given| Ok((Cli::from_arg_matches(&given)?, given)));
     match parsed {
         Ok((cli, given)) => run(cli, usage::on_error(&given)),
         Err(error) => usage::print_usage(&command(), &arguments, error),
     }
 }
 
-/// The command line.
+/// The command line, with its help arranged.
 fn command() -> clap::Command {
     help::arranged(Cli::command())
 }

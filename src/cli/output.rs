@@ -1,6 +1,7 @@
 //! Where a command writes models.
 
 use std::collections::{BTreeSet, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -8,8 +9,9 @@ use clap::Args;
 
 use super::files::is_stdin;
 use super::streams;
-use crate::api::is_text_model;
+use crate::api::{is_text_model, not_written};
 use crate::files::{self, folder_of, folders};
+use crate::protobuf::{Layout, Piece};
 use crate::{Error, ErrorKind, Model, Target, process, storage};
 
 /// The options for outputs.
@@ -198,6 +200,20 @@ impl SideFile<'_> {
         Ok(())
     }
 
+    /// Whether an error of the run is about the file, such as that a model stores tensors in it: then it must not be written.
+    pub fn is_refused(self, errors: &[Error]) -> bool {
+        errors.iter().any(|error| error.path() == Some(&*self.path.display().to_string()))
+    }
+
+    /// Writes the bytes that `make` appends.
+    ///
+    /// # Errors
+    /// Those of `make`, and of the operating system.
+    pub fn write(self, make: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), Error> {
+        let written = layout_of(make).and_then(|layout| files::save(layout, &Target::File(self.path.to_owned())));
+        written.map_err(|error| not_written(&self.path.display().to_string(), error))
+    }
+
     /// Checks that a model does not use the file.
     ///
     /// # Errors
@@ -210,6 +226,13 @@ impl SideFile<'_> {
         }
         Ok(())
     }
+}
+
+/// The layout of a file of the bytes that `make` appends.
+pub fn layout_of(make: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<Layout> {
+    let mut bytes = Vec::new();
+    make(&mut bytes)?;
+    Ok(Layout::of_pieces(vec![Piece::Bytes(bytes.into())]))
 }
 
 /// Removes the temporary files of interrupted runs from the folders of some outputs, and of the files to which they are links, and names

@@ -1,20 +1,18 @@
 //! The HTML page about a run.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
 
 use super::options::Messages;
-use super::output::SideFile;
+use super::output::{SideFile, layout_of};
 use super::streams::{message, say};
 use crate::api::not_written;
 use crate::base::printable::Document;
-use crate::files::{Reserved, reserve, save};
-use crate::protobuf::{Layout, Piece};
+use crate::files::{Reserved, reserve};
 use crate::report::{Before, Page, Results, Sketch, is_page, page_html};
-use crate::{Error, Model, Target};
+use crate::{Error, Model};
 
 /// The option for a page.
 #[derive(Args, Clone, Default)]
@@ -78,7 +76,7 @@ impl PageFile {
     pub fn reserve(&self, command: &'static str, sketches: &[Sketch], results: Results) -> Result<Option<Reserved>, Error> {
         let Some(file) = &self.file else { return Ok(None) };
         let page = Page { command, sketches: sketches.iter().collect(), results };
-        let reserved = layout_of(&page_html(&page, &[])).and_then(|layout| reserve(layout, file));
+        let reserved = layout_of(|bytes| page_html(&page, &[]).write(bytes)).and_then(|layout| reserve(layout, file));
         reserved.map(Some).map_err(|error| not_written(&file.display().to_string(), error))
     }
 
@@ -95,8 +93,7 @@ impl PageFile {
         messages: Messages,
     ) -> Result<(), Error> {
         let Some(file) = &self.file else { return Ok(()) };
-        // A model stores tensors in this file.
-        if errors.iter().any(|error| error.path() == Some(&*file.display().to_string())) {
+        if side_file(file).is_refused(errors) {
             return Ok(());
         }
         let page = Page { command, sketches: sketches.iter().collect(), results };
@@ -113,16 +110,9 @@ fn side_file(page: &Path) -> SideFile<'_> {
 /// # Errors
 /// Those of the operating system.
 pub fn write_page(page: &Document, file: &Path, messages: Messages) -> Result<(), Error> {
-    let written = layout_of(page).and_then(|layout| save(layout, &Target::File(file.to_owned())));
-    written.map_err(|error| not_written(&file.display().to_string(), error))?;
+    side_file(file).write(|bytes| page.write(bytes))?;
     if !messages.quiet {
         say(message(format_args!("report written to {}", file.display())));
     }
     Ok(())
-}
-
-fn layout_of(page: &Document) -> io::Result<Layout> {
-    let mut bytes = Vec::new();
-    page.write(&mut bytes)?;
-    Ok(Layout::of_pieces(vec![Piece::Bytes(bytes.into())]))
 }

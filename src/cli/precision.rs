@@ -12,7 +12,7 @@ use super::models::{Changes, Done, Models, Reporting, Run};
 use super::opset::parse_opset;
 use super::options::{EXIT_CODES, Messages, chosen};
 use super::prepare::Preparation;
-use crate::base::printable::{Shown, plural};
+use crate::base::printable::{Shown, and_more};
 use crate::files::folders;
 use crate::graph::ScopeId;
 use crate::precision::{AssumedOperator, Io, ObservedRange, OnOverflow, OnUnderflow, Policy, Quantized, sensitive_operators};
@@ -89,16 +89,16 @@ pub struct Precision {
     /// computes what one with kernels of the type computes
     #[arg(long)]
     emulate: bool,
-    /// What becomes of finite constants beyond the range of the type: half of the largest number for masks, the largest for bounds, and no change elsewhere
-    /// (mask); no change (keep); the largest number (saturate); infinity; or an error (refuse)
+    /// What becomes of finite constants beyond the range of the type: half of the largest number for masks, the largest for bounds, and no
+    /// change elsewhere (mask); no change (keep); the largest number (saturate); infinity; or an error (refuse)
     #[arg(long, value_name = "mask|keep|saturate|infinity|refuse", default_value = "mask", hide_possible_values = true, value_parser = chosen::<OnOverflow>(OnOverflow::NAMES))]
     on_overflow: OnOverflow,
-    /// What becomes of constants other than zero that the type makes zero: they do, except scalars that keep divisors, roots and logarithms from zero
-    /// (allow); no change (keep); or an error (refuse)
+    /// What becomes of constants other than zero that the type makes zero: zero, except for scalars that keep divisors, roots and logarithms
+    /// from zero (allow); no change (keep); or an error (refuse)
     #[arg(long, value_name = "allow|keep|refuse", default_value = "allow", hide_possible_values = true, value_parser = chosen::<OnUnderflow>(OnUnderflow::NAMES))]
     on_underflow: OnUnderflow,
-    /// What happens to quantized operators: they and their scales keep their types, so that runtimes fuse them to operators of integers (keep); or scales
-    /// that are normal numbers of the type change, and the operators with them (scales)
+    /// What happens to quantized operators: they and their scales keep their types, so that runtimes fuse them to operators of integers
+    /// (keep); or scales that are normal numbers of the type change, and the operators with them (scales)
     #[arg(long, value_name = "keep|scales", default_value = "keep", hide_possible_values = true, value_parser = chosen::<Quantized>(Quantized::NAMES))]
     quantized: Quantized,
     /// Observed numbers of values. A JSON object of the least and greatest number, and of the least magnitude other than 0 if it is known:
@@ -212,12 +212,11 @@ impl Precision {
         let opset = self.convert(model, options)?;
         let (mut report, verification) = model.change_precision_for(options, self.reporting.verifies())?;
         let notes = std::mem::take(&mut report.notes);
-        if self.strict && !report.unmatched.is_empty() {
-            let others = match report.unmatched.len() - 1 {
-                0 => String::new(),
-                others => format!(" (and {} more)", plural(others, "name")),
-            };
-            let what = format!("nothing matches '{}'{others}, which --strict does not permit", report.unmatched[0]);
+        if let [first, others @ ..] = report.unmatched.as_slice()
+            && self.strict
+        {
+            let others = and_more(others.len(), "name");
+            let what = format!("nothing matches '{first}'{others}, which --strict does not permit");
             return Err(model.error(Error::new(ErrorKind::Usage, what)));
         }
         Ok(Done { changes: Narrowing { opset, prepared, report }, notes, verification })

@@ -7,7 +7,7 @@ use globset::GlobSet;
 use super::options::{Options, Selection};
 use crate::base::choice::nearest;
 use crate::base::error::{Error, ErrorKind, shortened};
-use crate::base::printable::plural;
+use crate::base::printable::and_more;
 use crate::graph::{Model, NodeId};
 use crate::ops::schemas::{self, microsoft};
 
@@ -72,10 +72,7 @@ pub(super) fn notes(found: &[Unmatched]) -> Vec<String> {
     let mut notes: Vec<String> = found.iter().filter(|one| !one.is_of_ranges).map(|one| one.note.clone()).collect();
     let mut of_ranges = found.iter().filter(|one| one.is_of_ranges);
     if let Some(first) = of_ranges.next() {
-        notes.push(match of_ranges.count() {
-            0 => first.note.clone(),
-            others => format!("{} (and {} more)", first.note, plural(others, "name")),
-        });
+        notes.push(format!("{}{}", first.note, and_more(of_ranges.count(), "name")));
     }
     notes
 }

@@ -269,6 +269,12 @@ pub fn escaped(text: &str) -> String {
     shown.0
 }
 
+/// ` (and 2 names more)`, after the first of some; empty if there are no others.
+#[must_use]
+pub fn and_more(others: usize, noun: &str) -> String {
+    if others == 0 { String::new() } else { format!(" (and {} more)", plural(others, noun)) }
+}
+
 /// `1 cast`, `3 casts`; a noun in -y has -ies.
 #[must_use]
 pub fn plural(count: usize, noun: &str) -> String {

@@ -26,18 +26,15 @@ struct Counted {
 }
 
 impl Baselines {
-    /// Reads some files.
+    /// Reads a file, if it is not read yet.
     ///
     /// # Errors
-    /// If one of them is no baseline.
-    pub fn read<'p>(files: impl Iterator<Item = &'p Path>) -> Result<Baselines, Error> {
-        let mut read = BTreeMap::new();
-        for path in files {
-            if !read.contains_key(path) {
-                read.insert(path.to_owned(), Counted { baseline: read_one(path)?, listed: 0, found: 0 });
-            }
+    /// If it is no baseline.
+    pub fn read(&mut self, path: &Path) -> Result<(), Error> {
+        if !self.read.contains_key(path) {
+            self.read.insert(path.to_owned(), Counted { baseline: read_one(path)?, listed: 0, found: 0 });
         }
-        Ok(Baselines { read, none: Baseline::default() })
+        Ok(())
     }
 
     /// The known findings of a model.
@@ -63,7 +60,7 @@ impl Baselines {
         (!self.read.is_empty()).then_some(found)
     }
 
-    /// What is said about findings that are gone, of the models of the run and of those that do not exist any more.
+    /// Notes about baselines with obsolete findings: those that a model of the run no longer has, and those of deleted models.
     pub fn obsolete(&self) -> impl Iterator<Item = Shown> {
         self.read.iter().filter_map(|(path, Counted { baseline, listed, found })| {
             let gone = listed - found + baseline.of_missing_files();

@@ -1,5 +1,6 @@
 //! The run: lints all files, then prints the report.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -8,7 +9,6 @@ use super::baselines::Baselines;
 use super::options::Lint;
 use super::search::{self, Searched};
 use super::task::{Linted, lint_file};
-use crate::api::not_written;
 use crate::base::parallel;
 use crate::base::printable::{Printed, Shown};
 use crate::cli::exit_code::ExitCode;
@@ -18,11 +18,8 @@ use crate::cli::output::{self, SideFile, is_stdout};
 use crate::cli::progress;
 use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
-use crate::files::save;
 use crate::lint::Baseline;
-use crate::protobuf::{Layout, Piece};
 use crate::report::{LintFormat, LintRun, Results, RuleCount, Shape, Sketch, lint_summary, old_files_lines, plural};
-use crate::{Error, Target};
 
 impl Lint {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
@@ -46,13 +43,13 @@ impl Lint {
         if self.statistics && !self.format.is_text() && self.format != LintFormat::Json {
             bail!("--statistics counts findings in the formats full, concise and json only");
         }
-        // Before any search, so that a file that is no baseline is the first error.
-        let named = self.baseline.as_deref().filter(|_| !self.write_baseline);
-        Baselines::read(named.into_iter())?;
+        let is_read = |_: &&Path| !self.write_baseline;
+        let mut known = Baselines::default();
+        // A bad --baseline ends the run before folders are searched.
+        self.baseline.as_deref().filter(is_read).map_or(Ok(()), |path| known.read(path))?;
         let Searched { tasks, configs, unmatched } = search::tasks(self, &mut run.errors)?;
         self.tell_unmatched(unmatched, run, messages)?;
-        let files = tasks.iter().filter_map(|task| task.baseline.as_deref()).filter(|_| !self.write_baseline);
-        let mut known = Baselines::read(named.into_iter().chain(files))?;
+        tasks.iter().filter_map(|task| task.baseline.as_deref()).filter(is_read).try_for_each(|path| known.read(path))?;
         let other_files = [&self.file_list, &self.config].into_iter().flatten().chain(&configs).map(PathBuf::as_path);
         let inputs = tasks.iter().map(|task| task.path.as_path()).chain(other_files);
         let baselines = tasks.iter().filter_map(|task| task.baseline.as_deref()).chain(self.baseline.as_deref());
@@ -144,17 +141,13 @@ impl Lint {
 
     /// Writes the findings to the baseline, if that is wanted, which leaves none to report.
     fn write_new_baseline(&self, run: &mut LintRun, messages: Messages) -> anyhow::Result<()> {
-        let Some(SideFile { path, .. }) = self.new_baseline() else { return Ok(()) };
-        let name = || path.display().to_string();
-        // A model stores tensors in this file.
-        if run.errors.iter().any(|error| error.path() == Some(&*name())) {
-            return Ok(());
-        }
+        let Some(file) = self.new_baseline().filter(|file| !file.is_refused(&run.errors)) else { return Ok(()) };
+        let name = || file.path.display();
         if let Some(error) = run.errors.first() {
             bail!("{}: not written because of an error: {error}", name());
         }
-        let text = Baseline::of(&run.findings, path.parent().unwrap_or(Path::new(""))).to_text();
-        write_file(text.into_bytes(), path)?;
+        let text = Baseline::of(&run.findings, file.path.parent().unwrap_or(Path::new(""))).to_text();
+        file.write(|bytes| bytes.write_all(text.as_bytes()))?;
         if !messages.quiet {
             say(Shown::line(format_args!("{} written to {}", plural(run.findings.len(), "finding"), name())));
         }
@@ -167,13 +160,8 @@ impl Lint {
         let for_people = self.diff || self.format.is_text();
         let shape = |width| Shape { width, is_complete: messages.verbose };
         match self.document() {
-            // A model stores tensors in this file.
-            Some(file) if run.errors.iter().any(|error| error.path() == Some(&*file.path.display().to_string())) => {}
-            Some(file) => {
-                let mut text = Vec::new();
-                self.format.render(run, shape(None)).write_plain(&mut text)?;
-                write_file(text, file.path)?;
-            }
+            Some(file) if file.is_refused(&run.errors) => {}
+            Some(file) => file.write(|bytes| self.format.render(run, shape(None)).write_plain(bytes))?,
             None => {
                 let document: Printed = match self.diff {
                     _ if for_people && messages.quiet => Shown::default().into(),
@@ -207,10 +195,4 @@ impl Lint {
             (true, false) => ExitCode::SUCCESS,
         }
     }
-}
-
-/// Writes a text to a file that a run writes besides models.
-fn write_file(text: Vec<u8>, path: &Path) -> Result<(), Error> {
-    let written = save(Layout::of_pieces(vec![Piece::Bytes(text.into())]), &Target::File(path.to_owned()));
-    written.map(drop).map_err(|error| not_written(&path.display().to_string(), error))
 }

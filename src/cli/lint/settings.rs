@@ -58,18 +58,19 @@ impl Settings<'_> {
     pub fn decide(&mut self, Found { path, in_folder }: Found) -> Result<Decision, BadConfig> {
         let config = self.config_of(folder_of(&path))?;
         self.has_searched |= in_folder;
-        let patterns = self.lint.exclude.iter().chain(self.lint.per_file_ignores.iter().map(|(pattern, _)| pattern));
-        self.matched.extend(patterns.filter(|pattern| pattern.matches(&path)).map(|pattern| pattern.text().to_owned()));
-        let is_excluded_by = |patterns: &[FilePattern]| in_folder && patterns.iter().any(|pattern| pattern.matches(&path));
-        if is_excluded_by(&self.lint.exclude) {
+        let matches = |pattern: &FilePattern| pattern.matches(&path);
+        let excluding: Vec<&FilePattern> = self.lint.exclude.iter().filter(|pattern| matches(pattern)).collect();
+        let ignoring: Vec<_> = self.lint.per_file_ignores.iter().filter(|(pattern, _)| matches(pattern)).collect();
+        let matching = excluding.iter().copied().chain(ignoring.iter().map(|(pattern, _)| pattern));
+        self.matched.extend(matching.map(|pattern| pattern.text().to_owned()));
+        if in_folder && !excluding.is_empty() {
             return Ok(Decision::Exclude("--exclude".to_owned()));
         }
-        if is_excluded_by(&config.exclude) {
+        if in_folder && config.exclude.iter().any(matches) {
             return Ok(Decision::Exclude(format!("`exclude` in {}", shown_path(&config.path))));
         }
-        let ignores = config.per_file_ignores.iter().chain(&self.lint.per_file_ignores);
-        let ignored: Vec<Selector> =
-            ignores.filter(|(pattern, _)| pattern.matches(&path)).flat_map(|(_, selectors)| selectors.clone()).collect();
+        let ignores = config.per_file_ignores.iter().filter(|(pattern, _)| matches(pattern)).chain(ignoring);
+        let ignored: Vec<Selector> = ignores.flat_map(|(_, selectors)| selectors.clone()).collect();
         Ok(Decision::Lint(Task {
             selection: Selection::of([&config.layer, &self.command_line]).without(&ignored),
             fail_on: self.lint.fail_on.or(config.fail_on).unwrap_or(Severity::Warning),

@@ -62,7 +62,7 @@ impl Numbers {
 
 /// What the type of a tensor says of its numbers.
 fn of_type(tensor: &TensorProto) -> State {
-    DType::from_number(tensor.data_type()).map_or(State::PLAIN, |dtype| State::within(Interval::of_type(dtype)))
+    DType::from_number(tensor.data_type()).map_or(State::PLAIN, State::of_type)
 }
 
 /// Whether only products of matrices use a constant, whose results are in the range whatever its numbers are.

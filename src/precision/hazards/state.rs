@@ -1,6 +1,7 @@
 //! What is known of the numbers of a value.
 
 use super::interval::Interval;
+use crate::elements::dtype::DType;
 use crate::precision::reason::Code;
 
 /// What is known of the numbers of a value.
@@ -46,6 +47,11 @@ impl State {
     /// Numbers of an interval, of which nothing speaks against the type.
     pub const fn within(interval: Interval) -> State {
         State { interval, hazard: None, guard: None }
+    }
+
+    /// Numbers of a type, of which nothing else is known.
+    pub fn of_type(dtype: DType) -> State {
+        State::within(Interval::of_type(dtype))
     }
 
     /// Numbers of one of two values.

@@ -14,7 +14,7 @@ const MOST_WALKS: usize = 64;
 pub fn states(model: &Model, inferred: &Inferred, numbers: &Numbers, range: Interval, edges: &[(ValueId, ValueId)]) -> Vec<State> {
     let mut states = vec![State::PLAIN; model.value_bound()];
     for value in model.values() {
-        let of_type = || inferred.of(value).dtype().map(|dtype| State::within(Interval::of_type(dtype)));
+        let of_type = || inferred.of(value).dtype().map(State::of_type);
         states[value.index()] = numbers.of(value).or_else(of_type).unwrap_or(State::PLAIN);
     }
     let mut is_given = vec![false; model.value_bound()];

@@ -1,6 +1,6 @@
 //! Each finding with its place, its reason and its fix; the reason is given at the first finding of a rule only.
 
-use super::parts::severity_style;
+use super::parts::{head, severity_style};
 use super::run::LintRun;
 use super::shape::Shape;
 use crate::base::hash::HashMap;
@@ -70,7 +70,7 @@ fn entries(run: &LintRun, many: usize) -> Vec<Entry<'_>> {
 
 fn write_hidden(text: &mut Shown, entry: &Entry) {
     let Entry { found, hidden, .. } = entry;
-    let head = format!("{}[{}]", found.severity, found.code());
+    let head = head(found.severity, found.code());
     text.push_styled_line(&[
         (severity_style(found.severity), &head),
         (PLAIN, " "),
@@ -83,7 +83,7 @@ fn write_hidden(text: &mut Shown, entry: &Entry) {
 fn write_finding(text: &mut Shown, found: &Diagnostic, width: Option<usize>) {
     let Diagnostic { severity, message, .. } = found;
     let (code, name, path) = (found.code(), found.name(), found.path());
-    let head = format!("{severity}[{code}]");
+    let head = head(*severity, code);
     // Further lines are indented.
     let column = head.len() + 1 + name.len() + ": ".len() - INDENT.len();
     let wrapped = |width: usize| wrapped_after(column, message.split(' '), width - INDENT.len());

@@ -21,6 +21,11 @@ pub(super) fn severity_style(severity: Severity) -> Style {
     }
 }
 
+/// `warning[RC101]`.
+pub(super) fn head(severity: Severity, code: &str) -> String {
+    format!("{severity}[{code}]")
+}
+
 /// A path with `/` between its parts, on every system.
 pub(super) fn slashes(path: &str) -> String {
     if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() }

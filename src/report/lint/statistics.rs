@@ -1,6 +1,6 @@
 //! The findings by rule: one line for each.
 
-use super::parts::severity_style;
+use super::parts::{head, severity_style};
 use super::run::LintRun;
 use crate::base::printable::{FAINT, PLAIN, STRONG, Shown};
 use crate::report::words::plural;
@@ -11,7 +11,7 @@ pub(super) fn render(run: &LintRun) -> Shown {
     let width = counts.iter().map(|count| count.findings.to_string().len()).max().unwrap_or_default();
     let mut text = Shown::default();
     for count in counts {
-        let head = format!("{}[{}]", count.severity, count.code);
+        let head = head(count.severity, count.code);
         let mut details = vec![format!("in {}", plural(count.models, "model"))];
         for (fixable, how) in [(count.fixable, "--fix"), (count.unsafely_fixable, "--fix --unsafe-fixes")] {
             if fixable > 0 {
