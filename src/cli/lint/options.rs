@@ -79,7 +79,9 @@ pub struct Lint {
     /// (RC502). `recast targets` lists them
     #[arg(long, value_name = "RUNTIME@VERSION", value_delimiter = ',')]
     pub(super) target: Vec<Runtime>,
-    /// Fail with exit code 2 if a pattern of --exclude or --per-file-ignores matches no file in the folders; otherwise it is a note
+    /// Fail with exit code 2 if a pattern matches no file
+    ///
+    /// The patterns are those of --exclude and --per-file-ignores. Without this option, one that matches no file in the folders is a note.
     #[arg(long)]
     pub(super) strict: bool,
     /// Ignore `recast.noqa` entries in models
