@@ -9,7 +9,8 @@ mod schema;
 
 fn main() {
     println!("cargo:rerun-if-changed=build");
-    let out_dir = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let out_dir =
+        std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     schema::generate(&out_dir);
     facts::generate(&out_dir);
 }

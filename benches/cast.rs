@@ -1,6 +1,8 @@
-//! The most common casts in models, compared with `memcpy` of the same input and with a plain loop over the elements.
+//! The most common casts in models, compared with `memcpy` of the same input and with a plain loop
+//! over the elements.
 //!
-//! `cargo bench --bench cast`; an argument after `--` filters benchmarks by name. `cargo bench --bench ratios` prints a table of all pairs.
+//! `cargo bench --bench cast`; an argument after `--` filters benchmarks by name.
+//! `cargo bench --bench ratios` prints a table of all pairs.
 
 mod pairs;
 
@@ -25,23 +27,32 @@ fn memory(from: DType, to: DType, elements: usize) -> (Vec<u8>, Vec<u8>) {
 #[divan::bench(args = NAMED, sample_count = 5, sample_size = 1)]
 fn kernel(bencher: Bencher, (from, to): (DType, DType)) {
     let (source, mut target) = memory(from, to, ELEMENTS);
-    let converter = Converter::new(Cast::new(from, to, Rules::default()).expect("the newest opset supports all numeric types"));
+    let converter = Converter::new(
+        Cast::new(from, to, Rules::default()).expect("the newest opset supports all numeric types"),
+    );
     let work = BytesCount::new(source.len() + target.len());
-    bencher.counter(work).bench_local(|| converter.convert(black_box(&source), ELEMENTS, black_box(&mut target)));
+    bencher
+        .counter(work)
+        .bench_local(|| converter.convert(black_box(&source), ELEMENTS, black_box(&mut target)));
 }
 
 #[divan::bench(args = NAMED, sample_count = 5, sample_size = 1)]
 fn memcpy_of_input(bencher: Bencher, (from, _): (DType, DType)) {
     let (source, mut target) = memory(from, from, ELEMENTS);
     let work = BytesCount::new(source.len() + target.len());
-    bencher.counter(work).bench_local(|| black_box(&mut target).copy_from_slice(black_box(&source)));
+    bencher
+        .counter(work)
+        .bench_local(|| black_box(&mut target).copy_from_slice(black_box(&source)));
 }
 
 #[divan::bench(args = NAMED, sample_count = 5, sample_size = 1)]
 fn plain_loop(bencher: Bencher, (from, to): (DType, DType)) {
     let elements = ELEMENTS / 64;
     let (source, mut target) = memory(from, to, elements);
-    let cast = Cast::new(from, to, Rules::default()).expect("the newest opset supports all numeric types");
+    let cast =
+        Cast::new(from, to, Rules::default()).expect("the newest opset supports all numeric types");
     let work = BytesCount::new(source.len() + target.len());
-    bencher.counter(work).bench_local(|| cast.convert_exactly(black_box(&source), elements, black_box(&mut target)));
+    bencher
+        .counter(work)
+        .bench_local(|| cast.convert_exactly(black_box(&source), elements, black_box(&mut target)));
 }

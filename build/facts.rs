@@ -1,6 +1,7 @@
 //! Turns `facts/operators.txt`, whose format `facts/generate.py` describes, into static tables.
 //!
-//! A line that cannot be read stops the build and is named: the file is checked in, so that this is a mistake of the project.
+//! A line that cannot be read stops the build and is named: the file is checked in, so that this is
+//! a mistake of the project.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -19,7 +20,8 @@ pub fn generate(out_dir: &Path) {
         read.unwrap_or_else(|| panic!("{SOURCE}:{}: this line cannot be read: {line}", index + 1));
     }
     let target = out_dir.join("facts.rs");
-    fs::write(&target, tables.render()).unwrap_or_else(|error| panic!("{}: {error}", target.display()));
+    fs::write(&target, tables.render())
+        .unwrap_or_else(|error| panic!("{}: {error}", target.display()));
 }
 
 /// The part of the file that was read so far; values are Rust expressions.
@@ -85,17 +87,32 @@ impl Tables {
 
     fn read_schema(&mut self, line: &str) -> Option<()> {
         if let Some(attributes) = line.strip_prefix("  attributes: ") {
-            let attributes = attributes.split(", ").map(attribute).collect::<Option<_>>()?;
+            let attributes = attributes
+                .split(", ")
+                .map(attribute)
+                .collect::<Option<_>>()?;
             self.schemas.last_mut()?.attributes = attributes;
         } else if let Some(constraints) = line.strip_prefix("  types: ") {
-            let constraints = constraints.split(", ").map(|text| self.constraint(text)).collect::<Option<_>>()?;
+            let constraints = constraints
+                .split(", ")
+                .map(|text| self.constraint(text))
+                .collect::<Option<_>>()?;
             self.schemas.last_mut()?.constraints = constraints;
         } else {
             let (head, signature) = line.split_once(':')?;
             let (inputs, outputs) = signature.split_once("->")?;
-            let domain = if self.section == "ai.onnx" { String::new() } else { self.section.clone() };
+            let domain = if self.section == "ai.onnx" {
+                String::new()
+            } else {
+                self.section.clone()
+            };
             let (inputs, outputs) = (formals(inputs)?, formals(outputs)?);
-            self.schemas.push(Schema { head: head_fields(&domain, head)?, inputs, outputs, ..Schema::default() });
+            self.schemas.push(Schema {
+                head: head_fields(&domain, head)?,
+                inputs,
+                outputs,
+                ..Schema::default()
+            });
         }
         Some(())
     }
@@ -103,7 +120,10 @@ impl Tables {
     fn constraint(&self, text: &str) -> Option<(String, String)> {
         let (variable, set) = text.split_once(" = ")?;
         let set = match set.strip_prefix('@') {
-            Some(name) => format!("SETS[{}].1", self.sets.iter().position(|(known, _)| known == name)?),
+            Some(name) => format!(
+                "SETS[{}].1",
+                self.sets.iter().position(|(known, _)| known == name)?
+            ),
             None => self.set_of(set.split('|'))?,
         };
         Some((variable.to_owned(), set))
@@ -114,13 +134,21 @@ impl Tables {
         Some(format!("TypeSet::of(&[{}])", members?.join(", ")))
     }
 
-    /// `float`, `tensor(float)`, `seq(tensor(float))`, `optional(…)`, `optional(seq(…))`, `map(int64,float)`, `seq(map(…))`.
+    /// `float`, `tensor(float)`, `seq(tensor(float))`, `optional(…)`, `optional(seq(…))`,
+    /// `map(int64,float)`, `seq(map(…))`.
     fn value_type(&self, text: &str) -> Option<String> {
-        let inside = |prefix: &str| text.strip_prefix(prefix).map(|rest| rest.trim_end_matches(')'));
+        let inside = |prefix: &str| {
+            text.strip_prefix(prefix)
+                .map(|rest| rest.trim_end_matches(')'))
+        };
         let element = |name: &str| Some(format!("element({})", self.elements.get(name)?));
         let map = |entry: &str| {
             let (key, value) = entry.split_once(',')?;
-            Some(format!("{{ key: {}, value: {} }}", element(key)?, element(value)?))
+            Some(format!(
+                "{{ key: {}, value: {} }}",
+                element(key)?,
+                element(value)?
+            ))
         };
         for (prefix, variant) in [
             ("tensor(", "Tensor"),
@@ -141,33 +169,69 @@ impl Tables {
 
     fn render(&self) -> String {
         let mut code = String::new();
-        let mut line = |text: String| writeln!(code, "{text}").expect("writing to a string cannot fail");
-        line(format!("pub(super) const IR_OF_OPSET: [i64; {}] = [{}];", self.releases.len(), self.releases.join(", ")));
-        line(format!("pub(super) const SETS: [(&str, TypeSet); {}] = [", self.sets.len()));
+        let mut line =
+            |text: String| writeln!(code, "{text}").expect("writing to a string cannot fail");
+        line(format!(
+            "pub(super) const IR_OF_OPSET: [i64; {}] = [{}];",
+            self.releases.len(),
+            self.releases.join(", ")
+        ));
+        line(format!(
+            "pub(super) const SETS: [(&str, TypeSet); {}] = [",
+            self.sets.len()
+        ));
         for (name, set) in &self.sets {
             line(format!("    ({name:?}, {set}),"));
         }
         line("];".to_owned());
-        line(format!("pub(super) static SCHEMAS: [Schema; {}] = [", self.schemas.len()));
+        line(format!(
+            "pub(super) static SCHEMAS: [Schema; {}] = [",
+            self.schemas.len()
+        ));
         for schema in &self.schemas {
             line(format!("    Schema {{ {},", schema.head));
-            line(format!("        inputs: &[{}],", self.render_formals(&schema.inputs, schema)));
-            line(format!("        outputs: &[{}],", self.render_formals(&schema.outputs, schema)));
-            line(format!("        attributes: &[{}],", schema.attributes.join(", ")));
+            line(format!(
+                "        inputs: &[{}],",
+                self.render_formals(&schema.inputs, schema)
+            ));
+            line(format!(
+                "        outputs: &[{}],",
+                self.render_formals(&schema.outputs, schema)
+            ));
+            line(format!(
+                "        attributes: &[{}],",
+                schema.attributes.join(", ")
+            ));
             let constraints = schema.constraints.iter();
-            let constraints = constraints.map(|(name, set)| format!("Constraint {{ variable: {name:?}, types: {set} }}"));
-            line(format!("        constraints: &[{}] }},", constraints.collect::<Vec<_>>().join(", ")));
+            let constraints = constraints
+                .map(|(name, set)| format!("Constraint {{ variable: {name:?}, types: {set} }}"));
+            line(format!(
+                "        constraints: &[{}] }},",
+                constraints.collect::<Vec<_>>().join(", ")
+            ));
         }
         line("];".to_owned());
         code
     }
 
     fn render_formals(&self, formals: &[Formal], schema: &Schema) -> String {
-        let render = |Formal { occurrence, name, type_name }: &Formal| {
-            let declared = schema.constraints.iter().find(|(variable, _)| variable == type_name).map(|(_, set)| set.clone());
+        let render = |Formal {
+                          occurrence,
+                          name,
+                          type_name,
+                      }: &Formal| {
+            let declared = schema
+                .constraints
+                .iter()
+                .find(|(variable, _)| variable == type_name)
+                .map(|(_, set)| set.clone());
             let types = declared.or_else(|| self.set_of([type_name.as_str()].into_iter()));
-            let types = types.unwrap_or_else(|| panic!("{SOURCE}: {}: no type {type_name} of {name}", schema.head));
-            format!("Formal {{ name: {name:?}, occurrence: {occurrence}, type_name: {type_name:?}, types: {types} }}")
+            let types = types.unwrap_or_else(|| {
+                panic!("{SOURCE}: {}: no type {type_name} of {name}", schema.head)
+            });
+            format!(
+                "Formal {{ name: {name:?}, occurrence: {occurrence}, type_name: {type_name:?}, types: {types} }}"
+            )
         };
         formals.iter().map(render).collect::<Vec<_>>().join(", ")
     }
@@ -185,18 +249,25 @@ fn head_fields(domain: &str, head: &str) -> Option<String> {
         }
     }
     let marks = format!("deprecated: {deprecated}, function: {function}");
-    Some(format!("domain: {domain:?}, name: {name:?}, since_version: {since}, {marks}"))
+    Some(format!(
+        "domain: {domain:?}, name: {name:?}, since_version: {since}, {marks}"
+    ))
 }
 
 fn formals(text: &str) -> Option<Vec<Formal>> {
-    text.trim().split(", ").filter(|part| !part.is_empty()).map(formal).collect()
+    text.trim()
+        .split(", ")
+        .filter(|part| !part.is_empty())
+        .map(formal)
+        .collect()
 }
 
 fn formal(text: &str) -> Option<Formal> {
     let (name, type_name) = text.rsplit_once(':')?;
     let variadic = |rest: &str, at_least: usize| {
         let homogeneous = !rest.starts_with('~');
-        let occurrence = format!("Occurrence::Variadic {{ at_least: {at_least}, homogeneous: {homogeneous} }}");
+        let occurrence =
+            format!("Occurrence::Variadic {{ at_least: {at_least}, homogeneous: {homogeneous} }}");
         (occurrence, rest.trim_start_matches('~').to_owned())
     };
     let (occurrence, name) = match name.split_at_checked(1)? {
@@ -205,7 +276,11 @@ fn formal(text: &str) -> Option<Formal> {
         ("+", rest) => variadic(rest, 1),
         _ => ("Occurrence::Single".to_owned(), name.to_owned()),
     };
-    Some(Formal { occurrence, name, type_name: type_name.to_owned() })
+    Some(Formal {
+        occurrence,
+        name,
+        type_name: type_name.to_owned(),
+    })
 }
 
 fn attribute(text: &str) -> Option<String> {
@@ -215,7 +290,14 @@ fn attribute(text: &str) -> Option<String> {
         None => (rest, None),
     };
     let (kind, required) = (kind.trim_end_matches('!'), kind.ends_with('!'));
-    let list = |text: &str| Some(format!("&[{}]", text.strip_prefix('[')?.strip_suffix(']')?.replace(' ', ", ")));
+    let list = |text: &str| {
+        Some(format!(
+            "&[{}]",
+            text.strip_prefix('[')?
+                .strip_suffix(']')?
+                .replace(' ', ", ")
+        ))
+    };
     let default = match (kind, default) {
         (_, None) => "None".to_owned(),
         ("INT", Some(value)) => format!("Some(Default::Int({value}))"),
@@ -225,6 +307,11 @@ fn attribute(text: &str) -> Option<String> {
         ("STRINGS", Some(value)) => format!("Some(Default::Strings({}))", list(value)?),
         _ => return None,
     };
-    let kind: String = kind.split('_').map(|word| format!("{}{}", &word[..1], word[1..].to_lowercase())).collect();
-    Some(format!("Attribute {{ name: {name:?}, kind: AttributeKind::{kind}, required: {required}, default: {default} }}"))
+    let kind: String = kind
+        .split('_')
+        .map(|word| format!("{}{}", &word[..1], word[1..].to_lowercase()))
+        .collect();
+    Some(format!(
+        "Attribute {{ name: {name:?}, kind: AttributeKind::{kind}, required: {required}, default: {default} }}"
+    ))
 }

@@ -1,4 +1,5 @@
-//! Rewrites ONNX models exactly and losslessly: folds casts of constants, converts models between opsets, lints casts.
+//! Rewrites ONNX models exactly and losslessly: folds casts of constants, converts models between
+//! opsets, lints casts.
 //!
 //! ```
 //! use onnx_recast::{ConvertOptions, FoldOptions, Model};
@@ -15,8 +16,8 @@
 //! # }
 //! ```
 //!
-//! The file is memory-mapped, and weights are copied only where they change. The output is written atomically; tensors stay in the
-//! model file or in data files, as they were.
+//! The file is memory-mapped, and weights are copied only where they change. The output is written
+//! atomically; tensors stay in the model file or in data files, as they were.
 //!
 //! | to | use |
 //! |---|---|
@@ -30,17 +31,21 @@
 //! | cast an array as ONNX does | [`Array::cast`] |
 //! | write a pass, a lint rule or an adapter | [`passes`], [`mod@lint`], [`mod@convert`], [`graph`] |
 //!
-//! Every operation that fails returns an [`Error`] with a kind and a place, and leaves the model as it was.
+//! Every operation that fails returns an [`Error`] with a kind and a place, and leaves the model as
+//! it was.
 //!
-//! Features, all enabled by default: `cli`, the command and its reports; `parallel`, work on all cores; `mimalloc`, the allocator of the
-//! command. Without features, the library also compiles for WebAssembly.
+//! Features, all enabled by default: `cli`, the command and its reports; `parallel`, work on all
+//! cores; `mimalloc`, the allocator of the command. Without features, the library also compiles for
+//! WebAssembly.
 
 // The command uses parts of the private modules that the library does not.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 #![deny(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
 
 #[cfg(target_endian = "big")]
-compile_error!("onnx-recast reads tensors in place, which are little-endian; it does not work on big-endian machines");
+compile_error!(
+    "onnx-recast reads tensors in place, which are little-endian; it does not work on big-endian machines"
+);
 
 mod api;
 mod base;
@@ -66,7 +71,8 @@ mod tensor;
 pub mod verify;
 
 pub use api::{
-    Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, MissingNode, OpenOptions, Packing, RunsOn, diff,
+    Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, MissingNode, OpenOptions,
+    Packing, RunsOn, diff,
 };
 pub use base::choice::UnknownName;
 pub use base::codes::CodeMeaning;
@@ -85,20 +91,26 @@ pub use ops::schemas::LATEST_OPSET;
 pub use passes::{Options as FoldOptions, Report as FoldReport};
 pub use precision::{Options as PrecisionOptions, Report as PrecisionReport};
 pub use protobuf::Progress as SaveProgress;
-pub use storage::{DataFile, Options as SaveOptions, Placement, Plan as SavePlan, Saved, Unplaceable, UnusedFile};
+pub use storage::{
+    DataFile, Options as SaveOptions, Placement, Plan as SavePlan, Saved, Unplaceable, UnusedFile,
+};
 
-/// Casts as ONNX defines them: which pairs of types an opset supports, which results are defined, and the results.
+/// Casts as ONNX defines them: which pairs of types an opset supports, which results are defined,
+/// and the results.
 pub mod cast {
-    pub use crate::elements::cast::{BadLiteral, Cast, Contested, RoundMode, Rules, Summary, Tally, Unsupported, Verdict};
+    pub use crate::elements::cast::{
+        BadLiteral, Cast, Contested, RoundMode, Rules, Summary, Tally, Unsupported, Verdict,
+    };
     pub use crate::elements::dtype::{Class, DType, UnknownType};
 }
 
 /// The protobuf messages of ONNX.
 ///
-/// Each is a [`Kept`](proto::Kept) struct of the same name in [`proto::raw`], which prost generates: it also holds the fields that this
-/// version does not know, and the bytes from which it was decoded until it is borrowed mutably. [`Kept::from_bytes`](proto::Kept::from_bytes)
-/// and [`Kept::to_bytes`](proto::Kept::to_bytes) read and write a message without losses; `decode` of [`prost::Message`] does not have the
-/// original bytes.
+/// Each is a [`Kept`](proto::Kept) struct of the same name in [`proto::raw`], which prost
+/// generates: it also holds the fields that this version does not know, and the bytes from which it
+/// was decoded until it is borrowed mutably. [`Kept::from_bytes`](proto::Kept::from_bytes) and
+/// [`Kept::to_bytes`](proto::Kept::to_bytes) read and write a message without losses; `decode` of
+/// [`prost::Message`] does not have the original bytes.
 pub mod proto {
     pub use crate::protobuf::schema::*;
     pub use crate::protobuf::{Field, Kept, Malformed, PartBox, Piece, Reason, Recipe, Value, raw};

@@ -2,7 +2,9 @@
 
 #![deny(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
 
-use onnx_recast::cli::{self, Limited, defer_huge_pages, exit, install_signal_handlers, return_memory_soon};
+use onnx_recast::cli::{
+    self, Limited, defer_huge_pages, exit, install_signal_handlers, return_memory_soon,
+};
 
 /// Counts memory for `--max-memory`.
 #[cfg(feature = "mimalloc")]

@@ -25,10 +25,14 @@ pub const NAMED: [(DType, DType); 16] = [
 
 /// The size of elements in `raw_data`.
 pub fn bytes(dtype: DType, elements: usize) -> usize {
-    dtype.raw_bytes(elements as u64).expect("numeric types have a size") as usize
+    dtype
+        .raw_bytes(elements as u64)
+        .expect("numeric types have a size") as usize
 }
 
 /// Numbers around one in every format, of both signs, without special values.
 pub fn numbers(bytes: usize) -> Vec<u8> {
-    (0..bytes).map(|index| (index as u32).wrapping_mul(2_654_435_761).to_be_bytes()[0] & 0xBF).collect()
+    (0..bytes)
+        .map(|index| (index as u32).wrapping_mul(2_654_435_761).to_be_bytes()[0] & 0xBF)
+        .collect()
 }

@@ -1,5 +1,5 @@
-//! Writes the seeds of every target: `seeds FOLDER < LIST`, where the list names model files, one a line. A target's seeds stand in
-//! a folder of its name.
+//! Writes the seeds of every target: `seeds FOLDER < LIST`, where the list names model files, one a
+//! line. A target's seeds stand in a folder of its name.
 
 use std::error::Error;
 use std::path::Path;

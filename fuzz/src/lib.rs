@@ -3,13 +3,17 @@
 #[path = "../../tests/suite/fuzz/mod.rs"]
 pub mod properties;
 
-/// A target that runs a property. Half of the mutations are libFuzzer's own, half keep protobuf messages whole.
+/// A target that runs a property. Half of the mutations are libFuzzer's own, half keep protobuf
+/// messages whole.
 #[macro_export]
 macro_rules! target {
     ($name:ident) => {
         libfuzzer_sys::fuzz_target!(|bytes: &[u8]| $crate::properties::$name::run(bytes));
 
-        libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, max_size: usize, seed: u32| {
+        libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8],
+                                      size: usize,
+                                      max_size: usize,
+                                      seed: u32| {
             let mutated = $crate::properties::mutate::mutate(&bytes[..size], seed.into());
             if seed % 2 == 0 && (1..=max_size).contains(&mutated.len()) {
                 bytes[..mutated.len()].copy_from_slice(&mutated);

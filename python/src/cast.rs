@@ -27,14 +27,22 @@ pub struct Casting {
 impl Casting {
     fn options(&self) -> PyResult<CastOptions> {
         let round_mode = choice("round_mode", &self.round_mode)?;
-        let contested = self.contested.as_deref().map(|name| choice("contested", name)).transpose()?;
-        let options = CastOptions::default().saturate(self.saturate).round_mode(round_mode).opset(self.opset);
+        let contested = self
+            .contested
+            .as_deref()
+            .map(|name| choice("contested", name))
+            .transpose()?;
+        let options = CastOptions::default()
+            .saturate(self.saturate)
+            .round_mode(round_mode)
+            .opset(self.opset);
         Ok(options.undefined(self.undefined).contested(contested))
     }
 }
 
 fn dtype(name: &str) -> Result<DType, Error> {
-    name.parse().map_err(|error| Error::new(ErrorKind::Usage, error))
+    name.parse()
+        .map_err(|error| Error::new(ErrorKind::Usage, error))
 }
 
 /// Contiguous bytes of an object, which exists until this is dropped.
@@ -42,7 +50,11 @@ struct Memory(PyBuffer<u8>);
 
 impl Memory {
     fn of(buffer: PyBuffer<u8>) -> PyResult<Memory> {
-        if buffer.is_c_contiguous() { Ok(Memory(buffer)) } else { Err(PyValueError::new_err("the bytes are not contiguous")) }
+        if buffer.is_c_contiguous() {
+            Ok(Memory(buffer))
+        } else {
+            Err(PyValueError::new_err("the bytes are not contiguous"))
+        }
     }
 }
 
@@ -51,9 +63,10 @@ impl AsRef<[u8]> for Memory {
         if self.0.len_bytes() == 0 {
             return &[];
         }
-        // SAFETY: The buffer has this many contiguous bytes, and keeps them in place while it exists. As with a mapped file, another
-        // thread may change them in the meantime; elements then have the old or the new value, since every bit pattern is a number
-        // and no length or index is read from the bytes.
+        // SAFETY: The buffer has this many contiguous bytes, and keeps them in place while it
+        // exists. As with a mapped file, another thread may change them in the meantime; elements
+        // then have the old or the new value, since every bit pattern is a number and no length or
+        // index is read from the bytes.
         unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast::<u8>(), self.0.len_bytes()) }
     }
 }
@@ -63,14 +76,14 @@ impl AsMut<[u8]> for Memory {
         if self.0.len_bytes() == 0 {
             return &mut [];
         }
-        // SAFETY: The buffer is writable, has this many contiguous bytes, and belongs to an array that `onnx_recast.cast` has just
-        // made: nothing else refers to it.
+        // SAFETY: The buffer is writable, has this many contiguous bytes, and belongs to an array
+        // that `onnx_recast.cast` has just made: nothing else refers to it.
         unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast::<u8>(), self.0.len_bytes()) }
     }
 }
 
-/// Casts numbers, one byte each if they are narrower than a byte. Numbers are written into `out`, an array that nothing else refers
-/// to; strings are returned.
+/// Casts numbers, one byte each if they are narrower than a byte. Numbers are written into `out`,
+/// an array that nothing else refers to; strings are returned.
 #[pyfunction]
 pub fn cast_numbers(
     py: Python<'_>,
@@ -83,7 +96,12 @@ pub fn cast_numbers(
     let source = Memory::of(source)?;
     let (options, control) = (casting.options()?, watch.control());
     let cast = watch.run(py, || {
-        let array = Array::from_bytes(dtype(from_type)?, &casting.shape, Bytes::from_owner(source), Packing::Byte)?;
+        let array = Array::from_bytes(
+            dtype(from_type)?,
+            &casting.shape,
+            Bytes::from_owner(source),
+            Packing::Byte,
+        )?;
         control.array(array).cast(dtype(&casting.to)?, &options)
     })?;
     finish(py, &watch, out, cast)
@@ -106,7 +124,12 @@ pub fn cast_strings(
     finish(py, &watch, out, cast)
 }
 
-fn finish(py: Python<'_>, watch: &Watch, out: Option<PyBuffer<u8>>, cast: Array) -> PyResult<Option<Strings>> {
+fn finish(
+    py: Python<'_>,
+    watch: &Watch,
+    out: Option<PyBuffer<u8>>,
+    cast: Array,
+) -> PyResult<Option<Strings>> {
     if cast.strings().is_some() {
         return Ok(Some(Strings::of(cast)));
     }
@@ -116,6 +139,9 @@ fn finish(py: Python<'_>, watch: &Watch, out: Option<PyBuffer<u8>>, cast: Array)
     }
     watch.run(py, || match &mut out {
         Some(out) => cast.write_into(out.as_mut(), Packing::Byte).map(|()| None),
-        None => Err(Error::new(ErrorKind::Internal, "the array for the numbers is missing")),
+        None => Err(Error::new(
+            ErrorKind::Internal,
+            "the array for the numbers is missing",
+        )),
     })
 }

@@ -10,12 +10,16 @@ use serde_json::{Value, json};
 
 /// The exception for an error; `onnx_recast._errors` chooses its class.
 pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
-    let exception = || py.import("onnx_recast._errors")?.call_method1("exception_of", (facts(error).to_string(),));
+    let exception = || {
+        py.import("onnx_recast._errors")?
+            .call_method1("exception_of", (facts(error).to_string(),))
+    };
     exception().map_or_else(|error| error, PyErr::from_value)
 }
 
 /// What a caller can do about a result that is wrong.
-const WRONG_RESULT: &str = "attach the output of `recast inspect --format json`; verify=False leaves the verification out";
+const WRONG_RESULT: &str =
+    "attach the output of `recast inspect --format json`; verify=False leaves the verification out";
 
 /// What Python is told about an error.
 pub fn facts(error: &Error) -> Value {
@@ -25,7 +29,10 @@ pub fn facts(error: &Error) -> Value {
         _ => (None, None, None),
     };
     let cannot_cast = error.cause::<CannotCast>();
-    let faults = error.faults().iter().map(|Fault { path, what }| json!({"path": path, "what": what}));
+    let faults = error
+        .faults()
+        .iter()
+        .map(|Fault { path, what }| json!({"path": path, "what": what}));
     json!({
         "kind": error.kind().code(),
         "text": text(error),
@@ -54,7 +61,9 @@ fn text(error: &Error) -> String {
 /// The number of the operating system's error that caused this one, directly or not.
 fn os_error(error: &Error) -> Option<i32> {
     let causes = iter::successors(error.source(), |cause| (*cause).source());
-    causes.filter_map(|cause| cause.downcast_ref::<io::Error>()).find_map(io::Error::raw_os_error)
+    causes
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .find_map(io::Error::raw_os_error)
 }
 
 fn kind(error: &CannotCast) -> &'static str {

@@ -63,17 +63,27 @@ impl Input {
             (Source::File(path), None) => options.open(path),
             (Source::File(path), Some(folder)) => options.allow_data_in(folder).open(path),
             (Source::Memory(bytes, _), None) => options.from_bytes(bytes.clone()),
-            (Source::Memory(bytes, _), Some(folder)) => options.folder(folder).from_bytes(bytes.clone()),
+            (Source::Memory(bytes, _), Some(folder)) => {
+                options.folder(folder).from_bytes(bytes.clone())
+            }
         }
     }
 
-    /// Opens the model that was made of this one. Its data files are those of this one, unless its tensors were moved.
+    /// Opens the model that was made of this one. Its data files are those of this one, unless its
+    /// tensors were moved.
     fn open_result(&self, bytes: Bytes) -> Result<Model, Error> {
         let options = OpenOptions::new();
         match (&self.source, &self.base_dir) {
             (Source::File(path), allowed) => {
-                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                let options = allowed.iter().fold(options.folder(folder), |options, folder| options.allow_data_in(folder));
+                let folder = path
+                    .parent()
+                    .filter(|folder| !folder.as_os_str().is_empty())
+                    .unwrap_or(Path::new("."));
+                let options = allowed
+                    .iter()
+                    .fold(options.folder(folder), |options, folder| {
+                        options.allow_data_in(folder)
+                    });
                 options.from_bytes(bytes)
             }
             (Source::Memory(..), None) => options.from_bytes(bytes),
@@ -84,14 +94,17 @@ impl Input {
     /// The object that the caller gave, if these are its bytes.
     fn object<'py>(&self, py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyBytes>> {
         match &self.source {
-            Source::Memory(given, object) if std::ptr::eq(&raw const **given, bytes) => Some(object.bind(py).clone()),
+            Source::Memory(given, object) if std::ptr::eq(&raw const **given, bytes) => {
+                Some(object.bind(py).clone())
+            }
             _ => None,
         }
     }
 }
 
-/// Changes a model and writes it. Returns a report in JSON, and the bytes of the model if it is not written to a file. If it is to be
-/// verified, the written model is opened again first, and replaces nothing if that fails.
+/// Changes a model and writes it. Returns a report in JSON, and the bytes of the model if it is not
+/// written to a file. If it is to be verified, the written model is opened again first, and
+/// replaces nothing if that fails.
 pub fn rewrite<'py>(
     py: Python<'py>,
     watch: &Watch,
@@ -104,12 +117,22 @@ pub fn rewrite<'py>(
     let (mut report, model) = watch.run_owned(py, move || {
         let mut model = control.model(source.open()?);
         let (mut report, verification) = change(&mut model)?;
-        let Some(path) = &target.path else { return Ok((report, Some((model, verification)))) };
-        let (saved, verified) = save(model, path.clone(), &target.options(), verification.as_ref(), &control)?;
+        let Some(path) = &target.path else {
+            return Ok((report, Some((model, verification))));
+        };
+        let (saved, verified) = save(
+            model,
+            path.clone(),
+            &target.options(),
+            verification.as_ref(),
+            &control,
+        )?;
         (report["saved"], report["verified"]) = (saved, json!(verified));
         Ok((report, None))
     })?;
-    let Some((model, verification)) = model else { return Ok((report.to_string(), None)) };
+    let Some((model, verification)) = model else {
+        return Ok((report.to_string(), None));
+    };
     let bytes = to_bytes(py, watch, &input, &output, model)?;
     if let Some(verification) = verification {
         let verified = verify_bytes(py, watch, &input, &bytes, verification)?;
@@ -156,8 +179,8 @@ pub fn save(
     Ok((facts, verified))
 }
 
-/// The bytes of a model: the object that the caller gave if nothing has changed, or else a new one, into which they are written
-/// without another copy.
+/// The bytes of a model: the object that the caller gave if nothing has changed, or else a new one,
+/// into which they are written without another copy.
 pub fn to_bytes<'py>(
     py: Python<'py>,
     watch: &Watch,
@@ -168,20 +191,33 @@ pub fn to_bytes<'py>(
     if output.options().placement == Placement::Inline {
         let bytes = watch.run(py, || {
             let files = MemoryFiles::new();
-            model.into_plan(&Target::File(files.path("model.onnx")), &output.options())?.execute()?;
+            model
+                .into_plan(&Target::File(files.path("model.onnx")), &output.options())?
+                .execute()?;
             files.bytes("model.onnx")
         })?;
         return new_bytes(py, bytes.len(), |mut out| {
-            watch.run(py, || out.write_all(&bytes).and_then(|()| out.flush()).map_err(Error::caused_by))
+            watch.run(py, || {
+                out.write_all(&bytes)
+                    .and_then(|()| out.flush())
+                    .map_err(Error::caused_by)
+            })
         });
     }
-    if let Some(object) = model.proto().source().and_then(|bytes| input.object(py, &bytes)) {
+    if let Some(object) = model
+        .proto()
+        .source()
+        .and_then(|bytes| input.object(py, &bytes))
+    {
         return Ok(object);
     }
     let length = usize::try_from(model.bytes()).unwrap_or(usize::MAX);
-    // A model that is too long is an error that states the limit; then there is nothing to allocate.
+    // A model that is too long is an error that states the limit; then there is nothing to
+    // allocate.
     let length = if length > LARGEST { 0 } else { length };
-    new_bytes(py, length, |mut out| watch.run(py, || model.write_to(&mut out)))
+    new_bytes(py, length, |mut out| {
+        watch.run(py, || model.write_to(&mut out))
+    })
 }
 
 /// The largest protobuf message.
@@ -194,6 +230,8 @@ impl Output {
             "inline" => Placement::Inline,
             file => Placement::File(file.to_owned()),
         };
-        SaveOptions::default().placement(placement).prune_data(self.prune_data)
+        SaveOptions::default()
+            .placement(placement)
+            .prune_data(self.prune_data)
     }
 }

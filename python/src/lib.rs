@@ -1,7 +1,7 @@
 //! The native half of the Python module `onnx_recast`.
 //!
-//! It passes plain values only: bytes, strings, numbers and JSON. The Python half recognises what the caller gives, and makes classes of
-//! results and errors.
+//! It passes plain values only: bytes, strings, numbers and JSON. The Python half recognises what
+//! the caller gives, and makes classes of results and errors.
 
 mod cast;
 mod errors;
@@ -28,7 +28,9 @@ mod _recast {
     #[pymodule_export]
     use super::cast::{cast_numbers, cast_strings};
     #[pymodule_export]
-    use super::operations::{convert, diff, fix, fold, inspect, lint, missing_operators, runs_on, targets};
+    use super::operations::{
+        convert, diff, fix, fold, inspect, lint, missing_operators, runs_on, targets,
+    };
     #[pymodule_export]
     use super::pool::set_threads;
     #[pymodule_export]
@@ -46,8 +48,8 @@ mod _recast {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }
 
-/// Runs the command `recast` with these arguments, and returns its exit code. Signals end the process from now on, as they end the
-/// command.
+/// Runs the command `recast` with these arguments, and returns its exit code. Signals end the
+/// process from now on, as they end the command.
 #[pyfunction]
 fn run_command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
     onnx_recast::cli::install_signal_handlers();

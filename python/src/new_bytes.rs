@@ -1,4 +1,5 @@
-//! Bytes objects that are filled without being zeroed first: for a large model, that would take as long as to write it.
+//! Bytes objects that are filled without being zeroed first: for a large model, that would take as
+//! long as to write it.
 #![allow(unsafe_code)]
 
 use std::io::{self, Write};
@@ -36,10 +37,19 @@ pub fn new_bytes<'py>(
     fill: impl FnOnce(Rest<'_>) -> PyResult<()>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let size = ffi::Py_ssize_t::try_from(length)?;
-    // SAFETY: Without a source, this makes a bytes object with uninitialised bytes, or sets an exception.
-    let object = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), size)) }?;
-    // SAFETY: The object has `length` bytes, which nothing else refers to before this function returns it.
-    let bytes = unsafe { slice::from_raw_parts_mut(ffi::PyBytes_AsString(object.as_ptr()).cast::<MaybeUninit<u8>>(), length) };
+    // SAFETY: Without a source, this makes a bytes object with uninitialised bytes, or sets an
+    // exception.
+    let object = unsafe {
+        Bound::from_owned_ptr_or_err(py, ffi::PyBytes_FromStringAndSize(std::ptr::null(), size))
+    }?;
+    // SAFETY: The object has `length` bytes, which nothing else refers to before this function
+    // returns it.
+    let bytes = unsafe {
+        slice::from_raw_parts_mut(
+            ffi::PyBytes_AsString(object.as_ptr()).cast::<MaybeUninit<u8>>(),
+            length,
+        )
+    };
     fill(Rest(bytes))?;
     Ok(object.cast_into()?)
 }

@@ -9,7 +9,9 @@ use onnx_recast::graph::MetadataKeys;
 use onnx_recast::lint::{Baseline, Config, Layer, Safety, Selection, Selector};
 use onnx_recast::passes::{self, Pass};
 use onnx_recast::verify::Verification;
-use onnx_recast::{ConvertOptions, Error, ErrorKind, FoldOptions, LintOptions, Model, Runtime, UnknownName};
+use onnx_recast::{
+    ConvertOptions, Error, ErrorKind, FoldOptions, LintOptions, Model, Runtime, UnknownName,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -55,12 +57,16 @@ pub struct Folding {
 
 /// The value of an option.
 pub fn choice<T: FromStr<Err = UnknownName>>(option: &str, name: &str) -> PyResult<T> {
-    name.parse().map_err(|error| PyValueError::new_err(format!("{option}: {error}, not '{name}'")))
+    name.parse()
+        .map_err(|error| PyValueError::new_err(format!("{option}: {error}, not '{name}'")))
 }
 
 fn passes(names: Option<&[String]>) -> PyResult<Vec<Pass>> {
-    let Some(names) = names else { return Ok(passes::DEFAULT.to_vec()) };
-    passes::selected(names.iter().map(String::as_str)).map_err(|error| PyValueError::new_err(error.to_string()))
+    let Some(names) = names else {
+        return Ok(passes::DEFAULT.to_vec());
+    };
+    passes::selected(names.iter().map(String::as_str))
+        .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// The report of an operation on a model, and what its result is to be verified against.
@@ -81,9 +87,19 @@ pub fn fold<'py>(
 
 impl Folding {
     /// The operation on a model.
-    pub fn operation(self, verify: bool) -> PyResult<impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static> {
-        let contested = self.contested.as_deref().map(|name| choice("contested", name)).transpose()?;
-        let fold = FoldOptions::default().undefined(self.undefined).contested(contested).max_growth(self.max_growth);
+    pub fn operation(
+        self,
+        verify: bool,
+    ) -> PyResult<impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static> {
+        let contested = self
+            .contested
+            .as_deref()
+            .map(|name| choice("contested", name))
+            .transpose()?;
+        let fold = FoldOptions::default()
+            .undefined(self.undefined)
+            .contested(contested)
+            .max_growth(self.max_growth);
         let passes = passes(self.passes.as_deref())?;
         Ok(move |model: &mut Model| {
             self.prepare.apply(model)?;
@@ -128,7 +144,12 @@ impl Converting {
             .explicit(choice("explicit", &self.explicit)?)
             .expand(choice("expand", &self.expand)?)
             .expand_into(choice("expand_into", &self.expand_into)?)
-            .contested(self.contested.as_deref().map(|name| choice("contested", name)).transpose()?)
+            .contested(
+                self.contested
+                    .as_deref()
+                    .map(|name| choice("contested", name))
+                    .transpose()?,
+            )
             .strict(self.strict))
     }
 
@@ -137,7 +158,10 @@ impl Converting {
     }
 
     /// The operation on a model.
-    pub fn operation(self, verify: bool) -> PyResult<impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static> {
+    pub fn operation(
+        self,
+        verify: bool,
+    ) -> PyResult<impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static> {
         let (convert, runtime) = (self.options()?, self.runtime()?);
         Ok(move |model: &mut Model| {
             self.prepare.apply(model)?;
@@ -172,10 +196,12 @@ pub fn targets() -> String {
 
 /// The runtime of a target.
 pub fn runtime(name: &str) -> PyResult<Runtime> {
-    name.parse().map_err(|error| PyValueError::new_err(format!("target: {error}")))
+    name.parse()
+        .map_err(|error| PyValueError::new_err(format!("target: {error}")))
 }
 
-/// The operators for which a runtime has no kernel, as a JSON list; null if its kernels are not known.
+/// The operators for which a runtime has no kernel, as a JSON list; null if its kernels are not
+/// known.
 #[pyfunction]
 pub fn missing_operators(target: &str) -> PyResult<String> {
     Ok(json!(runtime(target)?.missing_operators()).to_string())
@@ -185,7 +211,9 @@ pub fn missing_operators(target: &str) -> PyResult<String> {
 #[pyfunction]
 pub fn runs_on(py: Python<'_>, input: Input, target: &str) -> PyResult<String> {
     let runtime = runtime(target)?;
-    Watch::silent().run_owned(py, move || Ok(json!(input.open()?.runs_on(&runtime)).to_string()))
+    Watch::silent().run_owned(py, move || {
+        Ok(json!(input.open()?.runs_on(&runtime)).to_string())
+    })
 }
 
 #[derive(FromPyObject)]
@@ -201,17 +229,31 @@ impl Linting {
     /// The rules for a file, which a pattern of the configuration may match.
     fn options(&self, path: Option<&Path>) -> Result<LintOptions, Error> {
         let selectors = |names: &[String]| {
-            let parse = |name: &String| name.parse::<Selector>().map_err(|error| Error::new(ErrorKind::Usage, error));
+            let parse = |name: &String| {
+                name.parse::<Selector>()
+                    .map_err(|error| Error::new(ErrorKind::Usage, error))
+            };
             names.iter().map(parse).collect::<Result<Vec<_>, _>>()
         };
-        let config = self.config.as_deref().map(Config::read).transpose().map_err(Error::caused_by)?.unwrap_or_default();
+        let config = self
+            .config
+            .as_deref()
+            .map(Config::read)
+            .transpose()
+            .map_err(Error::caused_by)?
+            .unwrap_or_default();
         let own = Layer {
             select: self.select.as_deref().map(selectors).transpose()?,
             ignore: selectors(&self.ignore)?,
             ..Layer::default()
         };
-        let ignores = config.per_file_ignores.iter().filter(|(pattern, _)| path.is_some_and(|path| pattern.matches(path)));
-        let ignored: Vec<Selector> = ignores.flat_map(|(_, selectors)| selectors.clone()).collect();
+        let ignores = config
+            .per_file_ignores
+            .iter()
+            .filter(|(pattern, _)| path.is_some_and(|path| pattern.matches(path)));
+        let ignored: Vec<Selector> = ignores
+            .flat_map(|(_, selectors)| selectors.clone())
+            .collect();
         let selection = Selection::of([&config.layer, &own]).without(&ignored);
         Ok(LintOptions::default().selection(selection))
     }
@@ -226,7 +268,11 @@ impl Linting {
 #[pyfunction]
 pub fn lint(py: Python<'_>, input: Input, options: Linting, watch: Watch) -> PyResult<String> {
     let control = watch.control();
-    watch.run_owned(py, move || options.findings(&control.model(input.open()?)).map(|found| found.to_string()))
+    watch.run_owned(py, move || {
+        options
+            .findings(&control.model(input.open()?))
+            .map(|found| found.to_string())
+    })
 }
 
 /// Applies fixes.
@@ -242,9 +288,14 @@ pub fn fix<'py>(
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
     rewrite(py, &watch, input, output, move |model| {
         let rules = options.options(model.path())?;
-        let allowed = if unsafe_fixes { Safety::Unsafe } else { Safety::Safe };
+        let allowed = if unsafe_fixes {
+            Safety::Unsafe
+        } else {
+            Safety::Safe
+        };
         let known = Baseline::default();
-        let verification = verify.then(|| Verification::of_fixes(model, &rules.selection, rules.noqa, allowed, &known));
+        let verification = verify
+            .then(|| Verification::of_fixes(model, &rules.selection, rules.noqa, allowed, &known));
         let fixed = model.fix(&rules, allowed, &known)?;
         let left = model.lint(&rules)?;
         Ok((json!({"fixed": fixed, "remaining": left}), verification))

@@ -20,7 +20,8 @@ struct Pool {
 /// One pool for each number of threads that was requested.
 static POOLS: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
 
-/// The number of threads of the next calls; 0 for as many as there are cores, or `RAYON_NUM_THREADS`.
+/// The number of threads of the next calls; 0 for as many as there are cores, or
+/// `RAYON_NUM_THREADS`.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// Sets the number of threads of the next calls; 0 for the default.
@@ -29,16 +30,34 @@ pub fn set_threads(threads: usize) {
     THREADS.store(threads, Ordering::Relaxed);
 }
 
-/// The threads of this process. A process that was forked has none of the threads of its parent, so it gets its own.
+/// The threads of this process. A process that was forked has none of the threads of its parent, so
+/// it gets its own.
 pub fn pool() -> Result<&'static ThreadPool, ThreadPoolBuildError> {
     let (process, threads) = (process::id(), THREADS.load(Ordering::Relaxed));
-    let existing =
-        |pools: &Vec<Pool>| pools.iter().find(|one| (one.process, one.threads) == (process, threads)).map(|one| one.pool);
+    let existing = |pools: &Vec<Pool>| {
+        pools
+            .iter()
+            .find(|one| (one.process, one.threads) == (process, threads))
+            .map(|one| one.pool)
+    };
     if let Some(pool) = existing(&POOLS.lock().unwrap_or_else(PoisonError::into_inner)) {
         return Ok(pool);
     }
-    // Built outside of the lock, so that a fork finds the lock free. Never ended: the threads of another process cannot be joined.
-    let pool: &'static ThreadPool = Box::leak(Box::new(ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK).build()?));
-    POOLS.lock().unwrap_or_else(PoisonError::into_inner).push(Pool { process, threads, pool });
+    // Built outside of the lock, so that a fork finds the lock free. Never ended: the threads of
+    // another process cannot be joined.
+    let pool: &'static ThreadPool = Box::leak(Box::new(
+        ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .stack_size(STACK)
+            .build()?,
+    ));
+    POOLS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(Pool {
+            process,
+            threads,
+            pool,
+        });
     Ok(pool)
 }

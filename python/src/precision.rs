@@ -69,14 +69,20 @@ pub fn convert_precision<'py>(
 
 /// The type that an option names.
 fn dtype(option: &str, name: &str) -> PyResult<DType> {
-    name.parse().map_err(|error| PyValueError::new_err(format!("{option}: {error}")))
+    name.parse()
+        .map_err(|error| PyValueError::new_err(format!("{option}: {error}")))
 }
 
 impl Changing {
     fn options(&self) -> PyResult<PrecisionOptions> {
-        let signature = self.signature.iter().map(|(name, to)| Ok((name.clone(), dtype("io", to)?)));
-        let assumed =
-            self.assume.iter().map(|text| text.parse().map_err(|error| PyValueError::new_err(format!("assume: {error}"))));
+        let signature = self
+            .signature
+            .iter()
+            .map(|(name, to)| Ok((name.clone(), dtype("io", to)?)));
+        let assumed = self.assume.iter().map(|text| {
+            text.parse()
+                .map_err(|error| PyValueError::new_err(format!("assume: {error}")))
+        });
         Ok(PrecisionOptions::to(dtype("to", &self.to)?)
             .io(choice("io", &self.io)?)
             .signature(signature.collect::<PyResult<_>>()?)
@@ -84,7 +90,12 @@ impl Changing {
             .keep_ops(self.keep_op.clone())
             .keep_nodes(self.keep_node.clone())
             .keep_values(self.keep_value.clone())
-            .from(self.from_type.as_deref().map(|from| dtype("from_type", from)).transpose()?)
+            .from(
+                self.from_type
+                    .as_deref()
+                    .map(|from| dtype("from_type", from))
+                    .transpose()?,
+            )
             .also_ops(self.also_op.clone())
             .also_nodes(self.also_node.clone())
             .assumed_ops(assumed.collect::<PyResult<_>>()?)
@@ -96,14 +107,22 @@ impl Changing {
             .on_underflow(choice("on_underflow", &self.on_underflow)?)
             .quantized(choice("quantized", &self.quantized)?)
             .ranges(
-                self.ranges.iter().map(|(name, &(min, max, least))| (name.clone(), ObservedRange { min, max, least })).collect(),
+                self.ranges
+                    .iter()
+                    .map(|(name, &(min, max, least))| {
+                        (name.clone(), ObservedRange { min, max, least })
+                    })
+                    .collect(),
             )
             .range_limit(self.range_limit)
             .target(self.target.as_deref().map(runtime).transpose()?))
     }
 
     /// The operation on a model.
-    pub fn operation(self, verify: bool) -> PyResult<impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static> {
+    pub fn operation(
+        self,
+        verify: bool,
+    ) -> PyResult<impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static> {
         let options = self.options()?;
         Ok(move |model: &mut Model| {
             self.prepare.apply(model)?;
@@ -119,9 +138,17 @@ impl Changing {
     }
 }
 
-/// Converts a model to an opset before its precision is changed. Returns both opsets, unless they are equal.
-fn convert(model: &mut Model, goal: &Goal, options: &PrecisionOptions, verify: bool) -> Result<Option<Value>, Error> {
-    let Some(from) = model.opset(ScopeId::MAIN, "") else { return Ok(None) };
+/// Converts a model to an opset before its precision is changed. Returns both opsets, unless they
+/// are equal.
+fn convert(
+    model: &mut Model,
+    goal: &Goal,
+    options: &PrecisionOptions,
+    verify: bool,
+) -> Result<Option<Value>, Error> {
+    let Some(from) = model.opset(ScopeId::MAIN, "") else {
+        return Ok(None);
+    };
     let to = match goal {
         Goal::Opset(opset) => *opset,
         Goal::Auto(_) => model.opset_for_precision(options)?.unwrap_or(from),

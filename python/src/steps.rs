@@ -26,21 +26,41 @@ struct Step {
 /// The step of a name and its options.
 fn step((name, options): (String, Bound<'_, PyAny>), verify: bool) -> PyResult<Step> {
     Ok(match name.as_str() {
-        "fold" => Step { changes: true, run: Box::new(options.extract::<Folding>()?.operation(verify)?) },
-        "convert" => Step { changes: true, run: Box::new(options.extract::<Converting>()?.operation(verify)?) },
-        "precision" => Step { changes: true, run: Box::new(options.extract::<Changing>()?.operation(verify)?) },
+        "fold" => Step {
+            changes: true,
+            run: Box::new(options.extract::<Folding>()?.operation(verify)?),
+        },
+        "convert" => Step {
+            changes: true,
+            run: Box::new(options.extract::<Converting>()?.operation(verify)?),
+        },
+        "precision" => Step {
+            changes: true,
+            run: Box::new(options.extract::<Changing>()?.operation(verify)?),
+        },
         "lint" => {
             let linting: Linting = options.extract()?;
-            Step { changes: false, run: Box::new(move |model| Ok((linting.findings(model)?, None))) }
+            Step {
+                changes: false,
+                run: Box::new(move |model| Ok((linting.findings(model)?, None))),
+            }
         }
-        "inspect" => Step { changes: false, run: Box::new(|model| Ok((inspection(model), None))) },
+        "inspect" => Step {
+            changes: false,
+            run: Box::new(|model| Ok((inspection(model), None))),
+        },
         _ => return Err(PyValueError::new_err(format!("'{name}' is not a step"))),
     })
 }
 
-/// Applies a step, and returns its report. `last` is the verification of the last change. The result of the final change is verified when it
-/// is written, and the result of each earlier change before the next one.
-fn apply_step(step: Step, model: &mut Model, last: &mut Option<Verification>) -> Result<Value, Error> {
+/// Applies a step, and returns its report. `last` is the verification of the last change. The
+/// result of the final change is verified when it is written, and the result of each earlier change
+/// before the next one.
+fn apply_step(
+    step: Step,
+    model: &mut Model,
+    last: &mut Option<Verification>,
+) -> Result<Value, Error> {
     if step.changes
         && let Some(verification) = last.take()
     {
@@ -53,13 +73,14 @@ fn apply_step(step: Step, model: &mut Model, last: &mut Option<Verification>) ->
     Ok(report)
 }
 
-/// Opens a model, applies steps, and writes it if there is an output and all steps have succeeded; an output without a path is returned as
-/// bytes. The report has the results of the steps in `steps`, the error of the step after them in `error`, and the written files in `saved`.
+/// Opens a model, applies steps, and writes it if there is an output and all steps have succeeded;
+/// an output without a path is returned as bytes. The report has the results of the steps in
+/// `steps`, the error of the step after them in `error`, and the written files in `saved`.
 ///
 /// With `verify`, what each step changed is verified before anything is written or returned.
 ///
-/// `fetch` is called with the names of the data files before they are read. It may return another placement of the tensors, since the name of
-/// a data file may depend on the data.
+/// `fetch` is called with the names of the data files before they are read. It may return another
+/// placement of the tensors, since the name of a data file may depend on the data.
 #[pyfunction]
 pub fn apply<'py>(
     py: Python<'py>,
@@ -71,12 +92,19 @@ pub fn apply<'py>(
     watch: Watch,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
     let verify = verify && output.is_some();
-    let steps = steps.into_iter().map(|named| step(named, verify)).collect::<PyResult<Vec<_>>>()?;
+    let steps = steps
+        .into_iter()
+        .map(|named| step(named, verify))
+        .collect::<PyResult<Vec<_>>>()?;
     let (control, is_fetched, input) = (watch.control(), fetch.is_some(), Arc::new(input));
     let source = Arc::clone(&input);
     let (model, data_files) = watch.run_owned(py, move || {
         let model = control.model(source.open()?);
-        let data_files = if is_fetched { model.inspect().0.external_data } else { Vec::new() };
+        let data_files = if is_fetched {
+            model.inspect().0.external_data
+        } else {
+            Vec::new()
+        };
         Ok((model, data_files))
     })?;
     if let Some(fetch) = fetch
@@ -101,9 +129,19 @@ pub fn apply<'py>(
             }
         }
         report["steps"] = Value::Array(results);
-        let Some(output) = target.filter(|_| report["error"].is_null()) else { return Ok((report, None)) };
-        let Some(path) = &output.path else { return Ok((report, Some((model, last)))) };
-        match save(model, path.clone(), &output.options(), last.as_ref(), &control) {
+        let Some(output) = target.filter(|_| report["error"].is_null()) else {
+            return Ok((report, None));
+        };
+        let Some(path) = &output.path else {
+            return Ok((report, Some((model, last))));
+        };
+        match save(
+            model,
+            path.clone(),
+            &output.options(),
+            last.as_ref(),
+            &control,
+        ) {
             Ok((saved, _)) => report["saved"] = saved,
             Err(error) => report["error"] = errors::facts(&error),
         }
@@ -112,7 +150,8 @@ pub fn apply<'py>(
     let bytes = match (model, output) {
         (Some((model, verification)), Some(output)) => {
             let bytes = to_bytes(py, &watch, &input, &output, model)?;
-            let verified = verification.map(|verification| verify_bytes(py, &watch, &input, &bytes, verification));
+            let verified = verification
+                .map(|verification| verify_bytes(py, &watch, &input, &bytes, verification));
             match verified.transpose()? {
                 Some(Err(error)) => {
                     report["error"] = errors::facts(&error);

@@ -24,7 +24,11 @@ pub struct Strings {
 impl Strings {
     /// Strings for Python to take.
     pub fn of(results: Array) -> Strings {
-        Strings { given: Vec::new(), results: Some(results), taken: 0 }
+        Strings {
+            given: Vec::new(),
+            results: Some(results),
+            taken: 0,
+        }
     }
 
     /// The strings that Python has appended.
@@ -54,18 +58,27 @@ impl Strings {
                 text.extend_from_slice(bytes.as_bytes());
             } else {
                 let (index, kind) = (self.given.len() + index, item.get_type().name()?);
-                return Err(PyTypeError::new_err(format!("element {index} is a {kind}, not a string")));
+                return Err(PyTypeError::new_err(format!(
+                    "element {index} is a {kind}, not a string"
+                )));
             }
             ends.push(text.len());
         }
         let (text, mut start) = (Bytes::from(text), 0);
-        self.given.extend(ends.into_iter().map(|end| text.slice(mem::replace(&mut start, end)..end)));
+        self.given.extend(
+            ends.into_iter()
+                .map(|end| text.slice(mem::replace(&mut start, end)..end)),
+        );
         Ok(())
     }
 
     /// The next results, at most this many.
     fn take(&mut self, count: usize) -> Vec<Cow<'_, str>> {
-        let results = self.results.as_ref().and_then(Array::strings).unwrap_or_default();
+        let results = self
+            .results
+            .as_ref()
+            .and_then(Array::strings)
+            .unwrap_or_default();
         let next = results.iter().skip(self.taken).take(count);
         self.taken += count;
         next.map(|string| String::from_utf8_lossy(string)).collect()

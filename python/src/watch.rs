@@ -26,7 +26,8 @@ pub struct Watch {
     stage: Stage,
 }
 
-/// Whether work may still be left to itself after an interruption, or writes files and has to be waited for.
+/// Whether work may still be left to itself after an interruption, or writes files and has to be
+/// waited for.
 #[derive(Clone, Default)]
 pub struct Stage(Arc<AtomicU8>);
 
@@ -42,12 +43,17 @@ impl Stage {
     pub fn begin_to_write(&self) -> Result<(), Error> {
         match self.enter(Stage::WRITING) {
             true => Ok(()),
-            false => Err(Error::new(ErrorKind::Cancelled, "the operation was cancelled")),
+            false => Err(Error::new(
+                ErrorKind::Cancelled,
+                "the operation was cancelled",
+            )),
         }
     }
 
     fn enter(&self, next: u8) -> bool {
-        self.0.compare_exchange(Stage::FREE, next, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        self.0
+            .compare_exchange(Stage::FREE, next, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
     }
 }
 
@@ -55,13 +61,20 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Watch {
     type Error = PyErr;
 
     fn extract(callback: Borrowed<'a, 'py, PyAny>) -> PyResult<Watch> {
-        Ok(Watch::new((!callback.is_none()).then(|| callback.to_owned().unbind())))
+        Ok(Watch::new(
+            (!callback.is_none()).then(|| callback.to_owned().unbind()),
+        ))
     }
 }
 
 impl Watch {
     fn new(callback: Option<Py<PyAny>>) -> Watch {
-        Watch { cancel: Cancel::new(), callback, latest: Arc::default(), stage: Stage::default() }
+        Watch {
+            cancel: Cancel::new(),
+            callback,
+            latest: Arc::default(),
+            stage: Stage::default(),
+        }
     }
 
     /// Work that is interrupted by signals, and reports nothing.
@@ -72,16 +85,25 @@ impl Watch {
     /// What work takes along.
     pub fn control(&self) -> Control {
         let latest = self.callback.is_some().then(|| Arc::clone(&self.latest));
-        Control { cancel: self.cancel.clone(), latest, stage: self.stage.clone() }
+        Control {
+            cancel: self.cancel.clone(),
+            latest,
+            stage: self.stage.clone(),
+        }
     }
 
-    /// Does work on the threads of the module, while other threads of Python run and this one waits for signals. After an interruption it
-    /// waits for the end of the work, which uses memory of the caller: it has to notice soon that it is cancelled.
+    /// Does work on the threads of the module, while other threads of Python run and this one waits
+    /// for signals. After an interruption it waits for the end of the work, which uses memory of
+    /// the caller: it has to notice soon that it is cancelled.
     ///
     /// # Errors
-    /// Those of the work; a panic is an error of kind [`ErrorKind::Internal`]. What a signal handler or the callback raises: the work is
-    /// then cancelled.
-    pub fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T, Error> + Send) -> PyResult<T> {
+    /// Those of the work; a panic is an error of kind [`ErrorKind::Internal`]. What a signal
+    /// handler or the callback raises: the work is then cancelled.
+    pub fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce() -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
         let done = py.detach(|| {
             let (sender, receiver) = sync_channel(1);
             threads()?.in_place_scope(|scope| {
@@ -92,8 +114,9 @@ impl Watch {
         self.finish(py, done)
     }
 
-    /// Like [`Watch::run`], for work that owns what it uses. After an interruption it is left to itself, unless it writes files: models of
-    /// many nodes are decoded, indexed and freed in steps of more than a moment.
+    /// Like [`Watch::run`], for work that owns what it uses. After an interruption it is left to
+    /// itself, unless it writes files: models of many nodes are decoded, indexed and freed in steps
+    /// of more than a moment.
     pub fn run_owned<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -108,12 +131,17 @@ impl Watch {
     }
 
     /// Waits for the end of the work, or until it may be left.
-    fn wait<T>(&self, receiver: &Receiver<Result<T, Error>>, may_leave: impl Fn() -> bool) -> Result<T, Ended> {
+    fn wait<T>(
+        &self,
+        receiver: &Receiver<Result<T, Error>>,
+        may_leave: impl Fn() -> bool,
+    ) -> Result<T, Ended> {
         let mut raised = None;
         loop {
             match (receiver.recv_timeout(INTERVAL), raised.take()) {
                 (Err(RecvTimeoutError::Timeout), None) => {
-                    raised = Python::attach(|py| py.check_signals().and_then(|()| self.report(py))).err();
+                    raised = Python::attach(|py| py.check_signals().and_then(|()| self.report(py)))
+                        .err();
                     if let Some(error) = raised.take() {
                         self.cancel.cancel();
                         if may_leave() {
@@ -126,7 +154,10 @@ impl Watch {
                 (_, Some(error)) => return Err(Ended::Raised(error)),
                 (Ok(done), None) => return done.map_err(Ended::Failed),
                 (Err(RecvTimeoutError::Disconnected), None) => {
-                    return Err(Ended::Failed(Error::new(ErrorKind::Internal, "the work has ended without a result")));
+                    return Err(Ended::Failed(Error::new(
+                        ErrorKind::Internal,
+                        "the work has ended without a result",
+                    )));
                 }
             }
         }
@@ -143,8 +174,21 @@ impl Watch {
 
     /// Calls the callback, if there is something new.
     fn report(&self, py: Python<'_>) -> PyResult<()> {
-        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let (Some(callback), Some(Progress { unit, done, total, phase: _ })) = (&self.callback, latest) {
+        let latest = self
+            .latest
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let (
+            Some(callback),
+            Some(Progress {
+                unit,
+                done,
+                total,
+                phase: _,
+            }),
+        ) = (&self.callback, latest)
+        {
             callback.call1(py, (done, total, name(unit)))?;
         }
         Ok(())
@@ -187,12 +231,15 @@ impl Control {
     }
 }
 
-/// Work reports its progress from any thread, and often; Python is told by the calling thread, and rarely.
+/// Work reports its progress from any thread, and often; Python is told by the calling thread, and
+/// rarely.
 fn note(latest: Arc<Mutex<Option<Progress>>>) -> impl Fn(Progress) + Send + Sync + 'static {
     move |progress| {
         let mut latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
         // Threads may report in another order than they count.
-        let is_older = |last: &Progress| (last.unit, last.total) == (progress.unit, progress.total) && last.done > progress.done;
+        let is_older = |last: &Progress| {
+            (last.unit, last.total) == (progress.unit, progress.total) && last.done > progress.done
+        };
         if !latest.as_ref().is_some_and(is_older) {
             *latest = Some(progress);
         }
@@ -211,7 +258,8 @@ fn threads() -> Result<&'static ThreadPool, Ended> {
 }
 
 fn send<T>(sender: &SyncSender<Result<T, Error>>, work: impl FnOnce() -> Result<T, Error>) {
-    let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::of_panic(panic.as_ref())));
+    let done = catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(Error::of_panic(panic.as_ref())));
     // There is no receiver if the work was left to itself.
     drop(sender.send(done));
 }

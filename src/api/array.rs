@@ -49,25 +49,50 @@ options! {
         pub round_mode: RoundMode,
         /// The version of the default operator set.
         pub opset: u32,
-        /// Cast elements whose result ONNX leaves undefined, to the value that this project defines; otherwise they are an error.
+        /// Cast elements whose result ONNX leaves undefined, to the value that this project
+        /// defines; otherwise they are an error.
         pub undefined: bool,
-        /// The value of elements on which ONNX's text and its node tests disagree; `None`: they are an error.
+        /// The value of elements on which ONNX's text and its node tests disagree; `None`: they are
+        /// an error.
         pub contested: Option<Contested>,
     }
 }
 
 impl Default for CastOptions {
     fn default() -> CastOptions {
-        let Rules { saturate, round_mode, opset, .. } = Rules::default();
-        CastOptions { saturate, round_mode, opset, undefined: false, contested: None }
+        let Rules {
+            saturate,
+            round_mode,
+            opset,
+            ..
+        } = Rules::default();
+        CastOptions {
+            saturate,
+            round_mode,
+            opset,
+            undefined: false,
+            contested: None,
+        }
     }
 }
 
 impl CastOptions {
-    /// The rules of the cast. Contested elements for which nothing is chosen have the value of the text until they are refused.
+    /// The rules of the cast. Contested elements for which nothing is chosen have the value of the
+    /// text until they are refused.
     fn rules(&self) -> Rules {
-        let CastOptions { saturate, round_mode, opset, contested, .. } = *self;
-        Rules { saturate, round_mode, opset, contested: contested.unwrap_or(Contested::Text) }
+        let CastOptions {
+            saturate,
+            round_mode,
+            opset,
+            contested,
+            ..
+        } = *self;
+        Rules {
+            saturate,
+            round_mode,
+            opset,
+            contested: contested.unwrap_or(Contested::Text),
+        }
     }
 }
 
@@ -112,25 +137,44 @@ impl Classified for CannotCast {
 
 fn counted(tally: &Tally, what: &str) -> String {
     let Tally { count, first, why } = tally;
-    let elements = if *count == 1 { "1 result is".to_owned() } else { format!("{count} results are") };
-    format!("{elements} {what}, the first at element {}: {why}", first.unwrap_or(0))
+    let elements = if *count == 1 {
+        "1 result is".to_owned()
+    } else {
+        format!("{count} results are")
+    };
+    format!(
+        "{elements} {what}, the first at element {}: {why}",
+        first.unwrap_or(0)
+    )
 }
 
 impl Array {
-    /// An array of numbers in little-endian byte order: packed as in ONNX's `raw_data`, or with elements of less than 8 bits in a byte
-    /// each.
+    /// An array of numbers in little-endian byte order: packed as in ONNX's `raw_data`, or with
+    /// elements of less than 8 bits in a byte each.
     ///
     /// # Errors
-    /// If the shape is negative, or the length is not that of this type and shape; if the type is `STRING`.
-    pub fn from_bytes(dtype: DType, dims: &[i64], bytes: impl Into<Bytes>, packing: Packing) -> Result<Array, Error> {
+    /// If the shape is negative, or the length is not that of this type and shape; if the type is
+    /// `STRING`.
+    pub fn from_bytes(
+        dtype: DType,
+        dims: &[i64],
+        bytes: impl Into<Bytes>,
+        packing: Packing,
+    ) -> Result<Array, Error> {
         let bytes = bytes.into();
         let needed = element_count(dims).and_then(|elements| match packing {
             Packing::Byte if dtype.bits() < 8 => Some(elements),
             _ => dtype.raw_bytes(elements),
         });
         if needed != Some(bytes.len() as u64) {
-            let needed = needed.map_or_else(|| "another number of".to_owned(), |needed| needed.to_string());
-            let what = format!("an array of type {dtype} and shape {dims:?} has {needed} bytes, not {}", bytes.len());
+            let needed = needed.map_or_else(
+                || "another number of".to_owned(),
+                |needed| needed.to_string(),
+            );
+            let what = format!(
+                "an array of type {dtype} and shape {dims:?} has {needed} bytes, not {}",
+                bytes.len()
+            );
             return Err(Error::new(ErrorKind::BadTensor, what));
         }
         Ok(Array::of(match packing {
@@ -145,14 +189,24 @@ impl Array {
     /// If the shape is negative or has another number of elements.
     pub fn from_strings(dims: &[i64], strings: Vec<Bytes>) -> Result<Array, Error> {
         if element_count(dims) != Some(strings.len() as u64) {
-            let what = format!("an array of shape {dims:?} does not have {} elements", strings.len());
+            let what = format!(
+                "an array of shape {dims:?} does not have {} elements",
+                strings.len()
+            );
             return Err(Error::new(ErrorKind::BadTensor, what));
         }
-        Ok(Array::of(Content::new(DType::String, dims, Data::Strings(strings))))
+        Ok(Array::of(Content::new(
+            DType::String,
+            dims,
+            Data::Strings(strings),
+        )))
     }
 
     fn of(content: Content) -> Array {
-        Array { content, control: Control::default() }
+        Array {
+            content,
+            control: Control::default(),
+        }
     }
 
     /// The array with a token that cancels its operations and those of its casts.
@@ -163,7 +217,8 @@ impl Array {
         self
     }
 
-    /// The array with a function that [`Array::write_into`] calls with its progress, from any thread. Its casts have the function too.
+    /// The array with a function that [`Array::write_into`] calls with its progress, from any
+    /// thread. Its casts have the function too.
     #[must_use]
     pub fn with_progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Array {
         self.control.progress = Some(Arc::new(progress));
@@ -188,14 +243,19 @@ impl Array {
         self.content.elements()
     }
 
-    /// Casts the elements as ONNX's `Cast` does, each rounded once. Numbers are computed when they are taken out.
+    /// Casts the elements as ONNX's `Cast` does, each rounded once. Numbers are computed when they
+    /// are taken out.
     ///
     /// # Errors
-    /// If the opset does not support the types, a string is not a number, or ONNX does not define a result: see [`CannotCast`], which
-    /// is the [cause](Error::cause).
+    /// If the opset does not support the types, a string is not a number, or ONNX does not define a
+    /// result: see [`CannotCast`], which is the [cause](Error::cause).
     pub fn cast(&self, to: DType, options: &CastOptions) -> Result<Array, Error> {
-        let cast = Cast::new(self.dtype(), to, options.rules()).map_err(|error| Error::caused_by(CannotCast::from(error)))?;
-        let (content, summary) = self.content.cast(cast).map_err(|error| Error::caused_by(CannotCast::from(error)))?;
+        let cast = Cast::new(self.dtype(), to, options.rules())
+            .map_err(|error| Error::caused_by(CannotCast::from(error)))?;
+        let (content, summary) = self
+            .content
+            .cast(cast)
+            .map_err(|error| Error::caused_by(CannotCast::from(error)))?;
         if let Err(cancelled) = self.control.check() {
             parallel::drop_later(content);
             return Err(Error::of(&cancelled));
@@ -206,19 +266,25 @@ impl Array {
         if summary.contested.count > 0 && options.contested.is_none() {
             return Err(Error::caused_by(CannotCast::Contested(summary.contested)));
         }
-        Ok(Array { content, control: self.control.clone() })
+        Ok(Array {
+            content,
+            control: self.control.clone(),
+        })
     }
 
     /// The number of bytes of the numbers; `None` for strings.
     #[must_use]
     pub fn byte_length(&self, packing: Packing) -> Option<usize> {
-        self.content.piece(packing).and_then(|piece| usize::try_from(piece.bytes()).ok())
+        self.content
+            .piece(packing)
+            .and_then(|piece| usize::try_from(piece.bytes()).ok())
     }
 
     /// Computes the numbers, on all cores, into memory of [`Array::byte_length`] bytes.
     ///
     /// # Errors
-    /// If the elements are strings, or the memory has another length; if the operation is cancelled, which leaves the memory incomplete.
+    /// If the elements are strings, or the memory has another length; if the operation is
+    /// cancelled, which leaves the memory incomplete.
     pub fn write_into(&self, out: &mut [u8], packing: Packing) -> Result<(), Error> {
         let piece = self.numbers(packing)?;
         if piece.bytes() != out.len() as u64 {
@@ -233,7 +299,9 @@ impl Array {
                 counter.add(part.len() as u64);
             }
         });
-        self.control.check().map_err(|cancelled| Error::of(&cancelled))
+        self.control
+            .check()
+            .map_err(|cancelled| Error::of(&cancelled))
     }
 
     /// The numbers.
@@ -246,8 +314,9 @@ impl Array {
         Ok(bytes)
     }
 
-    /// A tensor with these elements, such as an initializer for [`Edit::AddInitializer`](crate::graph::Edit::AddInitializer). Casts are
-    /// computed when the model is written.
+    /// A tensor with these elements, such as an initializer for
+    /// [`Edit::AddInitializer`](crate::graph::Edit::AddInitializer). Casts are computed when the
+    /// model is written.
     #[must_use]
     pub fn into_tensor(self, name: &str) -> TensorProto {
         self.content.into_tensor(name)
@@ -263,7 +332,9 @@ impl Array {
     }
 
     fn numbers(&self, packing: Packing) -> Result<Piece, Error> {
-        self.content.piece(packing).ok_or_else(|| Error::new(ErrorKind::Usage, "the elements are strings, not numbers"))
+        self.content
+            .piece(packing)
+            .ok_or_else(|| Error::new(ErrorKind::Usage, "the elements are strings, not numbers"))
     }
 }
 

@@ -19,7 +19,8 @@ pub struct Comparison {
 
 /// # Summaries and inferred types
 impl Model {
-    /// A summary: opsets, operators, casts, initializers, functions; and what is invalid. Weights are not read.
+    /// A summary: opsets, operators, casts, initializers, functions; and what is invalid. Weights
+    /// are not read.
     ///
     /// ```
     /// # fn main() -> Result<(), onnx_recast::Error> {
@@ -33,7 +34,11 @@ impl Model {
     #[must_use]
     pub fn inspect(&self) -> (Inspection, Vec<Error>) {
         let (inspection, faults) = inspect::inspect(self);
-        let errors = self.bad_tensors().iter().chain(&faults).map(|fault| self.error(Error::of(fault)));
+        let errors = self
+            .bad_tensors()
+            .iter()
+            .chain(&faults)
+            .map(|fault| self.error(Error::of(fault)));
         (inspection, errors.collect())
     }
 
@@ -44,7 +49,8 @@ impl Model {
     }
 }
 
-/// Compares two models in every field, including fields unknown to this version; tensors by value, regardless of their storage.
+/// Compares two models in every field, including fields unknown to this version; tensors by value,
+/// regardless of their storage.
 ///
 /// ```
 /// use onnx_recast::{FoldOptions, Model, diff};
@@ -60,19 +66,39 @@ impl Model {
 /// ```
 ///
 /// # Errors
-/// If a changed model does not fit into the 2 GiB of a protobuf message; if the operation is cancelled.
+/// If a changed model does not fit into the 2 GiB of a protobuf message; if the operation is
+/// cancelled.
 pub fn diff(left: &Model, right: &Model) -> Result<Comparison, Error> {
     let [left_bytes, right_bytes] = [left.to_bytes()?, right.to_bytes()?];
-    let Compared { differences, faults } = compare(side(left, &left_bytes), side(right, &right_bytes));
-    [left, right]
-        .into_iter()
-        .try_for_each(|model| model.control().check().map_err(|cancelled| model.error(Error::of(&cancelled))))?;
-    let bad_tensors =
-        [left, right].into_iter().flat_map(|model| model.bad_tensors().iter().map(|fault| model.error(Error::of(fault))));
-    let unread = faults.iter().map(|(side, fault)| [left, right][*side].error(Error::of(fault)));
-    Ok(Comparison { differences, errors: bad_tensors.chain(unread).collect() })
+    let Compared {
+        differences,
+        faults,
+    } = compare(side(left, &left_bytes), side(right, &right_bytes));
+    [left, right].into_iter().try_for_each(|model| {
+        model
+            .control()
+            .check()
+            .map_err(|cancelled| model.error(Error::of(&cancelled)))
+    })?;
+    let bad_tensors = [left, right].into_iter().flat_map(|model| {
+        model
+            .bad_tensors()
+            .iter()
+            .map(|fault| model.error(Error::of(fault)))
+    });
+    let unread = faults
+        .iter()
+        .map(|(side, fault)| [left, right][*side].error(Error::of(fault)));
+    Ok(Comparison {
+        differences,
+        errors: bad_tensors.chain(unread).collect(),
+    })
 }
 
 fn side<'a>(model: &'a Model, bytes: &'a Bytes) -> Side<'a> {
-    Side { message: bytes, data: model.data(), cancel: &model.control().cancel }
+    Side {
+        message: bytes,
+        data: model.data(),
+        cancel: &model.control().cancel,
+    }
 }

@@ -30,7 +30,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// If nodes cannot be converted: [`Error::blockers`] lists all of them. If the options or the model are invalid.
+    /// If nodes cannot be converted: [`Error::blockers`] lists all of them. If the options or the
+    /// model are invalid.
     pub fn convert(&mut self, options: &Options) -> Result<Report, Error> {
         let apart = |converted: Conversion| (converted.model, converted.report);
         if options.from_opset.is_some() {
@@ -43,14 +44,16 @@ impl Model {
         self.change(|model| Ok(apart(possible.apply(model).map_err(NotConverted::Invalid)?)))
     }
 
-    /// The lowest opset to which the model can be converted with these options, whose `opset` has no effect, and in which their runtime has
-    /// kernels for all nodes: its own if none below that works. `None` if it does not import ai.onnx.
+    /// The lowest opset to which the model can be converted with these options, whose `opset` has
+    /// no effect, and in which their runtime has kernels for all nodes: its own if none below that
+    /// works. `None` if it does not import ai.onnx.
     #[must_use]
     pub fn lowest_opset(&self, options: &Options) -> Option<i64> {
         convert::lowest(self, options)
     }
 
-    /// The same, in which a listed version of onnxruntime has kernels for all nodes: as [`Model::lowest_opset`] if there is none.
+    /// The same, in which a listed version of onnxruntime has kernels for all nodes: as
+    /// [`Model::lowest_opset`] if there is none.
     #[must_use]
     pub fn lowest_running_opset(&self, options: &Options) -> Option<i64> {
         convert::lowest_that_runs(self, options)
@@ -58,8 +61,9 @@ impl Model {
 }
 
 impl Options {
-    /// These options for what a runtime loads and runs, whatever their `opset`: the opset of the model is only lowered, and only as far as
-    /// the runtime needs it, and so is its IR version. The opset is raised if the runtime has kernels for all nodes in a higher one only.
+    /// These options for what a runtime loads and runs, whatever their `opset`: the opset of the
+    /// model is only lowered, and only as far as the runtime needs it, and so is its IR version.
+    /// The opset is raised if the runtime has kernels for all nodes in a higher one only.
     ///
     /// ```
     /// use onnx_recast::{ConvertOptions, LATEST_OPSET, Model, Runtime};
@@ -79,22 +83,35 @@ impl Options {
     pub fn for_runtime(self, runtime: Runtime, model: &Model) -> Result<Options, Error> {
         let stated = self.from_opset.or(model.opset(ScopeId::MAIN, ""));
         let opset = stated.unwrap_or(LATEST_OPSET).min(runtime.newest_opset());
-        let options = Options { opset, runtime: Some(runtime), ..self };
-        let Some(newest) = runtime.ir_version else { return Ok(options) };
+        let options = Options {
+            opset,
+            runtime: Some(runtime),
+            ..self
+        };
+        let Some(newest) = runtime.ir_version else {
+            return Ok(options);
+        };
         let ir_version = match options.ir_version {
             IrVersion::Auto => IrVersion::AtMost(newest),
             IrVersion::AtMost(number) => IrVersion::AtMost(number.min(newest)),
             IrVersion::Keep if model.ir_version() <= newest => IrVersion::Keep,
             IrVersion::Number(number) if number <= newest => IrVersion::Number(number),
-            IrVersion::Keep => return Err(model.error(too_new(runtime, newest, model.ir_version()))),
+            IrVersion::Keep => {
+                return Err(model.error(too_new(runtime, newest, model.ir_version())));
+            }
             IrVersion::Number(number) => return Err(model.error(too_new(runtime, newest, number))),
         };
-        Ok(Options { ir_version, ..options })
+        Ok(Options {
+            ir_version,
+            ..options
+        })
     }
 }
 
 fn too_new(runtime: Runtime, newest: i64, demanded: i64) -> Error {
-    let what = format!("{runtime} loads IR versions up to {newest}; the options demand IR version {demanded}");
+    let what = format!(
+        "{runtime} loads IR versions up to {newest}; the options demand IR version {demanded}"
+    );
     Error::new(ErrorKind::Usage, what)
 }
 
@@ -108,7 +125,8 @@ impl Error {
         }
     }
 
-    /// The opset closest to the requested one to which the model can be converted, if [`Model::convert`] failed because of blockers.
+    /// The opset closest to the requested one to which the model can be converted, if
+    /// [`Model::convert`] failed because of blockers.
     #[must_use]
     pub fn nearest_opset(&self) -> Option<i64> {
         match self.cause() {
@@ -122,7 +140,9 @@ impl From<NotConverted> for Error {
     fn from(error: NotConverted) -> Error {
         let fact = match &error {
             NotConverted::Blocked { .. } => Error::new(ErrorKind::NotConvertible, &error),
-            NotConverted::Avoidable { error, .. } | NotConverted::Invalid(error) => Error::of(error),
+            NotConverted::Avoidable { error, .. } | NotConverted::Invalid(error) => {
+                Error::of(error)
+            }
         };
         fact.because(error)
     }

@@ -9,8 +9,8 @@ use crate::passes::{self, Options, Pass, Report};
 
 /// # Passes and preparations
 impl Model {
-    /// Replaces casts of constants by their results: runs [`passes::DEFAULT`]. The report lists the casts that were folded, and the others
-    /// with the reason.
+    /// Replaces casts of constants by their results: runs [`passes::DEFAULT`]. The report lists the
+    /// casts that were folded, and the others with the reason.
     ///
     /// ```
     /// use onnx_recast::{FoldOptions, Model};
@@ -32,7 +32,8 @@ impl Model {
         self.run_passes(passes::DEFAULT, options)
     }
 
-    /// Runs passes in order until they change nothing: those of this crate, or of another one. See [`passes`](crate::passes).
+    /// Runs passes in order until they change nothing: those of this crate, or of another one. See
+    /// [`passes`](crate::passes).
     ///
     /// # Errors
     /// If a node is invalid, or a pass plans edits that would break the model.
@@ -40,13 +41,22 @@ impl Model {
         self.change(|model| run(model, passes, options).map_err(Error::caused_by))
     }
 
-    /// Turns initializers that are also graph inputs into constants: callers can no longer override them. Returns their names.
+    /// Turns initializers that are also graph inputs into constants: callers can no longer override
+    /// them. Returns their names.
     ///
     /// # Errors
     /// If a tensor is inconsistent.
     pub fn freeze_initializers(&mut self) -> Result<Vec<String>, Error> {
-        let names: Vec<String> = self.overridable_initializers().into_iter().map(str::to_owned).collect();
-        let edits = if names.is_empty() { Vec::new() } else { vec![Edit::FreezeInitializers] };
+        let names: Vec<String> = self
+            .overridable_initializers()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let edits = if names.is_empty() {
+            Vec::new()
+        } else {
+            vec![Edit::FreezeInitializers]
+        };
         self.apply_edits(edits)?;
         Ok(names)
     }
@@ -57,7 +67,11 @@ impl Model {
     /// If a tensor is inconsistent.
     pub fn drop_metadata(&mut self, keys: &MetadataKeys) -> Result<BTreeMap<String, usize>, Error> {
         let counts = self.metadata(keys);
-        let edits = if counts.is_empty() { Vec::new() } else { vec![Edit::DropMetadata(keys.clone())] };
+        let edits = if counts.is_empty() {
+            Vec::new()
+        } else {
+            vec![Edit::DropMetadata(keys.clone())]
+        };
         self.apply_edits(edits)?;
         Ok(counts)
     }

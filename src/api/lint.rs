@@ -40,29 +40,44 @@ impl Model {
     pub fn lint(&self, options: &LintOptions) -> Result<Vec<Diagnostic>, Error> {
         self.check_tensors()?;
         let name = self.lint_name();
-        let found = catch(|| lint::lint(self, &job(options, &name))).map_err(|panic| self.error(panic))?;
-        self.control().check().map_err(|cancelled| self.error(Error::of(&cancelled)))?;
+        let found =
+            catch(|| lint::lint(self, &job(options, &name))).map_err(|panic| self.error(panic))?;
+        self.control()
+            .check()
+            .map_err(|cancelled| self.error(Error::of(&cancelled)))?;
         Ok(found)
     }
 
-    /// Applies the safe fixes of findings that are not in the baseline, and the unsafe ones if they are allowed. Returns the findings
-    /// that were fixed.
+    /// Applies the safe fixes of findings that are not in the baseline, and the unsafe ones if they
+    /// are allowed. Returns the findings that were fixed.
     ///
     /// # Errors
     /// If a tensor is inconsistent, or a rule has a bug.
-    pub fn fix(&mut self, options: &LintOptions, allowed: Safety, known: &Baseline) -> Result<Vec<Diagnostic>, Error> {
+    pub fn fix(
+        &mut self,
+        options: &LintOptions,
+        allowed: Safety,
+        known: &Baseline,
+    ) -> Result<Vec<Diagnostic>, Error> {
         let name = self.lint_name();
         self.change(|model| {
-            let Fixed { model, fixed } = fix(model, &job(options, &name), allowed, known).map_err(Error::caused_by)?;
+            let Fixed { model, fixed } =
+                fix(model, &job(options, &name), allowed, known).map_err(Error::caused_by)?;
             Ok((model, fixed))
         })
     }
 
     fn lint_name(&self) -> String {
-        self.path().map_or_else(|| "model".to_owned(), |path| path.display().to_string())
+        self.path()
+            .map_or_else(|| "model".to_owned(), |path| path.display().to_string())
     }
 }
 
 fn job<'j>(options: &'j LintOptions, path: &'j str) -> Job<'j> {
-    Job { path, selection: &options.selection, noqa: options.noqa, overlapping: options.overlapping }
+    Job {
+        path,
+        selection: &options.selection,
+        noqa: options.noqa,
+        overlapping: options.overlapping,
+    }
 }

@@ -8,8 +8,8 @@ use crate::base::error::Error;
 use crate::base::stored::Stored;
 use crate::files::folders::Folder;
 
-/// A table of files in memory, for models with external data that are not on a disk. The functions that open and save models accept the
-/// paths of its files as long as it exists.
+/// A table of files in memory, for models with external data that are not on a disk. The functions
+/// that open and save models accept the paths of its files as long as it exists.
 ///
 /// ```
 /// use onnx_recast::{FoldOptions, MemoryFiles, Model, Placement, SaveOptions};
@@ -40,16 +40,20 @@ impl MemoryFiles {
     /// # Errors
     /// If the name leads out of the table, or is that of a folder.
     pub fn insert(&self, name: impl AsRef<Path>, bytes: impl Into<Stored>) -> Result<(), Error> {
-        self.0.insert(name.as_ref(), bytes).map_err(|error| self.error(name.as_ref(), error))
+        self.0
+            .insert(name.as_ref(), bytes)
+            .map_err(|error| self.error(name.as_ref(), error))
     }
 
-    /// The bytes of a file. They are not copied; those of a file that is read in ranges are read, and those of a file that was written are
-    /// computed.
+    /// The bytes of a file. They are not copied; those of a file that is read in ranges are read,
+    /// and those of a file that was written are computed.
     ///
     /// # Errors
     /// If there is no file of this name, or it cannot be read.
     pub fn bytes(&self, name: impl AsRef<Path>) -> Result<Bytes, Error> {
-        self.0.bytes(name.as_ref()).map_err(|error| self.error(name.as_ref(), error))
+        self.0
+            .bytes(name.as_ref())
+            .map_err(|error| self.error(name.as_ref(), error))
     }
 
     /// The path by which functions of this crate find a file of this name.

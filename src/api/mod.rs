@@ -1,7 +1,8 @@
-//! The operations of the library: what [`Model`] can do beyond reading its graph, and casts of arrays.
+//! The operations of the library: what [`Model`] can do beyond reading its graph, and casts of
+//! arrays.
 //!
-//! An operation changes a model in place. If it fails, the model is as it was before. A panic in a pass, rule or adapter is an error of
-//! kind [`ErrorKind::Internal`](crate::ErrorKind::Internal).
+//! An operation changes a model in place. If it fails, the model is as it was before. A panic in a
+//! pass, rule or adapter is an error of kind [`ErrorKind::Internal`](crate::ErrorKind::Internal).
 
 mod array;
 mod compare;
@@ -41,18 +42,26 @@ impl Model {
     /// # Errors
     /// If a tensor is inconsistent.
     fn check_tensors(&self) -> Result<(), Error> {
-        self.bad_tensors().first().map_or(Ok(()), |fault| Err(self.error(Error::of(fault))))
+        self.bad_tensors()
+            .first()
+            .map_or(Ok(()), |fault| Err(self.error(Error::of(fault))))
     }
 
     /// Changes the model, or leaves it as it is. A model with inconsistent tensors is not changed.
-    fn change<T>(&mut self, work: impl FnOnce(Model) -> Result<(Model, T), Error>) -> Result<T, Error> {
+    fn change<T>(
+        &mut self,
+        work: impl FnOnce(Model) -> Result<(Model, T), Error>,
+    ) -> Result<T, Error> {
         self.check_tensors()?;
         let (before, control) = (self.checkpoint(), self.control().clone());
         // A pass, rule or adapter of another crate may panic; the model it has taken is lost then.
-        let changed = catch(|| work(self.take())).flatten().and_then(|changed| match control.check() {
-            Ok(()) => Ok(changed),
-            Err(cancelled) => Err(Error::of(&cancelled)),
-        });
+        let changed =
+            catch(|| work(self.take()))
+                .flatten()
+                .and_then(|changed| match control.check() {
+                    Ok(()) => Ok(changed),
+                    Err(cancelled) => Err(Error::of(&cancelled)),
+                });
         match changed {
             Ok((model, done)) => {
                 *self = model;

@@ -57,7 +57,8 @@ impl OpenOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Model, Error> {
         let path = path.as_ref();
         let open = || {
-            let opened = files::open_with_data(path).map_err(|error| Error::caused_by(not_a_model::explain_open(path, error)));
+            let opened = files::open_with_data(path)
+                .map_err(|error| Error::caused_by(not_a_model::explain_open(path, error)));
             let (input, data) = opened?;
             self.decode(input.bytes, data, Some(path))
         };
@@ -89,23 +90,38 @@ impl OpenOptions {
     /// # Errors
     /// See [`OpenOptions::from_reader`].
     pub(crate) fn read_stdin(&self) -> Result<Model, Error> {
-        let model = self.from_reader(io::stdin().lock()).map_err(|error| error.in_file("-"))?;
+        let model = self
+            .from_reader(io::stdin().lock())
+            .map_err(|error| error.in_file("-"))?;
         Ok(model.with_path(PathBuf::from("-")))
     }
 
-    fn decode(&self, bytes: Bytes, mut data: DataFolder, path: Option<&Path>) -> Result<Model, Error> {
+    fn decode(
+        &self,
+        bytes: Bytes,
+        mut data: DataFolder,
+        path: Option<&Path>,
+    ) -> Result<Model, Error> {
         for folder in &self.allowed {
-            let unusable = |error| Error::new(ErrorKind::Usage, format!("the data folder {}: {error}", folder.display()));
+            let unusable = |error| {
+                Error::new(
+                    ErrorKind::Usage,
+                    format!("the data folder {}: {error}", folder.display()),
+                )
+            };
             data.allow(folder).map_err(unusable)?;
         }
         let proto = match (formats::read_model(&bytes), path) {
             (Err(error), Some(path)) => match not_a_model::text_of(path, &bytes) {
-                Some(text) => formats::read_model(&not_a_model::to_binary(&text)?).map_err(Error::caused_by)?,
+                Some(text) => formats::read_model(&not_a_model::to_binary(&text)?)
+                    .map_err(Error::caused_by)?,
                 None => return Err(Error::caused_by(not_a_model::explain(path, error))),
             },
             (read, _) => read.map_err(Error::caused_by)?,
         };
-        let model = Model::for_reading(proto).map_err(Error::caused_by)?.with_data(data);
+        let model = Model::for_reading(proto)
+            .map_err(Error::caused_by)?
+            .with_data(data);
         Ok(match path {
             Some(path) => model.with_path(path.to_owned()),
             None => model,
@@ -115,9 +131,11 @@ impl OpenOptions {
 
 /// # Opening
 impl Model {
-    /// Opens a model file. It is memory-mapped; weights are not read. A file that ends in `.onnxtxt` or `.onnxtext` is ONNX text.
+    /// Opens a model file. It is memory-mapped; weights are not read. A file that ends in
+    /// `.onnxtxt` or `.onnxtext` is ONNX text.
     ///
-    /// A model with inconsistent tensors can be opened, inspected and compared: see [`Model::bad_tensors`].
+    /// A model with inconsistent tensors can be opened, inspected and compared: see
+    /// [`Model::bad_tensors`].
     ///
     /// ```
     /// # fn main() -> Result<(), onnx_recast::Error> {
@@ -165,7 +183,8 @@ impl Model {
         onnx_text::print(self.proto())
     }
 
-    /// Reads a model to the end of a stream of at most 8 GiB. Its data files cannot be read: see [`OpenOptions::folder`].
+    /// Reads a model to the end of a stream of at most 8 GiB. Its data files cannot be read: see
+    /// [`OpenOptions::folder`].
     ///
     /// # Errors
     /// If the stream cannot be read, is not a model, or contradicts ONNX.

@@ -11,8 +11,8 @@ use crate::ops::runtimes::Runtime;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunsOn {
-    /// Whether it runs the model: it loads the opset and the IR version, and has a kernel for every node. Kernels that are not known count
-    /// as present.
+    /// Whether it runs the model: it loads the opset and the IR version, and has a kernel for every
+    /// node. Kernels that are not known count as present.
     pub runs: bool,
     /// Whether it loads the opset and the IR version.
     pub loads: bool,
@@ -20,8 +20,8 @@ pub struct RunsOn {
     pub kernels_known: bool,
     /// The nodes for which it has no kernel, in document order.
     pub missing: Vec<MissingNode>,
-    /// The number of nodes whose kernels are not known, because their types or the operators of their domain are not; 0 if no kernels are
-    /// known.
+    /// The number of nodes whose kernels are not known, because their types or the operators of
+    /// their domain are not; 0 if no kernels are known.
     pub undecided_nodes: usize,
     /// The known version that a newer one is treated as.
     pub note: Option<String>,
@@ -42,7 +42,8 @@ pub struct MissingNode {
 
 /// # Runtimes
 impl Model {
-    /// Whether a runtime runs the model: loads its opset and IR version, and has a kernel for every node.
+    /// Whether a runtime runs the model: loads its opset and IR version, and has a kernel for every
+    /// node.
     ///
     /// ```
     /// use onnx_recast::{Model, Runtime};
@@ -69,7 +70,11 @@ impl Model {
             let inferred = infer(self);
             for (node, operation) in operations(self, &inferred) {
                 if let Some(kernel) = missing_kernel(runtime, &operation) {
-                    missing.push(MissingNode { node: self.node_path(node), op: operation.op().to_owned(), kernel });
+                    missing.push(MissingNode {
+                        node: self.node_path(node),
+                        op: operation.op().to_owned(),
+                        kernel,
+                    });
                 } else if !table.support(&operation).certain.contains(version) {
                     undecided.push(node);
                 }

@@ -15,8 +15,8 @@ use crate::storage::{Options, Plan, Saved, Unplaceable, WrittenCheck};
 
 /// # Saving
 impl Model {
-    /// Writes the model to a file, atomically: at any moment there is the old model or the new one. Tensors stay where they are, in the
-    /// model or in data files.
+    /// Writes the model to a file, atomically: at any moment there is the old model or the new one.
+    /// Tensors stay where they are, in the model or in data files.
     ///
     /// # Errors
     /// See [`Model::save_with`].
@@ -41,23 +41,36 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// If a file that the model was read from changed, or a data file cannot be read; if the output must not be replaced, or a file
-    /// cannot be written. The files that existed are then unchanged. A model that was saved over its own file must be opened again
-    /// before it is saved once more.
+    /// If a file that the model was read from changed, or a data file cannot be read; if the output
+    /// must not be replaced, or a file cannot be written. The files that existed are then
+    /// unchanged. A model that was saved over its own file must be opened again before it is saved
+    /// once more.
     pub fn save_with(&self, path: impl AsRef<Path>, options: &Options) -> Result<Saved, Error> {
-        self.clone().into_plan(&Target::File(path.as_ref().to_owned()), options)?.execute()
+        self.clone()
+            .into_plan(&Target::File(path.as_ref().to_owned()), options)?
+            .execute()
     }
 
-    /// Decides which files the model will consist of, and writes nothing yet. Unlike [`Model::save`], this does not copy the graph.
+    /// Decides which files the model will consist of, and writes nothing yet. Unlike
+    /// [`Model::save`], this does not copy the graph.
     ///
     /// # Errors
     /// See [`Model::save_with`].
     pub fn into_plan(self, target: &Target, options: &Options) -> Result<Plan, Error> {
         let path = self.path().map(Path::to_owned);
-        let plan = Plan::new(self, path.as_deref().unwrap_or(Path::new("")), target, options);
+        let plan = Plan::new(
+            self,
+            path.as_deref().unwrap_or(Path::new("")),
+            target,
+            options,
+        );
         plan.map_err(|error| {
             let error = Error::caused_by(error);
-            if let Some(path) = path { error.in_file(path.display().to_string()) } else { error }
+            if let Some(path) = path {
+                error.in_file(path.display().to_string())
+            } else {
+                error
+            }
         })
     }
 
@@ -77,14 +90,19 @@ impl Model {
     /// Writes the bytes of the model file. Tensors in data files stay there.
     ///
     /// # Errors
-    /// Those of the writer; if there are more than 2 GiB; if a file that the model was read from changed; if the operation is cancelled.
+    /// Those of the writer; if there are more than 2 GiB; if a file that the model was read from
+    /// changed; if the operation is cancelled.
     pub fn write_to(&self, mut writer: impl Write) -> Result<(), Error> {
         let mut layout = Layout::of(self.proto());
         if layout.bytes() > LARGEST_MESSAGE {
             return Err(self.error(Error::caused_by(Unplaceable::TooLarge(layout.bytes()))));
         }
-        layout.count_in(&Arc::new(self.control().counter(Unit::Bytes, layout.bytes())));
-        let written = layout.write_to(&mut writer).and_then(|()| self.data().expect_unchanged());
+        layout.count_in(&Arc::new(
+            self.control().counter(Unit::Bytes, layout.bytes()),
+        ));
+        let written = layout
+            .write_to(&mut writer)
+            .and_then(|()| self.data().expect_unchanged());
         written.map_err(|error| match self.control().check() {
             Ok(()) => self.error(Error::caused_by(error)),
             Err(cancelled) => self.error(Error::of(&cancelled)),
@@ -119,14 +137,20 @@ impl Plan {
 /// The error of a target, with its cause.
 pub(crate) fn not_written(target: &str, error: io::Error) -> Error {
     match (target, error.kind()) {
-        ("-", io::ErrorKind::BrokenPipe) => {
-            Error::new(ErrorKind::Io, "the reader of standard output closed it before all bytes were written").in_file("-")
-        }
+        ("-", io::ErrorKind::BrokenPipe) => Error::new(
+            ErrorKind::Io,
+            "the reader of standard output closed it before all bytes were written",
+        )
+        .in_file("-"),
         _ => {
             // An error of one of several files has the path of that file.
             let message = error.to_string();
-            let message = message.strip_prefix(&format!("{target}: ")).unwrap_or(&message);
-            Error::new(Classified::kind(&error), message).in_file(target).because(error)
+            let message = message
+                .strip_prefix(&format!("{target}: "))
+                .unwrap_or(&message);
+            Error::new(Classified::kind(&error), message)
+                .in_file(target)
+                .because(error)
         }
     }
 }

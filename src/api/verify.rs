@@ -14,7 +14,8 @@ use crate::verify::{Fault, NotVerified, Verification, Verified};
 
 /// # Verified saving
 impl Model {
-    /// Like [`Model::save_with`]; the files are opened again and verified before they get their names.
+    /// Like [`Model::save_with`]; the files are opened again and verified before they get their
+    /// names.
     ///
     /// ```
     /// use onnx_recast::verify::Verification;
@@ -40,12 +41,15 @@ impl Model {
         options: &Options,
         verification: &Verification,
     ) -> Result<(Saved, Verified), Error> {
-        self.clone().into_plan(&Target::File(path.as_ref().to_owned()), options)?.execute_verified(verification)
+        self.clone()
+            .into_plan(&Target::File(path.as_ref().to_owned()), options)?
+            .execute_verified(verification)
     }
 }
 
 impl Model {
-    /// Checks that the model defines every name that it uses: nothing can be verified about the values of others.
+    /// Checks that the model defines every name that it uses: nothing can be verified about the
+    /// values of others.
     ///
     /// # Errors
     /// With the first name that it does not define.
@@ -55,26 +59,39 @@ impl Model {
 }
 
 impl Plan {
-    /// Like [`Plan::execute`]; before the files get their names, they are opened again and verified.
+    /// Like [`Plan::execute`]; before the files get their names, they are opened again and
+    /// verified.
     ///
     /// # Errors
-    /// Also if the original uses a name that nothing defines, and if the model could not be verified: the kind is then
-    /// [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and [`Error::faults`] lists what was found.
+    /// Also if the original uses a name that nothing defines, and if the model could not be
+    /// verified: the kind is then [`ErrorKind::NotVerified`](crate::ErrorKind::NotVerified), and
+    /// [`Error::faults`] lists what was found.
     pub fn execute_verified(self, verification: &Verification) -> Result<(Saved, Verified), Error> {
         let (target, mut outcome) = (self.target().name(), None);
-        let original = Original { verification, state: Mutex::new(State::Unread) };
+        let original = Original {
+            verification,
+            state: Mutex::new(State::Unread),
+        };
         let check = |model: &Model| {
-            let verdict = verification.verdict_from(original.take(), model).map_err(|error| match error.kind() {
-                ErrorKind::NotVerified => error.in_file(target.clone()),
-                // The original is named already.
-                _ => error,
-            });
-            let refused = verdict.as_ref().err().map(|error| io::Error::other(error.to_string()));
+            let verdict = verification
+                .verdict_from(original.take(), model)
+                .map_err(|error| match error.kind() {
+                    ErrorKind::NotVerified => error.in_file(target.clone()),
+                    // The original is named already.
+                    _ => error,
+                });
+            let refused = verdict
+                .as_ref()
+                .err()
+                .map(|error| io::Error::other(error.to_string()));
             outcome = Some(verdict);
             refused.map_or(Ok(()), Err)
         };
         // The original is read while the files are written.
-        let (written, ()) = parallel::beside(|| self.execute_if(Some(Box::new(check))), || original.read_ahead());
+        let (written, ()) = parallel::beside(
+            || self.execute_if(Some(Box::new(check))),
+            || original.read_ahead(),
+        );
         match (outcome, written) {
             (Some(Err(error)), _) => Err(error),
             (_, Err(error)) => Err(error),
@@ -84,10 +101,12 @@ impl Plan {
 }
 
 impl Verification {
-    /// The extent of the verification of a model that was written and opened again, or is in memory.
+    /// The extent of the verification of a model that was written and opened again, or is in
+    /// memory.
     ///
     /// # Errors
-    /// If the original uses a name that nothing defines, and if the model could not be verified: see [`Plan::execute_verified`].
+    /// If the original uses a name that nothing defines, and if the model could not be verified:
+    /// see [`Plan::execute_verified`].
     pub fn verdict(&self, written: &Model) -> Result<Verified, Error> {
         self.verdict_from(self.original(), written)
     }

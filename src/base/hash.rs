@@ -1,7 +1,7 @@
 //! Hash tables with a fast, randomly seeded hash, so that a crafted model cannot cause collisions.
 //!
-//! The order of a table differs between processes and is never shown: clippy reports loops over tables (`clippy.toml`), and an `expect`
-//! states why an order has no effect.
+//! The order of a table differs between processes and is never shown: clippy reports loops over
+//! tables (`clippy.toml`), and an `expect` states why an order has no effect.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The base of all layers: errors and their places, cancellation and progress, names of choices, patterns, text that is safe to print.
+//! The base of all layers: errors and their places, cancellation and progress, names of choices,
+//! patterns, text that is safe to print.
 
 pub mod choice;
 pub mod codes;

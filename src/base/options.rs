@@ -1,7 +1,7 @@
 //! Options of operations: structs with public fields, to which fields can be added.
 
-/// Declares a struct of options with a setter for each field, of the same name. Other crates start from a constructor, since the struct
-/// is non-exhaustive, and call setters or assign fields.
+/// Declares a struct of options with a setter for each field, of the same name. Other crates start
+/// from a constructor, since the struct is non-exhaustive, and call setters or assign fields.
 macro_rules! options {
     (
         $(#[$attribute:meta])*

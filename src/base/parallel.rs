@@ -1,5 +1,9 @@
-//! Work on all cores: the only module that uses rayon. Without the feature `parallel`, the same functions work on the current thread.
-#![allow(dead_code, reason = "which of them are used depends on the features and the platform")]
+//! Work on all cores: the only module that uses rayon. Without the feature `parallel`, the same
+//! functions work on the current thread.
+#![allow(
+    dead_code,
+    reason = "which of them are used depends on the features and the platform"
+)]
 
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
@@ -25,16 +29,24 @@ const FEW: Threshold = Threshold::new("few items", 1 << 9);
 
 /// The results of all items, in order.
 pub fn map<T: Sync, R: Send>(items: &[T], result: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    either!(items.par_iter(), items.iter()).map(&result).collect()
+    either!(items.par_iter(), items.iter())
+        .map(&result)
+        .collect()
 }
 
 /// The results of all items, in order, where one item takes long.
 pub fn map_owned<T: Send, R: Send>(items: Vec<T>, result: impl Fn(T) -> R + Sync) -> Vec<R> {
-    either!(items.into_par_iter(), items.into_iter()).map(&result).collect()
+    either!(items.into_par_iter(), items.into_iter())
+        .map(&result)
+        .collect()
 }
 
 /// Appends the results of all items, in order, where many items take little time each.
-pub fn extend_each<T: Send, R: Send>(list: &mut Vec<R>, items: Vec<T>, result: impl Fn(T) -> R + Sync) {
+pub fn extend_each<T: Send, R: Send>(
+    list: &mut Vec<R>,
+    items: Vec<T>,
+    result: impl Fn(T) -> R + Sync,
+) {
     either!(
         list.par_extend(items.into_par_iter().with_min_len(FEW.get()).map(&result)),
         list.extend(items.into_iter().map(&result))
@@ -42,12 +54,18 @@ pub fn extend_each<T: Send, R: Send>(list: &mut Vec<R>, items: Vec<T>, result: i
 }
 
 /// The results of two functions.
-pub fn join<A: Send, B: Send>(left: impl FnOnce() -> A + Send, right: impl FnOnce() -> B + Send) -> (A, B) {
+pub fn join<A: Send, B: Send>(
+    left: impl FnOnce() -> A + Send,
+    right: impl FnOnce() -> B + Send,
+) -> (A, B) {
     either!(rayon::join(left, right), (left(), right()))
 }
 
 /// The results of two functions; `here` runs on the current thread.
-pub fn beside<A, B: Send>(here: impl FnOnce() -> A, elsewhere: impl FnOnce() -> B + Send) -> (A, B) {
+pub fn beside<A, B: Send>(
+    here: impl FnOnce() -> A,
+    elsewhere: impl FnOnce() -> B + Send,
+) -> (A, B) {
     either!(
         {
             let mut result = None;
@@ -62,13 +80,20 @@ pub fn beside<A, B: Send>(here: impl FnOnce() -> A, elsewhere: impl FnOnce() -> 
 }
 
 /// The results of the numbers below `count`, joined in order; `join` is associative.
-pub fn map_and_join<R: Default + Send>(count: usize, result: impl Fn(usize) -> R + Sync, join: impl Fn(R, R) -> R + Sync) -> R {
+pub fn map_and_join<R: Default + Send>(
+    count: usize,
+    result: impl Fn(usize) -> R + Sync,
+    join: impl Fn(R, R) -> R + Sync,
+) -> R {
     match count {
         // Not worth the attention of another thread.
         0 => R::default(),
         1 => result(0),
         _ => either!(
-            (0..count).into_par_iter().map(&result).reduce(R::default, &join),
+            (0..count)
+                .into_par_iter()
+                .map(&result)
+                .reduce(R::default, &join),
             (0..count).map(&result).fold(R::default(), &join)
         ),
     }
@@ -77,7 +102,9 @@ pub fn map_and_join<R: Default + Send>(count: usize, result: impl Fn(usize) -> R
 /// Calls `work` with each part of `bytes` bytes and its number; the last part may be shorter.
 pub fn for_each_part(target: &mut [u8], bytes: usize, work: impl Fn(usize, &mut [u8]) + Sync) {
     let parts = either!(target.par_chunks_mut(bytes), target.chunks_mut(bytes));
-    parts.enumerate().for_each(|(index, part)| work(index, part));
+    parts
+        .enumerate()
+        .for_each(|(index, part)| work(index, part));
 }
 
 /// Calls `work` with each item and with a value that `new` makes for each thread, until an error.
@@ -88,13 +115,16 @@ pub fn try_for_each<T: Send, S, E: Send>(
 ) -> Result<(), E> {
     either!(items.into_par_iter().try_for_each_init(&new, &work), {
         let mut state = new();
-        items.into_iter().try_for_each(|item| work(&mut state, item))
+        items
+            .into_iter()
+            .try_for_each(|item| work(&mut state, item))
     })
 }
 
-/// Frees a value while the current thread goes on: to free a model of many nodes takes as long as to write it, and a process that has
-/// nothing else to do ends before it is done. Windows replaces no file that is still mapped, so there it is freed at once, and in unit
-/// tests, which have a folder that behaves like that.
+/// Frees a value while the current thread goes on: to free a model of many nodes takes as long as
+/// to write it, and a process that has nothing else to do ends before it is done. Windows replaces
+/// no file that is still mapped, so there it is freed at once, and in unit tests, which have a
+/// folder that behaves like that.
 pub fn drop_later<T: Send + 'static>(value: T) {
     match cfg!(any(windows, test)) {
         true => drop(value),
@@ -124,10 +154,21 @@ mod tests {
         extend_each(&mut list, items, double);
         assert_eq!(list, [vec![7], doubled].concat());
         assert_eq!((join(|| 1, || 2), beside(|| 1, || 2)), ((1, 2), (1, 2)));
-        let text = |count| map_and_join(count, |number| number.to_string(), |left: String, right| left + &right);
-        assert_eq!((text(0), text(12)), (String::new(), "01234567891011".to_owned()));
+        let text = |count| {
+            map_and_join(
+                count,
+                |number| number.to_string(),
+                |left: String, right| left + &right,
+            )
+        };
+        assert_eq!(
+            (text(0), text(12)),
+            (String::new(), "01234567891011".to_owned())
+        );
         let mut bytes = vec![0; 25];
-        for_each_part(&mut bytes, 10, |index, part| part.fill((10 * index + part.len()) as u8));
+        for_each_part(&mut bytes, 10, |index, part| {
+            part.fill((10 * index + part.len()) as u8)
+        });
         assert_eq!(bytes, [[10; 10].as_slice(), &[20; 10], &[25; 5]].concat());
     }
 
@@ -142,7 +183,10 @@ mod tests {
                 if item == bad { Err(item) } else { Ok(()) }
             };
             assert_eq!(try_for_each(items(), || 0, work), expected);
-            assert!(expected.is_err() || calls.into_inner() == 1000, "every item is visited if none fails");
+            assert!(
+                expected.is_err() || calls.into_inner() == 1000,
+                "every item is visited if none fails"
+            );
             assert_eq!(all(items(), |item| item != bad), all_hold);
         }
     }

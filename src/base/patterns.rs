@@ -4,7 +4,8 @@ use globset::{ErrorKind, Glob, GlobBuilder, GlobSet};
 
 use super::error::shortened;
 
-/// The number of braces in each other beyond which a pattern is refused. Its regular expression is made and compiled by recursion.
+/// The number of braces in each other beyond which a pattern is refused. Its regular expression is
+/// made and compiled by recursion.
 const MOST_NESTED: usize = 32;
 
 /// A pattern that is not valid.
@@ -17,12 +18,18 @@ pub struct BadPattern {
     pub why: String,
 }
 
-/// A pattern of paths: `*` and `?` match no `/`, `**` matches any folders, and `\` is a character as any other.
+/// A pattern of paths: `*` and `?` match no `/`, `**` matches any folders, and `\` is a character
+/// as any other.
 ///
 /// # Errors
 /// If the pattern is not valid.
 pub fn of_paths(pattern: &str) -> Result<GlobSet, BadPattern> {
-    let read = |pattern: &str| GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build();
+    let read = |pattern: &str| {
+        GlobBuilder::new(pattern)
+            .literal_separator(true)
+            .backslash_escape(false)
+            .build()
+    };
     compiled([pattern], read)
 }
 
@@ -40,16 +47,23 @@ fn compiled<'p>(
 ) -> Result<GlobSet, BadPattern> {
     let mut set = GlobSet::builder();
     for pattern in patterns {
-        let bad = |why: String| BadPattern { pattern: pattern.to_owned(), why };
+        let bad = |why: String| BadPattern {
+            pattern: pattern.to_owned(),
+            why,
+        };
         if nesting(pattern) > MOST_NESTED {
             return Err(bad(format!("more than {MOST_NESTED} braces are nested")));
         }
         let glob = read(pattern).map_err(|error| bad(reason(error.kind())))?;
-        // A matcher of the glob itself panics if its regular expression is too large; a set returns an error.
+        // A matcher of the glob itself panics if its regular expression is too large; a set returns
+        // an error.
         GlobSet::new([&glob]).map_err(|error| bad(reason(error.kind())))?;
         set.add(glob);
     }
-    set.build().map_err(|error| BadPattern { pattern: error.glob().unwrap_or_default().to_owned(), why: reason(error.kind()) })
+    set.build().map_err(|error| BadPattern {
+        pattern: error.glob().unwrap_or_default().to_owned(),
+        why: reason(error.kind()),
+    })
 }
 
 fn reason(kind: &ErrorKind) -> String {
@@ -83,11 +97,27 @@ mod tests {
         let nested = |count: usize| format!("{}a{}", "{a,".repeat(count), "}".repeat(count));
         let cases = [
             ("the deepest", nested(MOST_NESTED), None),
-            ("one deeper", nested(MOST_NESTED + 1), Some("more than 32 braces are nested")),
-            ("too deep for the stack", nested(100_000), Some("more than 32 braces are nested")),
+            (
+                "one deeper",
+                nested(MOST_NESTED + 1),
+                Some("more than 32 braces are nested"),
+            ),
+            (
+                "too deep for the stack",
+                nested(100_000),
+                Some("more than 32 braces are nested"),
+            ),
             ("one after the other", "{a,b}".repeat(100), None),
-            ("a class without an end", "[a".to_owned(), Some("unclosed character class")),
-            ("a large regular expression", "[ab]".repeat(200_000), Some("the pattern is too large")),
+            (
+                "a class without an end",
+                "[a".to_owned(),
+                Some("unclosed character class"),
+            ),
+            (
+                "a large regular expression",
+                "[ab]".repeat(200_000),
+                Some("the pattern is too large"),
+            ),
         ];
         let mut failures = Vec::new();
         for (name, pattern, expected) in cases {
@@ -107,11 +137,23 @@ mod tests {
 
     #[test]
     fn slashes_and_backslashes_are_those_of_paths_or_of_names() {
-        let cases =
-            [("a*", "a/b", false, true), ("a\\*", "a*", false, true), ("**/b", "a/b", true, true), ("{a,b}", "b", true, true)];
+        let cases = [
+            ("a*", "a/b", false, true),
+            ("a\\*", "a*", false, true),
+            ("**/b", "a/b", true, true),
+            ("{a,b}", "b", true, true),
+        ];
         for (pattern, text, in_paths, in_names) in cases {
-            assert_eq!(of_paths(pattern).unwrap().is_match(text), in_paths, "{pattern} as a path");
-            assert_eq!(of_names(&[pattern.to_owned()]).unwrap().is_match(text), in_names, "{pattern} as a name");
+            assert_eq!(
+                of_paths(pattern).unwrap().is_match(text),
+                in_paths,
+                "{pattern} as a path"
+            );
+            assert_eq!(
+                of_names(&[pattern.to_owned()]).unwrap().is_match(text),
+                in_names,
+                "{pattern} as a name"
+            );
         }
     }
 }

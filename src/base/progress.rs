@@ -30,7 +30,8 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// Ends the operations that have this token with an error, now and later. Models and files stay as they were.
+    /// Ends the operations that have this token with an error, now and later. Models and files stay
+    /// as they were.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -100,8 +101,18 @@ impl Control {
 
     /// Counts items from 0 to `total`.
     pub fn counter(&self, unit: Unit, total: u64) -> Counter {
-        let phase = if unit == Unit::Bytes { Phase::Writing } else { Phase::Planning };
-        Counter { control: self.clone(), phase, unit, done: AtomicU64::new(0), total }
+        let phase = if unit == Unit::Bytes {
+            Phase::Writing
+        } else {
+            Phase::Planning
+        };
+        Counter {
+            control: self.clone(),
+            phase,
+            unit,
+            done: AtomicU64::new(0),
+            total,
+        }
     }
 }
 
@@ -112,12 +123,18 @@ pub(crate) struct Cancelled;
 
 /// The error of an operation that was cancelled.
 pub(crate) fn cancelled() -> Invalid {
-    Invalid { kind: ErrorKind::Cancelled, ..Invalid::at("model", "the operation was cancelled") }
+    Invalid {
+        kind: ErrorKind::Cancelled,
+        ..Invalid::at("model", "the operation was cancelled")
+    }
 }
 
 impl fmt::Debug for Control {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Control").field("cancel", &self.cancel).field("progress", &self.progress.is_some()).finish()
+        f.debug_struct("Control")
+            .field("cancel", &self.cancel)
+            .field("progress", &self.progress.is_some())
+            .finish()
     }
 }
 
@@ -132,9 +149,13 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// Counts items that are done, and reports them. Returns whether to go on. Work that is done again is not more than all.
+    /// Counts items that are done, and reports them. Returns whether to go on. Work that is done
+    /// again is not more than all.
     pub fn add(&self, items: u64) -> bool {
-        self.report(self.phase, self.done.fetch_add(items, Ordering::Relaxed) + items);
+        self.report(
+            self.phase,
+            self.done.fetch_add(items, Ordering::Relaxed) + items,
+        );
         !self.control.cancel.is_cancelled()
     }
 
@@ -143,7 +164,8 @@ impl Counter {
         self.report(phase, self.done.load(Ordering::Relaxed));
     }
 
-    /// Reports that everything is done: some items may not have been counted, since there was nothing to do.
+    /// Reports that everything is done: some items may not have been counted, since there was
+    /// nothing to do.
     pub fn finish(&self) {
         if self.done.load(Ordering::Relaxed) < self.total {
             self.report(self.phase, self.total);
@@ -152,7 +174,12 @@ impl Counter {
 
     fn report(&self, phase: Phase, done: u64) {
         if let Some(progress) = &self.control.progress {
-            progress(Progress { phase, unit: self.unit, done: done.min(self.total), total: self.total });
+            progress(Progress {
+                phase,
+                unit: self.unit,
+                done: done.min(self.total),
+                total: self.total,
+            });
         }
     }
 }

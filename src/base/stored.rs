@@ -15,7 +15,8 @@ use super::threshold::Threshold;
 /// Bytes that are compared or hashed at a time.
 const CHUNK: Threshold = Threshold::new("chunk of stored bytes", 1 << 20);
 
-/// A file that cannot be mapped, such as a file of a browser: its ranges are read when they are needed.
+/// A file that cannot be mapped, such as a file of a browser: its ranges are read when they are
+/// needed.
 pub trait ReadAt: Any + fmt::Debug + Send + Sync + RefUnwindSafe {
     /// The length of the file in bytes, which does not change.
     fn bytes(&self) -> u64;
@@ -50,7 +51,13 @@ impl Stored {
     #[must_use]
     pub fn of_file(source: impl ReadAt) -> Stored {
         let range = 0..source.bytes();
-        Stored(Place::File(Arc::new(File { source: Box::new(source), failure: OnceLock::new() }), range))
+        Stored(Place::File(
+            Arc::new(File {
+                source: Box::new(source),
+                failure: OnceLock::new(),
+            }),
+            range,
+        ))
     }
 
     /// The number of bytes.
@@ -74,10 +81,19 @@ impl Stored {
     /// If it begins or ends outside of them.
     #[must_use]
     pub fn slice(&self, part: Range<u64>) -> Stored {
-        assert!(part.start <= part.end && part.end <= self.len(), "{part:?} is not a part of {} bytes", self.len());
+        assert!(
+            part.start <= part.end && part.end <= self.len(),
+            "{part:?} is not a part of {} bytes",
+            self.len()
+        );
         Stored(match &self.0 {
-            Place::Memory(bytes) => Place::Memory(bytes.slice(part.start as usize..part.end as usize)),
-            Place::File(file, range) => Place::File(Arc::clone(file), range.start + part.start..range.start + part.end),
+            Place::Memory(bytes) => {
+                Place::Memory(bytes.slice(part.start as usize..part.end as usize))
+            }
+            Place::File(file, range) => Place::File(
+                Arc::clone(file),
+                range.start + part.start..range.start + part.end,
+            ),
         })
     }
 
@@ -90,7 +106,8 @@ impl Stored {
         self.slice(part).to_bytes()
     }
 
-    /// All bytes: shared if they are in memory, read otherwise. Bytes that cannot be read are zero, see [`Stored::failure`].
+    /// All bytes: shared if they are in memory, read otherwise. Bytes that cannot be read are zero,
+    /// see [`Stored::failure`].
     ///
     /// # Panics
     /// If they exceed the address space, which tensors do not.
@@ -99,7 +116,11 @@ impl Stored {
         match &self.0 {
             Place::Memory(bytes) => bytes.clone(),
             Place::File(..) => {
-                let mut bytes = vec![0; usize::try_from(self.len()).expect("what is read at once fits into memory")];
+                let mut bytes = vec![
+                    0;
+                    usize::try_from(self.len())
+                        .expect("what is read at once fits into memory")
+                ];
                 self.read(0, &mut bytes);
                 bytes.into()
             }
@@ -112,14 +133,18 @@ impl Stored {
     /// If they cannot be read, or exceed the address space.
     pub fn try_to_bytes(&self) -> io::Result<Bytes> {
         if usize::try_from(self.len()).is_err() {
-            let what = format!("has {} bytes, more than can be read into memory here", self.len());
+            let what = format!(
+                "has {} bytes, more than can be read into memory here",
+                self.len()
+            );
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
         }
         let bytes = self.to_bytes();
         self.failure().map_or(Ok(bytes), Err)
     }
 
-    /// Copies or reads the bytes from an offset into all of `out`. Bytes that cannot be read are zero, see [`Stored::failure`].
+    /// Copies or reads the bytes from an offset into all of `out`. Bytes that cannot be read are
+    /// zero, see [`Stored::failure`].
     ///
     /// # Panics
     /// If there are fewer bytes.
@@ -128,7 +153,11 @@ impl Stored {
             Place::Memory(bytes) => out.copy_from_slice(&bytes[offset as usize..][..out.len()]),
             Place::File(file, range) => {
                 let offset = range.start + offset;
-                assert!(offset + out.len() as u64 <= range.end, "the bytes end before {}", offset + out.len() as u64);
+                assert!(
+                    offset + out.len() as u64 <= range.end,
+                    "the bytes end before {}",
+                    offset + out.len() as u64
+                );
                 if let Err(error) = file.source.read_at(offset, out) {
                     out.fill(0);
                     file.failure.get_or_init(|| error.to_string());
@@ -137,12 +166,16 @@ impl Stored {
         }
     }
 
-    /// The error of the first failed read of the file, if any. Results computed from the file are then wrong; discard them.
+    /// The error of the first failed read of the file, if any. Results computed from the file are
+    /// then wrong; discard them.
     #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
         match &self.0 {
             Place::Memory(_) => None,
-            Place::File(file, _) => file.failure.get().map(|error| io::Error::other(error.as_str())),
+            Place::File(file, _) => file
+                .failure
+                .get()
+                .map(|error| io::Error::other(error.as_str())),
         }
     }
 
@@ -180,12 +213,16 @@ impl Stored {
     /// Whether some bytes are a part of these: not equal, but at the same place.
     pub(crate) fn surrounds(&self, part: &Stored) -> bool {
         let ((place, start), (place_of_part, start_of_part)) = (self.place(), part.place());
-        place == place_of_part && start <= start_of_part && start_of_part + part.len() <= start + self.len()
+        place == place_of_part
+            && start <= start_of_part
+            && start_of_part + part.len() <= start + self.len()
     }
 
     fn chunks(&self) -> impl Iterator<Item = Bytes> {
         let chunk = CHUNK.get();
-        (0..self.len()).step_by(chunk).map(move |start| self.part(start..self.len().min(start + chunk as u64)))
+        (0..self.len())
+            .step_by(chunk)
+            .map(move |start| self.part(start..self.len().min(start + chunk as u64)))
     }
 }
 
@@ -237,17 +274,25 @@ mod tests {
             if offset + out.len() as u64 > self.readable {
                 return Err(io::Error::other("has changed"));
             }
-            out.iter_mut().zip(offset..).for_each(|(out, number)| *out = number as u8);
+            out.iter_mut()
+                .zip(offset..)
+                .for_each(|(out, number)| *out = number as u8);
             Ok(())
         }
     }
 
     fn file(bytes: u64) -> Stored {
-        Stored::of_file(Numbered { bytes, readable: bytes })
+        Stored::of_file(Numbered {
+            bytes,
+            readable: bytes,
+        })
     }
 
     fn memory(bytes: u64) -> Stored {
-        (0..bytes).map(|number| number as u8).collect::<Vec<u8>>().into()
+        (0..bytes)
+            .map(|number| number as u8)
+            .collect::<Vec<u8>>()
+            .into()
     }
 
     #[test]
@@ -263,13 +308,25 @@ mod tests {
         part.slice(50..200).read(9, &mut read);
         in_memory.slice(50..200).read(9, &mut copied);
         assert_eq!(read, copied);
-        assert!(file.surrounds(&part) && !part.surrounds(&file) && !memory.surrounds(&part) && memory.surrounds(&in_memory));
-        assert!(file != file.slice(0..long - 1) && part != file.slice(8..chunk + 301) && file.slice(5..5).is_empty());
+        assert!(
+            file.surrounds(&part)
+                && !part.surrounds(&file)
+                && !memory.surrounds(&part)
+                && memory.surrounds(&in_memory)
+        );
+        assert!(
+            file != file.slice(0..long - 1)
+                && part != file.slice(8..chunk + 301)
+                && file.slice(5..5).is_empty()
+        );
     }
 
     #[test]
     fn what_cannot_be_read_is_known_for_all_parts() {
-        let file = Stored::of_file(Numbered { bytes: 20, readable: 10 });
+        let file = Stored::of_file(Numbered {
+            bytes: 20,
+            readable: 10,
+        });
         assert_eq!(file.slice(0..10).try_to_bytes().unwrap().len(), 10);
         let part = file.slice(5..15);
         assert_eq!(part.to_bytes(), vec![0; 10]);

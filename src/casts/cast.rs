@@ -42,13 +42,18 @@ pub struct Chain<'s, 'm> {
 }
 
 impl ResolvedCast<'_> {
-    /// Whether an attribute of the cast refers to an attribute of the function, so that the cast may differ per call.
+    /// Whether an attribute of the cast refers to an attribute of the function, so that the cast
+    /// may differ per call.
     #[must_use]
     pub fn is_generic(&self) -> bool {
-        self.proto.attribute.iter().any(|attribute| !attribute.tail().ref_attr_name().is_empty())
+        self.proto
+            .attribute
+            .iter()
+            .any(|attribute| !attribute.tail().ref_attr_name().is_empty())
     }
 
-    /// The rules that determine the result beside the types. A missing attribute has the schema's default.
+    /// The rules that determine the result beside the types. A missing attribute has the schema's
+    /// default.
     #[must_use]
     pub fn rules(&self) -> Rules {
         let defaults = Rules::default();
@@ -60,14 +65,16 @@ impl ResolvedCast<'_> {
         }
     }
 
-    /// The kernel of the opset's cast; `None` if the opset does not support the types, or the type of the input is unknown.
+    /// The kernel of the opset's cast; `None` if the opset does not support the types, or the type
+    /// of the input is unknown.
     #[must_use]
     pub fn kernel(&self) -> Option<Cast> {
         folding::known_opset(Some(self.opset)).ok()?;
         folding::kernel(self.proto.op_type(), self.from?, self.to, self.rules()).ok()
     }
 
-    /// Whether the opset's operator supports an input of this type: `CastLike` supports fewer types than `Cast`.
+    /// Whether the opset's operator supports an input of this type: `CastLike` supports fewer types
+    /// than `Cast`.
     #[must_use]
     pub fn admits(&self, from: DType) -> bool {
         supports(self.proto.op_type(), self.opset, from)
@@ -80,12 +87,21 @@ impl ResolvedCast<'_> {
         (to, saturate, round_mode) == (other.2, other.3, other.4)
     }
 
-    /// The properties that determine the result; casts of one scope that are equal in them have the same result.
+    /// The properties that determine the result; casts of one scope that are equal in them have the
+    /// same result.
     #[must_use]
     pub fn effect(&self) -> (ScopeId, ValueId, DType, bool, RoundMode) {
         let (rules, defaults) = (self.rules(), Rules::default());
-        let saturate = if self.to.obeys_saturate() { rules.saturate } else { defaults.saturate };
-        let round_mode = if self.to == DType::Float8E8M0 { rules.round_mode } else { defaults.round_mode };
+        let saturate = if self.to.obeys_saturate() {
+            rules.saturate
+        } else {
+            defaults.saturate
+        };
+        let round_mode = if self.to == DType::Float8E8M0 {
+            rules.round_mode
+        } else {
+            defaults.round_mode
+        };
         (self.node.scope, self.input, self.to, saturate, round_mode)
     }
 }
@@ -93,5 +109,7 @@ impl ResolvedCast<'_> {
 /// Whether an operator of an opset supports an element type as that of its first input.
 pub(super) fn supports(operator: &str, opset: i64, dtype: DType) -> bool {
     let schema = schemas::schema("", operator, opset);
-    schema.and_then(|schema| schema.input(0)).is_some_and(|formal| formal.types.contains(ValueType::Tensor(dtype)))
+    schema
+        .and_then(|schema| schema.input(0))
+        .is_some_and(|formal| formal.types.contains(ValueType::Tensor(dtype)))
 }

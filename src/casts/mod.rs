@@ -28,12 +28,30 @@ impl<'m> Casts<'m> {
     /// Reads the casts of a model.
     #[must_use]
     pub fn of(model: &'m Model) -> Casts<'m> {
-        let mut casts = Casts { model, inferred: OnceCell::new(), casts: Vec::new(), by_output: HashMap::default() };
-        casts.casts = cast_nodes(model).filter_map(|node| read_cast(&casts, node)).collect();
-        casts.by_output = casts.iter().enumerate().filter_map(|(index, cast)| Some((cast.output?, index))).collect();
+        let mut casts = Casts {
+            model,
+            inferred: OnceCell::new(),
+            casts: Vec::new(),
+            by_output: HashMap::default(),
+        };
+        casts.casts = cast_nodes(model)
+            .filter_map(|node| read_cast(&casts, node))
+            .collect();
+        casts.by_output = casts
+            .iter()
+            .enumerate()
+            .filter_map(|(index, cast)| Some((cast.output?, index)))
+            .collect();
         // A declaration of the result of a cast may be wrong.
-        let made: Vec<_> = casts.iter().map(|cast| casts.producing(cast.input).map(|first| first.to)).collect();
-        casts.casts.iter_mut().zip(made).for_each(|(cast, made)| cast.from = made.or(cast.from));
+        let made: Vec<_> = casts
+            .iter()
+            .map(|cast| casts.producing(cast.input).map(|first| first.to))
+            .collect();
+        casts
+            .casts
+            .iter_mut()
+            .zip(made)
+            .for_each(|(cast, made)| cast.from = made.or(cast.from));
         casts
     }
 
@@ -45,8 +63,13 @@ impl<'m> Casts<'m> {
     /// The casts, each after the producers of its inputs.
     #[must_use]
     pub fn in_topological_order(&self) -> Vec<&ResolvedCast<'m>> {
-        let by_node: HashMap<NodeId, &ResolvedCast> = self.iter().map(|cast| (cast.node, cast)).collect();
-        self.model.topological_order().iter().filter_map(|node| by_node.get(node).copied()).collect()
+        let by_node: HashMap<NodeId, &ResolvedCast> =
+            self.iter().map(|cast| (cast.node, cast)).collect();
+        self.model
+            .topological_order()
+            .iter()
+            .filter_map(|node| by_node.get(node).copied())
+            .collect()
     }
 
     /// The cast that produces a value.
@@ -59,14 +82,20 @@ impl<'m> Casts<'m> {
     pub fn chains(&self) -> impl Iterator<Item = Chain<'_, 'm>> {
         self.iter().filter_map(|second| {
             let first = self.producing(second.input)?;
-            Some(Chain { from: first.from?, first, second })
+            Some(Chain {
+                from: first.from?,
+                first,
+                second,
+            })
         })
     }
 
     /// The element type of a value, if the model declares it or it can be inferred.
     #[must_use]
     pub fn dtype(&self, value: ValueId) -> Option<DType> {
-        self.model.element_type(value).or_else(|| self.inferred().of(value).dtype())
+        self.model
+            .element_type(value)
+            .or_else(|| self.inferred().of(value).dtype())
     }
 
     /// The types and shapes inferred for the values of the model.

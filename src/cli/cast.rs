@@ -26,11 +26,12 @@ use crate::{CastOptions, Contested, DType, DataFolder, RoundMode, Rules, Tally, 
 
 /// Cast one tensor, or a number, to another type, as ONNX's Cast does
 ///
-/// Of a number, prints the value that it becomes and its bits: in the type of --to, or in every type. Where `saturate` or `round_mode`
-/// matters and no option states it, each of its results.
+/// Of a number, prints the value that it becomes and its bits: in the type of --to, or in every
+/// type. Where `saturate` or `round_mode` matters and no option states it, each of its results.
 ///
-/// Of a tensor, reads and writes numpy's .npy files and serialized TensorProtos (.pb). Each element is rounded once, from its exact value.
-/// If ONNX does not define what an element becomes, nothing is written unless the options below say what to do.
+/// Of a tensor, reads and writes numpy's .npy files and serialized TensorProtos (.pb). Each element
+/// is rounded once, from its exact value. If ONNX does not define what an element becomes, nothing
+/// is written unless the options below say what to do.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast cast 500 --to FLOAT8E4M3FN
@@ -47,16 +48,19 @@ Types that numpy lacks are stored in .npy files as unsigned integers with the bi
 
 {}", exit_codes("done", "ONNX does not define the result of an element, or contradicts itself on it; nothing is written")))]
 pub struct CastFile {
-    /// The tensor, `-` is standard input; or a number, such as 3.14, inf or 0x7E; `-- -inf` is minus infinity
+    /// The tensor, `-` is standard input; or a number, such as 3.14, inf or 0x7E; `-- -inf` is
+    /// minus infinity
     #[arg(value_name = "IN", allow_negative_numbers = true)]
     input: PathBuf,
-    /// Write to this file; `-` is standard output. The name's end chooses the form, .npy or .pb; any other keeps the input's
+    /// Write to this file; `-` is standard output. The name's end chooses the form, .npy or .pb;
+    /// any other keeps the input's
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The type to cast to, by its ONNX name in any letter case
     #[arg(long, value_name = "TYPE")]
     to: Option<DType>,
-    /// The type of the input; for unsigned integers of a .npy file, the ONNX type that they represent. A number is a DOUBLE by default
+    /// The type of the input; for unsigned integers of a .npy file, the ONNX type that they
+    /// represent. A number is a DOUBLE by default
     #[arg(long, value_name = "TYPE")]
     from: Option<DType>,
     /// Turn numbers beyond the largest of a float8 type into that one: the default
@@ -71,11 +75,17 @@ pub struct CastFile {
     /// The opset whose Cast it is: its rules, and the types that it admits
     #[arg(long, value_name = "N", default_value_t = Rules::default().opset, value_parser = parse_cast_opset, allow_hyphen_values = true)]
     opset: u32,
-    /// What to do if ONNX leaves the result of an element undefined: write nothing, or write the value that `recast fold` would
-    #[arg(long, value_name = "skip|fold", default_value = "skip", hide_possible_values = true)]
+    /// What to do if ONNX leaves the result of an element undefined: write nothing, or write the
+    /// value that `recast fold` would
+    #[arg(
+        long,
+        value_name = "skip|fold",
+        default_value = "skip",
+        hide_possible_values = true
+    )]
     undefined: Undefined,
-    /// What to do where ONNX's text and its node tests disagree on an element: write nothing, or what the text says, or what the
-    /// node tests expect and runtimes do
+    /// What to do where ONNX's text and its node tests disagree on an element: write nothing, or
+    /// what the text says, or what the node tests expect and runtimes do
     #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true, value_parser = OnContested::parser())]
     contested: OnContested,
     #[command(flatten)]
@@ -84,8 +94,12 @@ pub struct CastFile {
 
 impl CastFile {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let Some(output) = self.output.clone() else { return self.cast_number() };
-        let Some(to) = self.to else { bail!("no type is given; use --to TYPE") };
+        let Some(output) = self.output.clone() else {
+            return self.cast_number();
+        };
+        let Some(to) = self.to else {
+            bail!("no type is given; use --to TYPE")
+        };
         if output != Path::new("-") {
             output::check_target(&output)?;
         }
@@ -99,17 +113,25 @@ impl CastFile {
         if !self.accepts(&input.name, &summary) {
             return Ok(ExitCode::from(1));
         }
-        let layout = tensor_files::layout(array, form(&output, &input.bytes)).with_context(|| input.name.clone())?;
+        let layout = tensor_files::layout(array, form(&output, &input.bytes))
+            .with_context(|| input.name.clone())?;
         let (bytes_in, bytes_out) = (input.bytes.len() as u64, layout.bytes());
         let is_stdout = output::is_stdout(&output);
         if !is_stdout && data.holds(&output) {
-            bail!("{}: the input stores its values in this file; use another output", output.display());
+            bail!(
+                "{}: the input stores its values in this file; use another output",
+                output.display()
+            );
         }
         if !is_stdout {
             check_replaceable(&output).with_context(|| output.display().to_string())?;
             output::check_not_of_model(&output, "use another output")?;
         }
-        let target = if is_stdout { Target::Stdout } else { Target::File(output) };
+        let target = if is_stdout {
+            Target::Stdout
+        } else {
+            Target::File(output)
+        };
         let progress = [layout.progress()];
         let written = progress::of_files(messages, &progress, || write(layout, &target, &data));
         written.map_err(|error| not_written(&target.name(), error))?;
@@ -139,29 +161,61 @@ impl CastFile {
         if files::is_stdin(&self.input) || self.input.exists() {
             bail!("{text}: no output given; use -o FILE");
         }
-        let Some(number) = Number::read(&text, self.from)? else { bail!("{text}: is neither a file nor a number") };
-        let Rules { saturate, round_mode, opset, .. } = self.rules();
+        let Some(number) = Number::read(&text, self.from)? else {
+            bail!("{text}: is neither a file nor a number")
+        };
+        let Rules {
+            saturate,
+            round_mode,
+            opset,
+            ..
+        } = self.rules();
         let (undefined, contested) = (self.undefined == Undefined::Fold, self.contested.0);
         number.print(&Wanted {
             to: self.to,
             states_saturate: self.saturate || self.no_saturate,
             states_round_mode: self.round_mode.is_some(),
-            options: CastOptions { saturate, round_mode, opset, undefined, contested },
+            options: CastOptions {
+                saturate,
+                round_mode,
+                opset,
+                undefined,
+                contested,
+            },
         })
     }
 
     /// Whether the options allow what ONNX does not define; says where they do not.
     fn accepts(&self, name: &str, summary: &Summary) -> bool {
         let questions = [
-            ("undefined", summary.undefined, self.undefined == Undefined::Fold, "--undefined fold"),
-            ("contested", summary.contested, self.contested.0.is_some(), "--contested text or --contested runtime"),
+            (
+                "undefined",
+                summary.undefined,
+                self.undefined == Undefined::Fold,
+                "--undefined fold",
+            ),
+            (
+                "contested",
+                summary.contested,
+                self.contested.0.is_some(),
+                "--contested text or --contested runtime",
+            ),
         ];
         let mut accepts = true;
         for (kind, tally, allowed, option) in questions {
-            let Tally { count, first: Some(first), why } = tally else { continue };
+            let Tally {
+                count,
+                first: Some(first),
+                why,
+            } = tally
+            else {
+                continue;
+            };
             if !allowed {
                 let counted = counted(count);
-                let text = format!("{name}: {counted} {kind}, the first at index {first}: {why}; {option} writes them");
+                let text = format!(
+                    "{name}: {counted} {kind}, the first at index {first}: {why}; {option} writes them"
+                );
                 say(message(text));
                 accepts = false;
             }
@@ -173,9 +227,13 @@ impl CastFile {
 /// Writes a file, unless its input changed while it was read.
 fn write(layout: Layout, target: &Target, data: &DataFolder) -> io::Result<()> {
     match target {
-        Target::File(path) if !is_stream(path) => {
-            save_together(vec![NewFile::replacing(path.clone(), layout)], None, None, || data.expect_unchanged()).map(drop)
-        }
+        Target::File(path) if !is_stream(path) => save_together(
+            vec![NewFile::replacing(path.clone(), layout)],
+            None,
+            None,
+            || data.expect_unchanged(),
+        )
+        .map(drop),
         _ => {
             save(layout, target)?;
             data.expect_unchanged()
@@ -193,7 +251,11 @@ fn form(output: &Path, input: &[u8]) -> Form {
 }
 
 fn counted(count: u64) -> String {
-    format!("{} {}", plural(count as usize, "element"), if count == 1 { "is" } else { "are" })
+    format!(
+        "{} {}",
+        plural(count as usize, "element"),
+        if count == 1 { "is" } else { "are" }
+    )
 }
 
 /// The format of a file that is not a tensor, if it is known.
@@ -201,7 +263,8 @@ fn explain(bytes: &Bytes, failure: Failure) -> anyhow::Error {
     if formats::read_model(bytes).is_ok() {
         return anyhow!("is a model, not a tensor; `recast fold` folds the casts of its constants");
     }
-    match formats::recognise(bytes).filter(|format| !["npy", "tensor-proto"].contains(&format.code)) {
+    match formats::recognise(bytes).filter(|format| !["npy", "tensor-proto"].contains(&format.code))
+    {
         Some(format) => anyhow!("is {}, not a .npy file or a TensorProto", format.name),
         None => match failure.remedy {
             Some(Remedy::StateType) => anyhow!("{failure}; use --from to state the ONNX type"),

@@ -26,8 +26,9 @@ pub struct Wanted {
 }
 
 impl Number<'_> {
-    /// The number that a text states: a DOUBLE, or an integer of 64 bits if DOUBLE does not represent it. With `from`, it is rounded to that
-    /// type first, or has the bits that a text such as `0x7E` states. None for other texts.
+    /// The number that a text states: a DOUBLE, or an integer of 64 bits if DOUBLE does not
+    /// represent it. With `from`, it is rounded to that type first, or has the bits that a text
+    /// such as `0x7E` states. None for other texts.
     ///
     /// # Errors
     /// If the type has no such number, or not so many bits.
@@ -36,14 +37,19 @@ impl Number<'_> {
             (Some(bits), Some(from)) => of_bits(from, bits),
             (Some(bits), None) => of_bits(DType::Uint64, bits),
             (None, _) => {
-                let Some(number) = number_of(text) else { return Ok(None) };
+                let Some(number) = number_of(text) else {
+                    return Ok(None);
+                };
                 match from {
                     Some(from) => number?.cast(from, &CastOptions::default()),
                     None => number,
                 }
             }
         };
-        Ok(Some(Number { text, array: array? }))
+        Ok(Some(Number {
+            text,
+            array: array?,
+        }))
     }
 
     /// Prints what it becomes. The exit code is 1 if ONNX does not define it, for a single type.
@@ -52,18 +58,31 @@ impl Number<'_> {
     /// If the opset does not support the type; those of standard output.
     pub fn print(&self, wanted: &Wanted) -> anyhow::Result<ExitCode> {
         let mut rows = Vec::new();
-        for to in wanted.to.map_or_else(|| self.supported(wanted), |to| vec![to]) {
+        for to in wanted
+            .to
+            .map_or_else(|| self.supported(wanted), |to| vec![to])
+        {
             rows.extend(self.results(to, wanted)?);
         }
         print(table(&rows))?;
         let is_defined = wanted.to.is_none() || rows.iter().all(|(.., row)| row.bits.is_some());
-        Ok(if is_defined { ExitCode::SUCCESS } else { ExitCode::from(1) })
+        Ok(if is_defined {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::from(1)
+        })
     }
 
     /// The types of numbers to which the opset casts it.
     fn supported(&self, wanted: &Wanted) -> Vec<DType> {
-        let rules = Rules { opset: wanted.options.opset, ..Rules::default() };
-        all_numbers().into_iter().filter(|to| Cast::new(self.array.dtype(), *to, rules).is_ok()).collect()
+        let rules = Rules {
+            opset: wanted.options.opset,
+            ..Rules::default()
+        };
+        all_numbers()
+            .into_iter()
+            .filter(|to| Cast::new(self.array.dtype(), *to, rules).is_ok())
+            .collect()
     }
 
     /// What it becomes in a type: one result for each value of an attribute that matters.
@@ -97,12 +116,26 @@ impl Wanted {
     fn variants(&self, to: DType) -> Vec<(String, CastOptions)> {
         let one = vec![(String::new(), self.options)];
         if to.is_float8() && !self.states_saturate {
-            let of = |saturate| (format!("saturate = {}", u8::from(saturate)), CastOptions { saturate, ..self.options });
+            let of = |saturate| {
+                (
+                    format!("saturate = {}", u8::from(saturate)),
+                    CastOptions {
+                        saturate,
+                        ..self.options
+                    },
+                )
+            };
             return vec![of(true), of(false)];
         }
         if to == DType::Float8E8M0 && !self.states_round_mode {
             let of = |name: &&str| {
-                Some((format!("round_mode = {name}"), CastOptions { round_mode: name.parse().ok()?, ..self.options }))
+                Some((
+                    format!("round_mode = {name}"),
+                    CastOptions {
+                        round_mode: name.parse().ok()?,
+                        ..self.options
+                    },
+                ))
             };
             return RoundMode::NAMES.iter().filter_map(of).collect();
         }
@@ -122,20 +155,32 @@ struct Row {
 
 impl Row {
     fn without(value: &str, why: &'static str) -> Row {
-        Row { value: value.to_owned(), bits: None, why }
+        Row {
+            value: value.to_owned(),
+            bits: None,
+            why,
+        }
     }
 }
 
 /// The types of numbers: floats, then the others, each from wide to narrow.
 fn all_numbers() -> Vec<DType> {
-    let is_number = |dtype: &DType| !matches!(dtype, DType::String | DType::Complex64 | DType::Complex128);
+    let is_number =
+        |dtype: &DType| !matches!(dtype, DType::String | DType::Complex64 | DType::Complex128);
     let mut all: Vec<DType> = DType::ALL.iter().copied().filter(is_number).collect();
-    all.sort_by_key(|dtype| (Format::of(*dtype).is_none(), std::cmp::Reverse(dtype.bits())));
+    all.sort_by_key(|dtype| {
+        (
+            Format::of(*dtype).is_none(),
+            std::cmp::Reverse(dtype.bits()),
+        )
+    });
     all
 }
 
 fn bits_of(text: &str) -> Option<u64> {
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
+    let digits = text
+        .strip_prefix("0x")
+        .or_else(|| text.strip_prefix("0X"))?;
     u64::from_str_radix(digits, 16).ok()
 }
 
@@ -143,7 +188,10 @@ fn bits_of(text: &str) -> Option<u64> {
 fn of_bits(dtype: DType, bits: u64) -> Result<Array, Error> {
     let width = dtype.bits();
     if width > 64 || width == 0 || (width < 64 && bits >> width != 0) {
-        return Err(Error::new(crate::ErrorKind::Usage, format!("{dtype} has no element of the bits {bits:#x}")));
+        return Err(Error::new(
+            crate::ErrorKind::Usage,
+            format!("{dtype} has no element of the bits {bits:#x}"),
+        ));
     }
     let bytes = bits.to_le_bytes()[..width.div_ceil(8)].to_vec();
     Array::from_bytes(dtype, &[], bytes, Packing::Byte)
@@ -152,7 +200,14 @@ fn of_bits(dtype: DType, bits: u64) -> Result<Array, Error> {
 /// The number of a text, and none if it is not one.
 fn number_of(text: &str) -> Option<Result<Array, Error>> {
     let double: f64 = text.parse().ok()?;
-    let of = |dtype, bytes: [u8; 8]| Some(Array::from_bytes(dtype, &[], bytes.to_vec(), Packing::Packed));
+    let of = |dtype, bytes: [u8; 8]| {
+        Some(Array::from_bytes(
+            dtype,
+            &[],
+            bytes.to_vec(),
+            Packing::Packed,
+        ))
+    };
     // Beyond these, not every integer is a DOUBLE.
     const EXACT: i128 = 1 << 53;
     match text.parse::<i128>() {
@@ -170,7 +225,11 @@ fn number_of(text: &str) -> Option<Result<Array, Error>> {
 fn row(element: &Array) -> anyhow::Result<Row> {
     let dtype = element.dtype();
     if let Some([text]) = element.strings() {
-        return Ok(Row { value: format!("\"{}\"", String::from_utf8_lossy(text)), bits: None, why: "" });
+        return Ok(Row {
+            value: format!("\"{}\"", String::from_utf8_lossy(text)),
+            bits: None,
+            why: "",
+        });
     }
     let mut word = [0; 8];
     let bytes = element.to_bytes(Packing::Byte)?;
@@ -181,7 +240,11 @@ fn row(element: &Array) -> anyhow::Result<Row> {
     let bits = u64::from_le_bytes(word);
     let digits = format!("{bits:0width$b}", width = dtype.bits());
     let hexadecimal = format!("0x{bits:0width$x}", width = dtype.bits().div_ceil(4));
-    Ok(Row { value: value(element, bits)?, bits: Some((grouped(dtype, &digits), hexadecimal)), why: "" })
+    Ok(Row {
+        value: value(element, bits)?,
+        bits: Some((grouped(dtype, &digits), hexadecimal)),
+        why: "",
+    })
 }
 
 /// The value, exactly.
@@ -192,37 +255,67 @@ fn value(element: &Array, bits: u64) -> anyhow::Result<String> {
         DType::Int64 => bits.cast_signed().to_string(),
         _ => {
             // Every number of the other types is a DOUBLE.
-            let options = CastOptions { undefined: true, ..CastOptions::default() };
-            let double = element.cast(DType::Double, &options)?.to_bytes(Packing::Packed)?;
-            let double = double.try_into().map_err(|_| anyhow!("DOUBLE has 8 bytes"))?;
+            let options = CastOptions {
+                undefined: true,
+                ..CastOptions::default()
+            };
+            let double = element
+                .cast(DType::Double, &options)?
+                .to_bytes(Packing::Packed)?;
+            let double = double
+                .try_into()
+                .map_err(|_| anyhow!("DOUBLE has 8 bytes"))?;
             let number = f64::from_le_bytes(double);
-            let is_plain = number == 0.0 || !number.is_finite() || (1e-5..1e17).contains(&number.abs());
-            if is_plain { number.to_string() } else { format!("{number:e}") }
+            let is_plain =
+                number == 0.0 || !number.is_finite() || (1e-5..1e17).contains(&number.abs());
+            if is_plain {
+                number.to_string()
+            } else {
+                format!("{number:e}")
+            }
         }
     })
 }
 
 /// The bits of a float as its sign, exponent and mantissa.
 fn grouped(dtype: DType, digits: &str) -> String {
-    let Some(format) = Format::of(dtype) else { return digits.to_owned() };
+    let Some(format) = Format::of(dtype) else {
+        return digits.to_owned();
+    };
     let (rest, mantissa) = digits.split_at(digits.len() - format.mantissa_bits as usize);
     let (sign, exponent) = rest.split_at(rest.len() - format.exponent_bits as usize);
-    [sign, exponent, mantissa].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    [sign, exponent, mantissa]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// One line for each result, in columns.
 fn table(rows: &[(DType, String, Row)]) -> Shown {
-    let width = |of: fn(&(DType, String, Row)) -> usize| rows.iter().map(of).max().unwrap_or_default();
-    let (types, labels) = (width(|(dtype, ..)| dtype.name().len()), width(|(_, label, _)| label.len()));
+    let width =
+        |of: fn(&(DType, String, Row)) -> usize| rows.iter().map(of).max().unwrap_or_default();
+    let (types, labels) = (
+        width(|(dtype, ..)| dtype.name().len()),
+        width(|(_, label, _)| label.len()),
+    );
     let values = width(|(_, _, row)| row.value.len());
     let mut text = Shown::default();
     for (dtype, label, row) in rows {
-        let label = if labels == 0 { String::new() } else { format!("  {label:labels$}") };
+        let label = if labels == 0 {
+            String::new()
+        } else {
+            format!("  {label:labels$}")
+        };
         let details = match &row.bits {
             Some((bits, hexadecimal)) => format!("{hexadecimal} = {bits}"),
             None => row.why.to_owned(),
         };
-        let line = format!("{:types$}{label}  {:>values$}  {details}", dtype.name(), row.value);
+        let line = format!(
+            "{:types$}{label}  {:>values$}  {details}",
+            dtype.name(),
+            row.value
+        );
         text.push_line(format_args!("{}", line.trim_end()));
     }
     text

@@ -44,7 +44,8 @@ impl Completions {
     }
 }
 
-/// With the values of options and arguments that a shell completes. Other parsers than these read them.
+/// With the values of options and arguments that a shell completes. Other parsers than these read
+/// them.
 fn with_values(command: Command) -> Command {
     command.mut_subcommands(|subcommand| {
         let name = subcommand.get_name().to_owned();
@@ -57,13 +58,18 @@ fn with_values(command: Command) -> Command {
 
 fn values(command: &str, arg: &Arg) -> Vec<String> {
     match (command, arg.get_id().as_str()) {
-        ("cast" | "precision", "to" | "from") => DType::ALL.iter().map(ToString::to_string).collect(),
-        ("convert" | "lint" | "precision", "target") | ("targets", "runtime") => {
-            Runtime::all().iter().map(|runtime| runtime.named().replace(' ', "@")).collect()
+        ("cast" | "precision", "to" | "from") => {
+            DType::ALL.iter().map(ToString::to_string).collect()
         }
-        ("fold", "passes") => {
-            ["default", "exact", "none"].into_iter().chain(passes::all().map(|(_, pass)| pass.name)).map(Into::into).collect()
-        }
+        ("convert" | "lint" | "precision", "target") | ("targets", "runtime") => Runtime::all()
+            .iter()
+            .map(|runtime| runtime.named().replace(' ', "@"))
+            .collect(),
+        ("fold", "passes") => ["default", "exact", "none"]
+            .into_iter()
+            .chain(passes::all().map(|(_, pass)| pass.name))
+            .map(Into::into)
+            .collect(),
         ("lint", "select" | "extend_select" | "ignore") | ("explain", "code") => {
             RULES.iter().map(|rule| rule.code.to_owned()).collect()
         }

@@ -10,7 +10,10 @@ use super::options::{Messages, chosen, exit_codes};
 use super::prepare::Preparation;
 use crate::base::choice::choice;
 use crate::base::printable::Shown;
-use crate::convert::{Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy, differing_operators};
+use crate::convert::{
+    Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy,
+    differing_operators,
+};
 use crate::graph::domain_name;
 use crate::ops::schemas;
 use crate::report::{self, About, Conversion, ConvertedModel, Results};
@@ -19,10 +22,11 @@ use crate::{ConvertOptions, ConvertReport, Error, LATEST_OPSET, Model, Runtime};
 
 /// Convert models to another opset, or report why they cannot be converted
 ///
-/// Converts the main graph, subgraphs, functions and training graphs to an equivalent model; names, metadata and nodes whose operators
-/// did not change are preserved. Operators that the older opset lacks are expanded into several nodes; the report states whether their
-/// results are bit-identical or follow ONNX's definition. If a node has no equivalent in the target opset, nothing is written, and
-/// every such node is listed with the reason.
+/// Converts the main graph, subgraphs, functions and training graphs to an equivalent model; names,
+/// metadata and nodes whose operators did not change are preserved. Operators that the older opset
+/// lacks are expanded into several nodes; the report states whether their results are bit-identical
+/// or follow ONNX's definition. If a node has no equivalent in the target opset, nothing is
+/// written, and every such node is listed with the reason.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast convert model.onnx --opset 21 -o model21.onnx
@@ -43,15 +47,16 @@ pub struct Convert {
     models: Models,
     #[command(flatten)]
     goal: Goal,
-    /// Override the ai.onnx opset that the model imports; for mislabelled models; also applies to functions that import the same opset as
-    /// the model
+    /// Override the ai.onnx opset that the model imports; for mislabelled models; also applies to
+    /// functions that import the same opset as the model
     #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
     from_opset: Option<i64>,
-    /// The IR version of the result: on downgrades the lowest that supports it, otherwise at least that of the input (auto); that of the
-    /// input (keep); or a number
+    /// The IR version of the result: on downgrades the lowest that supports it, otherwise at least
+    /// that of the input (auto); that of the input (keep); or a number
     #[arg(long, value_name = "auto|keep|N", default_value = "auto")]
     ir_version: IrVersion,
-    /// The default attributes of casts to make explicit on upgrade: all, those that affect the types of the node, or none
+    /// The default attributes of casts to make explicit on upgrade: all, those that affect the
+    /// types of the node, or none
     #[arg(long, value_name = "all|relevant|none", default_value = "relevant", hide_possible_values = true, value_parser = chosen::<Explicit>(Explicit::NAMES))]
     explicit: Explicit,
     #[command(flatten)]
@@ -62,11 +67,13 @@ pub struct Convert {
     /// Do not expand operators that have no equivalent into several nodes
     #[arg(long)]
     no_expand: bool,
-    /// Expand operators into nodes, or into local functions; for these, the IR version becomes 8 at least
+    /// Expand operators into nodes, or into local functions; for these, the IR version becomes 8 at
+    /// least
     #[arg(long, value_name = "nodes|function", default_value = "nodes", hide_possible_values = true, value_parser = chosen::<ExpandInto>(ExpandInto::NAMES))]
     expand: ExpandInto,
-    /// How to read nodes on which ONNX contradicts itself; such as BatchNormalization with `is_test` = 0 and one output: refuse the
-    /// conversion (refuse), or read them by their attributes (text) or as onnx's converter does (runtime)
+    /// How to read nodes on which ONNX contradicts itself; such as BatchNormalization with
+    /// `is_test` = 0 and one output: refuse the conversion (refuse), or read them by their
+    /// attributes (text) or as onnx's converter does (runtime)
     #[arg(long, value_name = "refuse|text|runtime", default_value = "refuse", hide_possible_values = true, value_parser = OnContested::parser_or(&["refuse"]))]
     contested: OnContested,
     /// Expand only operators whose results are bit-identical
@@ -83,12 +90,13 @@ struct Goal {
     /// The target opset of ai.onnx, newer or older; `latest` is the newest supported opset
     #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true, conflicts_with_all = ["target", "lowest"])]
     opset: Option<i64>,
-    /// The runtime that has to load and run the result; `recast targets` lists them. The opset is only lowered, and only as far as the
-    /// runtime needs it; it is raised if the runtime has kernels for all nodes in a newer opset only
+    /// The runtime that has to load and run the result; `recast targets` lists them. The opset is
+    /// only lowered, and only as far as the runtime needs it; it is raised if the runtime has
+    /// kernels for all nodes in a newer opset only
     #[arg(long, value_name = "RUNTIME@VERSION")]
     target: Option<Runtime>,
-    /// Convert to the lowest opset that runs: in the runtime of --target, or without it in a listed version of onnxruntime; or to the lowest
-    /// that works at all (any)
+    /// Convert to the lowest opset that runs: in the runtime of --target, or without it in a listed
+    /// version of onnxruntime; or to the lowest that works at all (any)
     #[arg(
         long,
         value_name = "run|any",
@@ -118,7 +126,13 @@ choice!(Lowest { "run" => Runs, "any" => Any });
 
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let run = Run { command: "convert", doing: "converting", models: &self.models, reporting: &self.reporting, messages };
+        let run = Run {
+            command: "convert",
+            doing: "converting",
+            models: &self.models,
+            reporting: &self.reporting,
+            messages,
+        };
         run.run(|model| self.convert(model))
     }
 
@@ -147,25 +161,42 @@ impl Convert {
         let opset = match (self.goal.opset, self.goal.lowest) {
             (Some(opset), _) => Some(opset),
             (None, None) => None,
-            (None, Some(Lowest::Runs)) if options.runtime.is_none() => model.lowest_running_opset(&options),
+            (None, Some(Lowest::Runs)) if options.runtime.is_none() => {
+                model.lowest_running_opset(&options)
+            }
             // An opset that the runtime does not run is not a result, even if it is lower.
             (None, Some(_)) => model.lowest_opset(&options),
         };
-        Ok(ConvertOptions { opset: opset.unwrap_or(options.opset), ..options })
+        Ok(ConvertOptions {
+            opset: opset.unwrap_or(options.opset),
+            ..options
+        })
     }
 
     fn convert(&self, model: &mut Model) -> Result<Done<Conversion>, Error> {
         let prepared = self.preparation.apply(model)?;
         let options = self.options(model)?;
-        let verification = self.reporting.verifies().then(|| Verification::of_conversion(model, &options));
+        let verification = self
+            .reporting
+            .verifies()
+            .then(|| Verification::of_conversion(model, &options));
         match model.convert(&options) {
             Ok(mut report) => {
                 let mut notes = std::mem::take(&mut report.notes);
                 if options.runtime.is_none() && options.ir_version == IrVersion::Auto {
                     notes.extend(not_loaded(&report));
                 }
-                let changes = Conversion { report, prepared, blockers: Vec::new(), nearest_opset: None };
-                Ok(Done { changes, notes, verification })
+                let changes = Conversion {
+                    report,
+                    prepared,
+                    blockers: Vec::new(),
+                    nearest_opset: None,
+                };
+                Ok(Done {
+                    changes,
+                    notes,
+                    verification,
+                })
             }
             Err(error) if !error.blockers().is_empty() => {
                 let report = ConvertReport::unchanged(model, &options);
@@ -173,16 +204,27 @@ impl Convert {
                 let imported = report.from.get(domain_name("")).copied();
                 let meant = meant_opset(&blockers, imported);
                 let note = meant.map(|opset| opset_note(model, imported.unwrap_or(opset), opset));
-                let changes = Conversion { report, prepared, blockers, nearest_opset: error.nearest_opset() };
-                Ok(Done { changes, notes: note.into_iter().collect(), verification })
+                let changes = Conversion {
+                    report,
+                    prepared,
+                    blockers,
+                    nearest_opset: error.nearest_opset(),
+                };
+                Ok(Done {
+                    changes,
+                    notes: note.into_iter().collect(),
+                    verification,
+                })
             }
             Err(error) => Err(match error.cause() {
-                Some(NotConverted::Avoidable { remedy: Remedy::StateOpset, .. }) => {
-                    error.with_remedy("use --from-opset N to state the opset of the model")
-                }
-                Some(NotConverted::Avoidable { remedy: Remedy::DropMetadata, .. }) => {
-                    error.with_remedy(self.preparation.metadata_remedy())
-                }
+                Some(NotConverted::Avoidable {
+                    remedy: Remedy::StateOpset,
+                    ..
+                }) => error.with_remedy("use --from-opset N to state the opset of the model"),
+                Some(NotConverted::Avoidable {
+                    remedy: Remedy::DropMetadata,
+                    ..
+                }) => error.with_remedy(self.preparation.metadata_remedy()),
                 _ => error,
             }),
         }
@@ -191,7 +233,9 @@ impl Convert {
 
 /// What a model that uses operators of a later opset may need.
 fn opset_note(model: &Model, imported: i64, opset: i64) -> String {
-    let others: Vec<&str> = differing_operators(model, imported, opset).into_iter().collect();
+    let others: Vec<&str> = differing_operators(model, imported, opset)
+        .into_iter()
+        .collect();
     let operators = format!("the model uses operators of opset {opset}");
     if others.is_empty() {
         format!("{operators}; if its opset import is wrong, use --from-opset {opset}")
@@ -201,20 +245,29 @@ fn opset_note(model: &Model, imported: i64, opset: i64) -> String {
     }
 }
 
-/// A note, if there are versions of onnxruntime that load the opset of the result, but not its IR version.
+/// A note, if there are versions of onnxruntime that load the opset of the result, but not its IR
+/// version.
 fn not_loaded(report: &ConvertReport) -> Option<String> {
     let opset = *report.to.get(domain_name(""))?;
     let ir = report.ir_version.to;
     let of_opset = schemas::ir_of_opset(opset)?;
-    let is_known = |runtime: &&Runtime| runtime.name == "onnxruntime" && runtime.ir_version >= Some(LEAST_IR);
-    let loads = |runtime: &&Runtime| runtime.loads(Some(opset), of_opset) && !runtime.loads(Some(opset), ir);
+    let is_known =
+        |runtime: &&Runtime| runtime.name == "onnxruntime" && runtime.ir_version >= Some(LEAST_IR);
+    let loads = |runtime: &&Runtime| {
+        runtime.loads(Some(opset), of_opset) && !runtime.loads(Some(opset), ir)
+    };
     let newest = Runtime::all().iter().filter(is_known).rfind(loads)?;
     let remedy = match &report.ir_version.needed_by {
-        Some(what) if report.ir_version.is_for_metadata() => format!(", the least for {what}: use --drop-metadata"),
+        Some(what) if report.ir_version.is_for_metadata() => {
+            format!(", the least for {what}: use --drop-metadata")
+        }
         Some(what) => format!(", the least for {what}"),
         None => format!(": use --ir-version {of_opset}"),
     };
-    Some(format!("onnxruntime {} loads opset {opset}, but not IR version {ir}{remedy}", newest.last))
+    Some(format!(
+        "onnxruntime {} loads opset {opset}, but not IR version {ir}{remedy}",
+        newest.last
+    ))
 }
 
 /// The nodes that cannot be converted, with the options that help.
@@ -223,7 +276,9 @@ fn with_remedies(blockers: &[Blocker]) -> Vec<Blocker> {
     for blocker in &mut blockers {
         blocker.reason.push_str(match blocker.code {
             Code::Overridable => "; use --freeze-initializers to treat it as a constant",
-            Code::Contested => "; use --contested text for the former, or --contested runtime for the latter",
+            Code::Contested => {
+                "; use --contested text for the former, or --contested runtime for the latter"
+            }
             _ => continue,
         });
     }
@@ -234,7 +289,10 @@ impl Changes for Conversion {
     const HAS_LENGTHS: bool = false;
 
     fn results(models: &[ConvertedModel]) -> Results<'_> {
-        Results { convert: Some(models), ..Results::default() }
+        Results {
+            convert: Some(models),
+            ..Results::default()
+        }
     }
 
     fn places(&self) -> Vec<About> {
@@ -250,10 +308,21 @@ impl Changes for Conversion {
     }
 }
 
-/// The first opset that has every operator that is missing in the imported one; `None` if that is not a later opset. An operator that is
-/// expanded is missing in the older opsets of its expansion only.
+/// The first opset that has every operator that is missing in the imported one; `None` if that is
+/// not a later opset. An operator that is expanded is missing in the older opsets of its expansion
+/// only.
 fn meant_opset(blockers: &[Blocker], imported: Option<i64>) -> Option<i64> {
-    let is_missing = |blocker: &&Blocker| schemas::schema("", &blocker.op, blocker.opset_step.0).is_none();
-    let since = |blocker: &Blocker| schemas::versions("", &blocker.op).first().map(|first| first.since_version);
-    blockers.iter().filter(is_missing).filter_map(since).max().filter(|&meant| imported.is_none_or(|imported| meant > imported))
+    let is_missing =
+        |blocker: &&Blocker| schemas::schema("", &blocker.op, blocker.opset_step.0).is_none();
+    let since = |blocker: &Blocker| {
+        schemas::versions("", &blocker.op)
+            .first()
+            .map(|first| first.since_version)
+    };
+    blockers
+        .iter()
+        .filter(is_missing)
+        .filter_map(since)
+        .max()
+        .filter(|&meant| imported.is_none_or(|imported| meant > imported))
 }

@@ -18,8 +18,9 @@ use crate::{Comparison, Error, diff};
 
 /// Show the differences between two models
 ///
-/// Compares every field of the files, including fields unknown to this version. Nodes are matched by name and operator, then by
-/// their outputs, other entities by name. Tensors are compared by value, regardless of how they are stored.
+/// Compares every field of the files, including fields unknown to this version. Nodes are matched
+/// by name and operator, then by their outputs, other entities by name. Tensors are compared by
+/// value, regardless of how they are stored.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast diff model.onnx folded.onnx
@@ -42,7 +43,12 @@ pub struct Diff {
     #[arg(value_name = "B")]
     right: PathBuf,
     /// Ignore differences of these kinds
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', hide_possible_values = true)]
+    #[arg(
+        long,
+        value_name = "KINDS",
+        value_delimiter = ',',
+        hide_possible_values = true
+    )]
     ignore: Vec<KindName>,
     #[command(flatten)]
     folders: files::DataFolders,
@@ -82,7 +88,11 @@ impl Diff {
         let (differences, errors) = compared.unwrap_or_else(|error| (Vec::new(), vec![error]));
         let answer = u8::from(!differences.is_empty());
         let [left, right] = names;
-        let compared = ComparedModels { left, right, differences };
+        let compared = ComparedModels {
+            left,
+            right,
+            differences,
+        };
         match self.format {
             Format::Json => print(report::json(&compared, &errors))?,
             Format::Text if messages.quiet => {}
@@ -99,13 +109,26 @@ impl Diff {
         let open = |path| caught(path, || files::open_for(&self.left, path, &self.folders));
         let (left, right) = match parallel::join(|| open(&self.left), || open(&self.right)) {
             (Ok(left), Ok(right)) => (left, right),
-            (left, right) => return (Vec::new(), [left.err(), right.err()].into_iter().flatten().collect()),
+            (left, right) => {
+                return (
+                    Vec::new(),
+                    [left.err(), right.err()].into_iter().flatten().collect(),
+                );
+            }
         };
         let compared = diff(&left, &right);
         parallel::drop_later((left, right));
         match compared {
-            Ok(Comparison { mut differences, errors }) => {
-                differences.retain(|difference| !self.ignore.iter().any(|ignored| ignored.kind() == difference.kind));
+            Ok(Comparison {
+                mut differences,
+                errors,
+            }) => {
+                differences.retain(|difference| {
+                    !self
+                        .ignore
+                        .iter()
+                        .any(|ignored| ignored.kind() == difference.kind)
+                });
                 (differences, errors.into_iter().map(with_remedy).collect())
             }
             Err(error) => (Vec::new(), vec![with_remedy(error)]),

@@ -20,7 +20,8 @@ use crate::report;
 
 {EXIT_CODES}"))]
 pub struct Explain {
-    /// What to explain: the code or name of a rule, the beginning of the codes of rules, or the code of an error or reason
+    /// What to explain: the code or name of a rule, the beginning of the codes of rules, or the
+    /// code of an error or reason
     #[arg(value_name = "CODE")]
     code: Option<String>,
     /// The output format
@@ -41,12 +42,21 @@ impl Explain {
 
     fn explain(&self, code: &str, messages: Messages) -> anyhow::Result<()> {
         let is_named = |name: &str| name.eq_ignore_ascii_case(code);
-        let rule = RULES.iter().find(|rule| is_named(rule.code) || is_named(rule.name));
+        let rule = RULES
+            .iter()
+            .find(|rule| is_named(rule.code) || is_named(rule.name));
         let meanings = report::meanings_of(code);
-        let group: Vec<&Rule> = RULES.iter().copied().filter(|rule| rule.code.starts_with(&code.to_ascii_uppercase())).collect();
+        let group: Vec<&Rule> = RULES
+            .iter()
+            .copied()
+            .filter(|rule| rule.code.starts_with(&code.to_ascii_uppercase()))
+            .collect();
         match (rule, self.format) {
             (None, _) if meanings.is_empty() && group.is_empty() => {
-                bail!("unknown code '{code}'; {}`recast explain` lists all codes", hint(code))
+                bail!(
+                    "unknown code '{code}'; {}`recast explain` lists all codes",
+                    hint(code)
+                )
             }
             (Some(rule), Format::Json) => print(report::rule_json(rule))?,
             (None, Format::Json) if !group.is_empty() => print(report::rules_json(group))?,
@@ -62,5 +72,7 @@ impl Explain {
 
 /// The code or name that was probably meant.
 fn hint(unknown: &str) -> String {
-    report::nearest_code(unknown).map(|meant| format!("did you mean {meant}? ")).unwrap_or_default()
+    report::nearest_code(unknown)
+        .map(|meant| format!("did you mean {meant}? "))
+        .unwrap_or_default()
 }

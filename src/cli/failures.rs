@@ -49,7 +49,9 @@ impl OnError {
         match self {
             OnError::Text => None,
             OnError::Document => Some(report::json(serde_json::json!({}), &run.errors).into()),
-            OnError::Models | OnError::ModelsOnStderr => Some(report::models_json(NO_MODELS, &run.errors).into()),
+            OnError::Models | OnError::ModelsOnStderr => {
+                Some(report::models_json(NO_MODELS, &run.errors).into())
+            }
             OnError::Lint(format) => Some(format.render(run, Shape::default())),
         }
     }
@@ -57,7 +59,9 @@ impl OnError {
     /// The texts for standard error and, if there is one, for standard output.
     pub fn words(self, failure: Error) -> (String, String) {
         let text = message(&failure).to_string();
-        let document = self.document(&run_with(failure)).map_or_else(String::new, |document| document.to_string());
+        let document = self
+            .document(&run_with(failure))
+            .map_or_else(String::new, |document| document.to_string());
         match self {
             OnError::ModelsOnStderr => (document, String::new()),
             _ => (text, document),
@@ -81,7 +85,8 @@ impl OnError {
             (OnError::ModelsOnStderr, Some(document)) => say(document),
             (_, document) => {
                 say(text);
-                // If standard output cannot be written, that is most likely the error being reported.
+                // If standard output cannot be written, that is most likely the error being
+                // reported.
                 let _ = document.map(print);
             }
         }
@@ -89,15 +94,21 @@ impl OnError {
 }
 
 fn run_with(failure: Error) -> LintRun {
-    LintRun { errors: vec![failure], ..LintRun::default() }
+    LintRun {
+        errors: vec![failure],
+        ..LintRun::default()
+    }
 }
 
-/// The result of work on one of the models of a run, in which a panic is an error of that model: the others go on.
+/// The result of work on one of the models of a run, in which a panic is an error of that model:
+/// the others go on.
 ///
 /// # Errors
 /// Those of the work, and its panic.
 pub fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    catch(work).map_err(|panic| panic.in_file(path.display().to_string())).flatten()
+    catch(work)
+        .map_err(|panic| panic.in_file(path.display().to_string()))
+        .flatten()
 }
 
 /// An error as reports show it.
@@ -106,8 +117,13 @@ pub fn of(error: anyhow::Error) -> Error {
         Ok(failure) => return failure,
         Err(error) => error,
     };
-    // File errors have the path as context: the head of the chain is an I/O error only if no file is involved.
-    if let Some(error) = error.chain().next().and_then(|error| error.downcast_ref::<io::Error>()) {
+    // File errors have the path as context: the head of the chain is an I/O error only if no file
+    // is involved.
+    if let Some(error) = error
+        .chain()
+        .next()
+        .and_then(|error| error.downcast_ref::<io::Error>())
+    {
         return of_stdout(error);
     }
     let cause = |cause: &(dyn std::error::Error + 'static)| {

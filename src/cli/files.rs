@@ -8,13 +8,16 @@ use clap::Args;
 use super::{memory, progress};
 use crate::api::explain_open;
 use crate::files::{self, Input, folder_of};
-use crate::{DataFolder, Error, ErrorKind, Model, OpenOptions, Placement, SaveOptions, SavePlan, Target};
+use crate::{
+    DataFolder, Error, ErrorKind, Model, OpenOptions, Placement, SaveOptions, SavePlan, Target,
+};
 
 /// Where the values of large tensors go.
 #[derive(Args, Clone)]
 pub struct ExternalData {
-    /// Where the values of tensors go: `keep` leaves them where they are, `inline` puts them into the model file; FILE, a path relative
-    /// to the output's folder, takes those of all large initializers. A model of more than 2 GiB gets a data file in any case
+    /// Where the values of tensors go: `keep` leaves them where they are, `inline` puts them into
+    /// the model file; FILE, a path relative to the output's folder, takes those of all large
+    /// initializers. A model of more than 2 GiB gets a data file in any case
     #[arg(long, value_name = "keep|inline|FILE", default_value = "keep", value_parser = parse_placement)]
     external_data: Placement,
     /// Tensors smaller than this are not moved to a data file; K, M, G are powers of 1024
@@ -29,7 +32,8 @@ pub struct ExternalData {
 /// The treatment of data files that a model no longer uses.
 #[derive(Args, Clone, Copy, Default)]
 pub struct PruneData {
-    /// Remove data files that a replaced model no longer uses; only those that are its own alone. Without it they stay and are listed
+    /// Remove data files that a replaced model no longer uses; only those that are its own alone.
+    /// Without it they stay and are listed
     #[arg(long)]
     pub prune_data: bool,
 }
@@ -45,7 +49,9 @@ pub struct DataFolders {
 impl ExternalData {
     /// The path of the data file beside an output, if it is named.
     pub fn file_beside(&self, output: &Path) -> Option<PathBuf> {
-        let Placement::File(name) = &self.external_data else { return None };
+        let Placement::File(name) = &self.external_data else {
+            return None;
+        };
         Some(folder_of(output).join(name))
     }
 
@@ -79,8 +85,12 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
         "G" | "g" => 30,
         _ => return Err("not a number of bytes; examples: 4096, 64K, 512M, 2G".to_owned()),
     };
-    let number: u64 = digits.parse().map_err(|_| "not a number of bytes; examples: 4096, 64K, 512M, 2G".to_owned())?;
-    number.checked_mul(1 << shift).ok_or_else(|| "more bytes than 64 bits can count".to_owned())
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "not a number of bytes; examples: 4096, 64K, 512M, 2G".to_owned())?;
+    number
+        .checked_mul(1 << shift)
+        .ok_or_else(|| "more bytes than 64 bits can count".to_owned())
 }
 
 /// Whether a path denotes standard input.
@@ -93,13 +103,21 @@ pub fn open_model(path: &Path, folders: &DataFolders) -> Result<Model, Error> {
     open_for(path, path, folders)
 }
 
-/// Like [`open_model`]; a lack of memory is reported for the file `first`, with which others are opened at the same time.
+/// Like [`open_model`]; a lack of memory is reported for the file `first`, with which others are
+/// opened at the same time.
 pub fn open_for(first: &Path, path: &Path, folders: &DataFolders) -> Result<Model, Error> {
     memory::set_memory_messages(Some(&first.display().to_string()));
     #[cfg(feature = "internals")]
     panic_if_requested(path);
-    let options = folders.allow_data_dir.iter().fold(OpenOptions::new(), OpenOptions::allow_data_in);
-    let model = if is_stdin(path) { options.read_stdin() } else { options.open(path) };
+    let options = folders
+        .allow_data_dir
+        .iter()
+        .fold(OpenOptions::new(), OpenOptions::allow_data_in);
+    let model = if is_stdin(path) {
+        options.read_stdin()
+    } else {
+        options.open(path)
+    };
     model.map(progress::reporting)
 }
 
@@ -107,25 +125,40 @@ pub fn open_for(first: &Path, path: &Path, folders: &DataFolders) -> Result<Mode
 #[cfg(feature = "internals")]
 fn panic_if_requested(path: &Path) {
     let requested = std::env::var_os("RECAST_PANIC");
-    assert!(requested.is_none() || path.file_name() != requested.as_deref(), "this panic was requested");
+    assert!(
+        requested.is_none() || path.file_name() != requested.as_deref(),
+        "this panic was requested"
+    );
 }
 
-/// Opens a file and the folders that its data files may be in; `-` is standard input, beside which there are none.
+/// Opens a file and the folders that its data files may be in; `-` is standard input, beside which
+/// there are none.
 pub fn open_with_data(path: &Path, folders: &DataFolders) -> Result<(Input, DataFolder), Error> {
     #[cfg(feature = "internals")]
     panic_if_requested(path);
     let opened = match is_stdin(path) {
-        true => {
-            files::read_all(&mut io::stdin().lock()).map(|bytes| (Input { name: "-".to_owned(), bytes }, DataFolder::default()))
-        }
+        true => files::read_all(&mut io::stdin().lock()).map(|bytes| {
+            (
+                Input {
+                    name: "-".to_owned(),
+                    bytes,
+                },
+                DataFolder::default(),
+            )
+        }),
         false => files::open_with_data(path),
     };
     let name = || path.display().to_string();
-    let (input, mut data) = opened.map_err(|error| Error::of(&explain_open(path, error)).in_file(name()))?;
+    let (input, mut data) =
+        opened.map_err(|error| Error::of(&explain_open(path, error)).in_file(name()))?;
     for folder in &folders.allow_data_dir {
         let allowed = data.allow(folder);
         allowed.map_err(|error| {
-            Error::new(ErrorKind::Usage, format!("--allow-data-dir {}: {error}", folder.display())).in_file(name())
+            Error::new(
+                ErrorKind::Usage,
+                format!("--allow-data-dir {}: {error}", folder.display()),
+            )
+            .in_file(name())
         })?;
     }
     Ok((input, data))

@@ -16,9 +16,9 @@ use crate::{Error, FoldOptions, Model};
 
 /// Replace casts of constants by their results
 ///
-/// A cast is folded if its input is a constant that a caller cannot override, or is computed from such constants, and ONNX defines every
-/// resulting value. Casts that are not folded are listed with the reason. Other passes are run by name. The rest of the file is preserved
-/// byte for byte.
+/// A cast is folded if its input is a constant that a caller cannot override, or is computed from
+/// such constants, and ONNX defines every resulting value. Casts that are not folded are listed
+/// with the reason. Other passes are run by name. The rest of the file is preserved byte for byte.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast fold model.onnx -o folded.onnx
@@ -34,18 +34,25 @@ A cast that is not folded is not an error."))]
 pub struct Fold {
     #[command(flatten)]
     models: Models,
-    /// The passes to run; a comma-separated list of names and tiers (`default`, `exact`), or `none`. `recast passes` lists them
+    /// The passes to run; a comma-separated list of names and tiers (`default`, `exact`), or
+    /// `none`. `recast passes` lists them
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_passes)]
     passes: Passes,
-    /// How to treat casts with values that ONNX leaves undefined: keep the cast (skip), or fold it to the values that recast documents
-    /// (fold)
-    #[arg(long, value_name = "skip|fold", default_value = "skip", hide_possible_values = true)]
+    /// How to treat casts with values that ONNX leaves undefined: keep the cast (skip), or fold it
+    /// to the values that recast documents (fold)
+    #[arg(
+        long,
+        value_name = "skip|fold",
+        default_value = "skip",
+        hide_possible_values = true
+    )]
     undefined: Undefined,
-    /// How to treat nodes on whose results ONNX contradicts itself: keep them (skip), or fold them to the values of ONNX's text (text), or of
-    /// its node tests and of runtimes (runtime)
+    /// How to treat nodes on whose results ONNX contradicts itself: keep them (skip), or fold them
+    /// to the values of ONNX's text (text), or of its node tests and of runtimes (runtime)
     #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true, value_parser = OnContested::parser())]
     contested: OnContested,
-    /// Keep casts that would grow the tensors of the model by more than this; accepts the suffixes K, M and G (powers of 1024)
+    /// Keep casts that would grow the tensors of the model by more than this; accepts the suffixes
+    /// K, M and G (powers of 1024)
     #[arg(long, value_name = "BYTES", value_parser = files::parse_bytes)]
     max_growth: Option<u64>,
     #[command(flatten)]
@@ -59,26 +66,45 @@ struct Passes(Vec<Pass>);
 
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let run = Run { command: "fold", doing: "folding", models: &self.models, reporting: &self.reporting, messages };
+        let run = Run {
+            command: "fold",
+            doing: "folding",
+            models: &self.models,
+            reporting: &self.reporting,
+            messages,
+        };
         run.run(|model| self.fold(model))
     }
 
     fn fold(&self, model: &mut Model) -> Result<Done<Folding>, Error> {
-        let options =
-            FoldOptions { undefined: self.undefined == Undefined::Fold, contested: self.contested.0, max_growth: self.max_growth };
+        let options = FoldOptions {
+            undefined: self.undefined == Undefined::Fold,
+            contested: self.contested.0,
+            max_growth: self.max_growth,
+        };
         let prepared = self.preparation.apply(model)?;
         if self.reporting.would_verify() {
             model.expect_defined()?;
         }
-        let verification = self.reporting.verifies().then(|| Verification::of_passes(model, &self.passes.0, &options));
+        let verification = self
+            .reporting
+            .verifies()
+            .then(|| Verification::of_passes(model, &self.passes.0, &options));
         let report = model.run_passes(&self.passes.0, &options)?;
-        Ok(Done { changes: Folding::new(prepared, report), notes: Vec::new(), verification })
+        Ok(Done {
+            changes: Folding::new(prepared, report),
+            notes: Vec::new(),
+            verification,
+        })
     }
 }
 
 impl Changes for Folding {
     fn results(models: &[FoldedModel]) -> Results<'_> {
-        Results { fold: Some(models), ..Results::default() }
+        Results {
+            fold: Some(models),
+            ..Results::default()
+        }
     }
 
     fn places(&self) -> Vec<About> {

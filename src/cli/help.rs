@@ -1,4 +1,5 @@
-//! The help of the commands: options in groups, those that are required first, and with `-h` the first sentence about each.
+//! The help of the commands: options in groups, those that are required first, and with `-h` the
+//! first sentence about each.
 
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
@@ -6,14 +7,34 @@ use clap::{Arg, ArgAction, Command};
 /// A heading, and the options beneath it.
 type Group = (&'static str, &'static [&'static str]);
 
-/// The groups of options that several commands share. The other options are those of the command itself.
+/// The groups of options that several commands share. The other options are those of the command
+/// itself.
 const SHARED: &[Group] = &[
     ("Output", &["output", "out-dir", "in-place", "dry-run"]),
-    ("Model", &["freeze-initializers", "drop-metadata", "from-opset", "ir-version"]),
-    ("Data files", &["external-data", "external-threshold", "prune-data", "allow-data-dir"]),
+    (
+        "Model",
+        &[
+            "freeze-initializers",
+            "drop-metadata",
+            "from-opset",
+            "ir-version",
+        ],
+    ),
+    (
+        "Data files",
+        &[
+            "external-data",
+            "external-threshold",
+            "prune-data",
+            "allow-data-dir",
+        ],
+    ),
     ("Verification", &["verify", "no-verify"]),
     ("Report", &["format", "report", "color"]),
-    ("General", &["quiet", "verbose", "max-memory", "help", "version"]),
+    (
+        "General",
+        &["quiet", "verbose", "max-memory", "help", "version"],
+    ),
 ];
 
 /// Groups of one command, which come before the shared ones.
@@ -21,12 +42,27 @@ const OWN: &[(&str, &[Group])] = &[
     (
         "lint",
         &[
-            ("Files", &["file-list", "exclude", "no-ignore", "allow-empty", "strict"]),
+            (
+                "Files",
+                &["file-list", "exclude", "no-ignore", "allow-empty", "strict"],
+            ),
             (
                 "Rules",
-                &["select", "extend-select", "ignore", "per-file-ignores", "severity", "target", "ignore-noqa", "show-overlapping"],
+                &[
+                    "select",
+                    "extend-select",
+                    "ignore",
+                    "per-file-ignores",
+                    "severity",
+                    "target",
+                    "ignore-noqa",
+                    "show-overlapping",
+                ],
             ),
-            ("Configuration", &["config", "isolated", "baseline", "write-baseline"]),
+            (
+                "Configuration",
+                &["config", "isolated", "baseline", "write-baseline"],
+            ),
             ("Fixes", &["fix", "diff", "unsafe-fixes"]),
             ("Report", &["output", "statistics"]),
             ("Exit code", &["fail-on", "exit-zero"]),
@@ -35,12 +71,38 @@ const OWN: &[(&str, &[Group])] = &[
     (
         "precision",
         &[
-            ("Types", &["to", "from", "io", "policy", "weights-only", "quantized", "emulate", "opset", "target"]),
+            (
+                "Types",
+                &[
+                    "to",
+                    "from",
+                    "io",
+                    "policy",
+                    "weights-only",
+                    "quantized",
+                    "emulate",
+                    "opset",
+                    "target",
+                ],
+            ),
             (
                 "Nodes and values",
-                &["keep-op", "keep-node", "keep-value", "also-op", "also-node", "only-op", "only-node", "assume", "strict"],
+                &[
+                    "keep-op",
+                    "keep-node",
+                    "keep-value",
+                    "also-op",
+                    "also-node",
+                    "only-op",
+                    "only-node",
+                    "assume",
+                    "strict",
+                ],
             ),
-            ("Ranges", &["on-overflow", "on-underflow", "ranges", "range-limit"]),
+            (
+                "Ranges",
+                &["on-overflow", "on-underflow", "ranges", "range-limit"],
+            ),
         ],
     ),
 ];
@@ -56,9 +118,20 @@ pub fn arranged(command: Command) -> Command {
 
 /// With options for the help and the version that have a group, too.
 fn with_help(command: Command) -> Command {
-    let help = Arg::new("help").short('h').long("help").action(ArgAction::Help).help("Print the help; --help prints more than -h");
-    let version = Arg::new("version").short('V').long("version").action(ArgAction::Version).help("Print the version");
-    command.disable_help_flag(true).disable_version_flag(true).args([help, version])
+    let help = Arg::new("help")
+        .short('h')
+        .long("help")
+        .action(ArgAction::Help)
+        .help("Print the help; --help prints more than -h");
+    let version = Arg::new("version")
+        .short('V')
+        .long("version")
+        .action(ArgAction::Version)
+        .help("Print the version");
+    command
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .args([help, version])
 }
 
 fn arranged_arg(command: &str, arg: Arg) -> Arg {
@@ -66,24 +139,35 @@ fn arranged_arg(command: &str, arg: Arg) -> Arg {
         Some(heading) => arg.help_heading(heading),
         None => arg,
     };
-    let arg = if arg.is_required_set() && !arg.is_positional() { arg.display_order(0) } else { arg };
+    let arg = if arg.is_required_set() && !arg.is_positional() {
+        arg.display_order(0)
+    } else {
+        arg
+    };
     let text = arg.get_help().map(StyledStr::to_string).unwrap_or_default();
     match first_sentence(&text) {
-        Some(sentence) if arg.get_long_help().is_none() => arg.help(sentence.to_owned()).long_help(text),
+        Some(sentence) if arg.get_long_help().is_none() => {
+            arg.help(sentence.to_owned()).long_help(text)
+        }
         _ => arg,
     }
 }
 
 /// The heading of an option; none for the options of the command itself.
 fn group_of(command: &str, option: Option<&str>) -> Option<&'static str> {
-    let own = OWN.iter().filter(|(name, _)| *name == command).flat_map(|(_, groups)| *groups);
+    let own = OWN
+        .iter()
+        .filter(|(name, _)| *name == command)
+        .flat_map(|(_, groups)| *groups);
     let is_of = |group: &&Group| option.is_some_and(|option| group.1.contains(&option));
     own.chain(SHARED).find(is_of).map(|(heading, _)| *heading)
 }
 
 /// The first sentence or clause of a text that has more.
 fn first_sentence(text: &str) -> Option<&str> {
-    let ends = [". ", "; ", ": "].into_iter().filter_map(|end| text.find(end));
+    let ends = [". ", "; ", ": "]
+        .into_iter()
+        .filter_map(|end| text.find(end));
     ends.min().map(|end| &text[..end])
 }
 
@@ -97,16 +181,27 @@ mod tests {
     #[test]
     fn every_option_of_a_group_exists() {
         let command = arranged(Cli::command());
-        let has = |command: &Command, option: &str| command.get_arguments().any(|arg| arg.get_long() == Some(option));
+        let has = |command: &Command, option: &str| {
+            command
+                .get_arguments()
+                .any(|arg| arg.get_long() == Some(option))
+        };
         let mut unknown = Vec::new();
         for option in SHARED.iter().flat_map(|(_, options)| *options) {
-            let is_there = command.get_subcommands().chain([&command]).any(|command| has(command, option));
+            let is_there = command
+                .get_subcommands()
+                .chain([&command])
+                .any(|command| has(command, option));
             unknown.extend((!is_there).then_some(("", option)));
         }
         for (name, groups) in OWN {
             let command = command.find_subcommand(name).unwrap();
             let options = groups.iter().flat_map(|(_, options)| *options);
-            unknown.extend(options.filter(|option| !has(command, option)).map(|option| (*name, option)));
+            unknown.extend(
+                options
+                    .filter(|option| !has(command, option))
+                    .map(|option| (*name, option)),
+            );
         }
         assert!(unknown.is_empty(), "{unknown:?}");
     }
@@ -119,7 +214,11 @@ mod tests {
             for arg in subcommand.get_arguments() {
                 let help = arg.get_help().map(StyledStr::to_string).unwrap_or_default();
                 if help.len() > 72 {
-                    long.push(format!("{} {}: {help}", subcommand.get_name(), arg.get_id()));
+                    long.push(format!(
+                        "{} {}: {help}",
+                        subcommand.get_name(),
+                        arg.get_id()
+                    ));
                 }
             }
         }

@@ -16,7 +16,8 @@ use crate::report::{self, InspectedModel};
 
 /// Show the inputs, outputs, opsets, operators and casts of a model
 ///
-/// Also its initializers and functions. Weights are not read. Casts are counted by their types; --verbose lists each.
+/// Also its initializers and functions. Weights are not read. Casts are counted by their types;
+/// --verbose lists each.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast inspect model.onnx
@@ -29,7 +30,8 @@ pub struct Inspect {
     /// Models or quoted glob patterns; `-` reads standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
-    /// Also list the types and shapes of all values; stated or inferred, and declarations that are wrong
+    /// Also list the types and shapes of all values; stated or inferred, and declarations that are
+    /// wrong
     #[arg(long)]
     types: bool,
     /// The output format
@@ -61,21 +63,29 @@ impl Inspect {
         let mut inspected = Vec::new();
         // The graph is printed while it is made: a progress bar must not appear between its lines.
         let is_dot = self.format == InspectFormat::Dot;
-        let messages = Messages { quiet: messages.quiet || is_dot, ..messages };
-        progress::of_models(messages, "reading", models.len(), |done| -> io::Result<()> {
-            for path in &models {
-                match caught(path, || self.inspect(path)) {
-                    Ok(Inspected::Printed(printed)) => printed?,
-                    Ok(Inspected::Model(model, invalid)) => {
-                        errors.extend(invalid);
-                        inspected.push(*model);
+        let messages = Messages {
+            quiet: messages.quiet || is_dot,
+            ..messages
+        };
+        progress::of_models(
+            messages,
+            "reading",
+            models.len(),
+            |done| -> io::Result<()> {
+                for path in &models {
+                    match caught(path, || self.inspect(path)) {
+                        Ok(Inspected::Printed(printed)) => printed?,
+                        Ok(Inspected::Model(model, invalid)) => {
+                            errors.extend(invalid);
+                            inspected.push(*model);
+                        }
+                        Err(error) => errors.push(error),
                     }
-                    Err(error) => errors.push(error),
+                    done.count();
                 }
-                done.count();
-            }
-            Ok(())
-        })?;
+                Ok(())
+            },
+        )?;
         match self.format {
             InspectFormat::Dot => {}
             InspectFormat::Json => print(match (self.models.len(), inspected.as_slice()) {
@@ -84,11 +94,20 @@ impl Inspect {
             })?,
             InspectFormat::Text if messages.quiet => {}
             InspectFormat::Text => {
-                print(inspected.iter().map(|model| report::inspect_text(model, messages.verbose)).collect::<Shown>())?;
+                print(
+                    inspected
+                        .iter()
+                        .map(|model| report::inspect_text(model, messages.verbose))
+                        .collect::<Shown>(),
+                )?;
             }
         }
         say_errors(&errors);
-        Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+        Ok(if errors.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::from(2)
+        })
     }
 
     fn inspect(&self, path: &Path) -> Result<Inspected, Error> {
@@ -98,6 +117,13 @@ impl Inspect {
         }
         let (inspection, invalid) = model.inspect();
         let types = self.types.then(|| model.types());
-        Ok(Inspected::Model(Box::new(InspectedModel { path: path.display().to_string(), inspection, types }), invalid))
+        Ok(Inspected::Model(
+            Box::new(InspectedModel {
+                path: path.display().to_string(),
+                inspection,
+                types,
+            }),
+            invalid,
+        ))
     }
 }

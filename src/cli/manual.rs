@@ -33,9 +33,17 @@ fn section(subcommand: &Command) -> io::Result<String> {
     man.render_synopsis_section(&mut parts)?;
     man.render_description_section(&mut parts)?;
     man.render_options_section(&mut parts)?;
-    let parts = String::from_utf8(parts).map_err(io::Error::other)?.replace(".SH ", ".SS ");
-    let notes = subcommand.get_after_help().map(|help| as_it_stands(&help.to_string())).unwrap_or_default();
-    Ok(format!(".SH \"RECAST {}\"\n{parts}.SS NOTES\n{notes}", subcommand.get_name().to_uppercase()))
+    let parts = String::from_utf8(parts)
+        .map_err(io::Error::other)?
+        .replace(".SH ", ".SS ");
+    let notes = subcommand
+        .get_after_help()
+        .map(|help| as_it_stands(&help.to_string()))
+        .unwrap_or_default();
+    Ok(format!(
+        ".SH \"RECAST {}\"\n{parts}.SS NOTES\n{notes}",
+        subcommand.get_name().to_uppercase()
+    ))
 }
 
 /// Preformatted text; no line starts with a roff request.

@@ -39,13 +39,16 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use crate::base::error::recorded_panics;
 use crate::base::error::{catch, record_places};
-pub use crate::process::{Limited, defer_huge_pages, exit, install_signal_handlers, return_memory_soon};
+pub use crate::process::{
+    Limited, defer_huge_pages, exit, install_signal_handlers, return_memory_soon,
+};
 pub use exit_code::ExitCode;
 use failures::OnError;
 pub use in_memory::{Ran, run_in_memory};
 use options::{Messages, all_exit_codes};
 
-/// Rewrite ONNX models exactly and losslessly: fold casts, convert opsets, change precision, lint casts
+/// Rewrite ONNX models exactly and losslessly: fold casts, convert opsets, change precision, lint
+/// casts
 #[derive(Parser)]
 #[command(name = "recast", version, propagate_version = true, after_help = format!("Examples:
   recast inspect model.onnx
@@ -62,8 +65,9 @@ pub struct Cli {
     command: Command,
     #[command(flatten)]
     messages: Messages,
-    /// Fail with exit code 2 if the run needs more memory than this, excluding mapped files; accepts the suffixes K, M and G (powers of
-    /// 1024). Default: 8G or three quarters of the available memory, whichever is less
+    /// Fail with exit code 2 if the run needs more memory than this, excluding mapped files;
+    /// accepts the suffixes K, M and G (powers of 1024). Default: 8G or three quarters of the
+    /// available memory, whichever is less
     #[arg(long, value_name = "BYTES", global = true, value_parser = files::parse_bytes)]
     max_memory: Option<u64>,
 }
@@ -95,7 +99,9 @@ pub fn main() -> ExitCode {
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     // The help is arranged if it is needed: most runs do without.
-    let parsed = Cli::command().try_get_matches_from(&arguments).and_then(|given| Ok((Cli::from_arg_matches(&given)?, given)));
+    let parsed = Cli::command()
+        .try_get_matches_from(&arguments)
+        .and_then(|given| Ok((Cli::from_arg_matches(&given)?, given)));
     match parsed {
         Ok((cli, given)) => run(cli, usage::on_error(&given)),
         Err(error) => usage::print_usage(&command(), &arguments, error),
@@ -126,8 +132,11 @@ fn run(cli: Cli, on_error: OnError) -> ExitCode {
         Command::Cast(cast) => cast.run(messages),
         Command::Completions(completions) => completions.run(command()),
     });
-    result.map_err(anyhow::Error::from).flatten().unwrap_or_else(|error| {
-        on_error.report(failures::of(error));
-        ExitCode::from(2)
-    })
+    result
+        .map_err(anyhow::Error::from)
+        .flatten()
+        .unwrap_or_else(|error| {
+            on_error.report(failures::of(error));
+            ExitCode::from(2)
+        })
 }

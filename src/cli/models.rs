@@ -72,7 +72,8 @@ pub trait Changes: Serialize + Sized {
     /// The subjects of the drawings of the page.
     fn places(&self) -> Vec<About>;
 
-    /// Whether the model cannot be changed as requested: then no model is written, and the exit code is 1.
+    /// Whether the model cannot be changed as requested: then no model is written, and the exit
+    /// code is 1.
     fn is_refused(&self) -> bool {
         false
     }
@@ -122,16 +123,32 @@ pub struct Run<'r> {
 
 impl Run<'_> {
     /// Changes each model, and then writes all; if one has an error or is refused, none is written.
-    pub fn run<C: Changes>(&self, change: impl Fn(&mut Model) -> Result<Done<C>, Error>) -> anyhow::Result<ExitCode> {
-        let Models { models, output, external_data } = self.models;
+    pub fn run<C: Changes>(
+        &self,
+        change: impl Fn(&mut Model) -> Result<Done<C>, Error>,
+    ) -> anyhow::Result<ExitCode> {
+        let Models {
+            models,
+            output,
+            external_data,
+        } = self.models;
         let Reporting { dry_run, page, .. } = self.reporting;
         let (models, mut errors) = paths::expand_patterns(models);
         // With errors no model is written, and no folder is made.
         let targets = output.targets_unless(*dry_run || !errors.is_empty(), &models)?;
-        let outputs = targets.iter().flatten().filter_map(|target| if let Target::File(path) = target { Some(path) } else { None });
+        let outputs = targets.iter().flatten().filter_map(|target| {
+            if let Target::File(path) = target {
+                Some(path)
+            } else {
+                None
+            }
+        });
         if !dry_run {
             // Before the plans are made: a temporary file may be a second name of a data file.
-            let data: Vec<PathBuf> = outputs.clone().filter_map(|output| external_data.file_beside(output)).collect();
+            let data: Vec<PathBuf> = outputs
+                .clone()
+                .filter_map(|output| external_data.file_beside(output))
+                .collect();
             output::tidy(data.iter().map(PathBuf::as_path))?;
         }
         page.check(models.iter().chain(outputs).map(PathBuf::as_path))?;
@@ -139,7 +156,11 @@ impl Run<'_> {
         progress::of_models(self.messages, self.doing, models.len(), |done| {
             for (path, target) in models.iter().zip(targets) {
                 match caught(path, || self.plan(path, target, models.len(), &change)) {
-                    Ok(Planned { report, plan, sketch }) => {
+                    Ok(Planned {
+                        report,
+                        plan,
+                        sketch,
+                    }) => {
                         reports.push(report);
                         plans.extend(plan);
                         sketches.extend(sketch);
@@ -168,21 +189,37 @@ impl Run<'_> {
             }
             errors.extend(error.map(with_remedy));
         }
-        reports.iter_mut().skip(written).for_each(|report| report.output = None);
-        if let Err(error) = page.write(self.command, &sketches, C::results(&reports), &errors, self.messages) {
+        reports
+            .iter_mut()
+            .skip(written)
+            .for_each(|report| report.output = None);
+        if let Err(error) = page.write(
+            self.command,
+            &sketches,
+            C::results(&reports),
+            &errors,
+            self.messages,
+        ) {
             errors.push(match written {
                 0 => error,
                 _ if *dry_run => error,
-                written => {
-                    error.with_remedy(&format!("{} {} written", plural(written, "model"), if written == 1 { "is" } else { "are" }))
-                }
+                written => error.with_remedy(&format!(
+                    "{} {} written",
+                    plural(written, "model"),
+                    if written == 1 { "is" } else { "are" }
+                )),
             });
         }
         let code = self.print(&reports, &errors)?;
-        Ok(if errors.is_empty() && is_refused { ExitCode::from(1) } else { code })
+        Ok(if errors.is_empty() && is_refused {
+            ExitCode::from(1)
+        } else {
+            code
+        })
     }
 
-    /// Changes a model, and plans how it is written; the sketch is for the page, if there is one, with this many models.
+    /// Changes a model, and plans how it is written; the sketch is for the page, if there is one,
+    /// with this many models.
     fn plan<C: Changes>(
         &self,
         path: &Path,
@@ -197,38 +234,65 @@ impl Run<'_> {
         let original = page.before(path, &model, models)?;
         let bytes_in = model.bytes();
         let before = inspect::counts(&model, bytes_in);
-        let Done { changes, notes, verification } = change(&mut model)?;
+        let Done {
+            changes,
+            notes,
+            verification,
+        } = change(&mut model)?;
         let is_refused = changes.is_refused();
-        let sketch = original.map(|original| original.sketch(&changes.places(), (!is_refused).then_some(&model)));
+        let sketch = original
+            .map(|original| original.sketch(&changes.places(), (!is_refused).then_some(&model)));
         let mut report = ChangedModel::unwritten(name, *dry_run, changes, notes, before);
         if is_refused {
-            return Ok(Planned { report, plan: None, sketch });
+            return Ok(Planned {
+                report,
+                plan: None,
+                sketch,
+            });
         }
         // The plan to write a model states the length of its file.
         let mut bytes_out = if target.is_some() { 0 } else { model.bytes() };
         let mut after = inspect::counts(&model, bytes_out);
-        let plan = target.map(|target| external_data.plan(model, &target)).transpose()?;
+        let plan = target
+            .map(|target| external_data.plan(model, &target))
+            .transpose()?;
         if let Some(plan) = &plan {
             (bytes_out, after.bytes) = (plan.bytes(), plan.bytes_with_data());
             report.output = (!dry_run).then(|| plan.target().name());
             report.set_saved(plan.saved().clone());
         }
-        report.lengths = C::HAS_LENGTHS.then_some(Lengths { bytes_in, bytes_out });
+        report.lengths = C::HAS_LENGTHS.then_some(Lengths {
+            bytes_in,
+            bytes_out,
+        });
         report.after = Some(after);
-        Ok(Planned { report, plan: plan.map(|plan| (plan, verification)), sketch })
+        Ok(Planned {
+            report,
+            plan: plan.map(|plan| (plan, verification)),
+            sketch,
+        })
     }
 
-    /// Prints the reports and the errors: to standard output, unless models go there. The exit code is that of a run with these errors.
-    fn print<C: Changes>(&self, reports: &[ChangedModel<C>], errors: &[Error]) -> io::Result<ExitCode> {
+    /// Prints the reports and the errors: to standard output, unless models go there. The exit code
+    /// is that of a run with these errors.
+    fn print<C: Changes>(
+        &self,
+        reports: &[ChangedModel<C>],
+        errors: &[Error],
+    ) -> io::Result<ExitCode> {
         let verbose = self.messages.verbose;
         let report: Option<Printed> = match self.reporting.format {
             Format::Json => Some(report::models_json(reports, errors).into()),
             Format::Text if self.messages.quiet => None,
             Format::Text => {
                 // In a run with errors, only models that were written or refused are listed.
-                let is_listed =
-                    |model: &&ChangedModel<C>| errors.is_empty() || model.output.is_some() || model.changes.is_refused();
-                let texts = reports.iter().filter(is_listed).map(|model| C::text(model, verbose));
+                let is_listed = |model: &&ChangedModel<C>| {
+                    errors.is_empty() || model.output.is_some() || model.changes.is_refused()
+                };
+                let texts = reports
+                    .iter()
+                    .filter(is_listed)
+                    .map(|model| C::text(model, verbose));
                 Some(texts.collect::<Shown>().into())
             }
         };
@@ -242,29 +306,49 @@ impl Run<'_> {
         if !(is_document && self.models.output.is_stdout()) {
             streams::say_errors(errors);
         }
-        Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+        Ok(if errors.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::from(2)
+        })
     }
 }
 
-/// Writes models one after the other, until one cannot be written; with `dry_run` none. Returns for each which files were written, or
-/// would be, and the error of the first that was not written.
-fn write_all(mut plans: Vec<Plan>, dry_run: bool, messages: Messages) -> (Vec<Written>, Option<Error>) {
+/// Writes models one after the other, until one cannot be written; with `dry_run` none. Returns for
+/// each which files were written, or would be, and the error of the first that was not written.
+fn write_all(
+    mut plans: Vec<Plan>,
+    dry_run: bool,
+    messages: Messages,
+) -> (Vec<Written>, Option<Error>) {
     SavePlan::share_copies(plans.iter_mut().map(|(plan, _)| plan));
     let mut seen = HashSet::new();
     for path in plans.iter().flat_map(|(plan, _)| plan.files()) {
         if !seen.insert(files::identity(path)) {
             let message = "two models would write this file; give them different data files";
-            return (Vec::new(), Some(Error::new(ErrorKind::Usage, message).in_file(path.display().to_string())));
+            return (
+                Vec::new(),
+                Some(Error::new(ErrorKind::Usage, message).in_file(path.display().to_string())),
+            );
         }
     }
-    if let Some(OverInput { path, reader, role }) = SavePlan::over_inputs(plans.iter().map(|(plan, _)| plan)) {
+    if let Some(OverInput { path, reader, role }) =
+        SavePlan::over_inputs(plans.iter().map(|(plan, _)| plan))
+    {
         let other = plans[reader].0.target().name();
-        let message = format!("the model that is written to {other} {role} this file; use another output");
-        return (Vec::new(), Some(Error::new(ErrorKind::BadOutput, message).in_file(path.display().to_string())));
+        let message =
+            format!("the model that is written to {other} {role} this file; use another output");
+        return (
+            Vec::new(),
+            Some(Error::new(ErrorKind::BadOutput, message).in_file(path.display().to_string())),
+        );
     }
     if dry_run {
         let mut released = Released::default();
-        let preview = |(plan, _): (SavePlan, _)| Written { saved: plan.preview_after(&mut released), verdict: None };
+        let preview = |(plan, _): (SavePlan, _)| Written {
+            saved: plan.preview_after(&mut released),
+            verdict: None,
+        };
         return (plans.into_iter().map(preview).collect(), None);
     }
     let files: Vec<SaveProgress> = plans.iter().flat_map(|(plan, _)| plan.progress()).collect();
@@ -273,10 +357,16 @@ fn write_all(mut plans: Vec<Plan>, dry_run: bool, messages: Messages) -> (Vec<Wr
         for (plan, verification) in plans {
             let output = PathBuf::from(plan.target().name());
             let done = caught(&output, || match verification {
-                None => plan.execute().map(|saved| Written { saved, verdict: Some(Verdict::LeftOut) }),
+                None => plan.execute().map(|saved| Written {
+                    saved,
+                    verdict: Some(Verdict::LeftOut),
+                }),
                 Some(verification) => {
                     let done = plan.execute_verified(&verification);
-                    done.map(|(saved, verified)| Written { saved, verdict: Some(Verdict::Verified(verified)) })
+                    done.map(|(saved, verified)| Written {
+                        saved,
+                        verdict: Some(Verdict::Verified(verified)),
+                    })
                 }
             });
             match done {

@@ -23,7 +23,9 @@ impl OnContested {
     }
 
     /// The parser for an option with another name for what is not done.
-    pub fn parser_or(none: &'static [&'static str; 1]) -> impl TypedValueParser<Value = OnContested> {
+    pub fn parser_or(
+        none: &'static [&'static str; 1],
+    ) -> impl TypedValueParser<Value = OnContested> {
         one_of(none.iter().chain(Contested::NAMES)).try_map(|name| match name.as_str() {
             name if none.contains(&name) => Ok(OnContested(None)),
             name => name.parse().map(|contested| OnContested(Some(contested))),

@@ -17,8 +17,12 @@ pub fn parse_opset(text: &str) -> Result<i64, String> {
     }
     match digits.parse::<i64>() {
         Ok(opset) if (1..=LATEST_OPSET).contains(&opset) => Ok(opset),
-        Ok(opset) => Err(format!("there is no opset {opset}; expected 1 to {LATEST_OPSET}, or latest")),
-        Err(_) => Err(format!("not an opset; expected 1 to {LATEST_OPSET}, or latest")),
+        Ok(opset) => Err(format!(
+            "there is no opset {opset}; expected 1 to {LATEST_OPSET}, or latest"
+        )),
+        Err(_) => Err(format!(
+            "not an opset; expected 1 to {LATEST_OPSET}, or latest"
+        )),
     }
 }
 
@@ -46,7 +50,17 @@ mod tests {
         for (text, opset) in accepted {
             assert_eq!(parse_opset(text), Ok(opset), "{text}");
         }
-        for text in ["", "0", "-3", "29", "21.0", "newest", "opset", "v", "99999999999999999999"] {
+        for text in [
+            "",
+            "0",
+            "-3",
+            "29",
+            "21.0",
+            "newest",
+            "opset",
+            "v",
+            "99999999999999999999",
+        ] {
             assert!(parse_opset(text).is_err(), "{text}");
         }
     }

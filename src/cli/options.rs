@@ -21,7 +21,8 @@ pub struct Messages {
 /// Whether outputs are verified before they replace anything.
 #[derive(Args, Clone, Copy)]
 pub struct Verify {
-    /// Write outputs without verifying them. By default each output is read again and compared with its input before it replaces anything
+    /// Write outputs without verifying them. By default each output is read again and compared with
+    /// its input before it replaces anything
     #[arg(long)]
     no_verify: bool,
     /// Accepted for scripts that name the default
@@ -70,5 +71,8 @@ pub fn exit_codes(yes: &str, no: &str) -> String {
 
 /// The exit codes of all commands.
 pub fn all_exit_codes() -> String {
-    exit_codes("done or clean", "findings, differences, an unsupported conversion, or a cast whose result ONNX does not define")
+    exit_codes(
+        "done or clean",
+        "findings, differences, an unsupported conversion, or a cast whose result ONNX does not define",
+    )
 }

@@ -48,14 +48,22 @@ impl Output {
     ///
     /// # Errors
     /// Where an input has none, or two inputs have the same.
-    pub fn targets_unless(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Option<Target>>> {
+    pub fn targets_unless(
+        &self,
+        dry_run: bool,
+        inputs: &[PathBuf],
+    ) -> anyhow::Result<Vec<Option<Target>>> {
         if dry_run && !self.is_given() {
             return Ok(vec![None; inputs.len()]);
         }
         if let Some(folder) = self.out_dir.as_ref().filter(|_| !dry_run) {
             folders::create_folders(folder).with_context(|| folder.display().to_string())?;
         }
-        Ok(self.targets(dry_run, inputs)?.into_iter().map(Some).collect())
+        Ok(self
+            .targets(dry_run, inputs)?
+            .into_iter()
+            .map(Some)
+            .collect())
     }
 
     /// The target of each input.
@@ -66,27 +74,48 @@ impl Output {
         if !self.is_given() {
             if let [_, second] = inputs {
                 let second = second.display();
-                bail!("no output given; did you mean -o {second}? Otherwise use --out-dir DIR or --in-place (or --dry-run)");
+                bail!(
+                    "no output given; did you mean -o {second}? Otherwise use --out-dir DIR or --in-place (or --dry-run)"
+                );
             }
             bail!("no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)");
         }
         if self.output.is_some() && inputs.len() > 1 {
-            bail!("-o takes one model, but {} were given; use --out-dir DIR or --in-place", inputs.len());
+            bail!(
+                "-o takes one model, but {} were given; use --out-dir DIR or --in-place",
+                inputs.len()
+            );
         }
-        let targets = inputs.iter().map(|input| self.target(input)).collect::<anyhow::Result<Vec<Target>>>()?;
-        let files =
-            || targets.iter().filter_map(|target| if let Target::File(path) = target { Some(path.as_path()) } else { None });
+        let targets = inputs
+            .iter()
+            .map(|input| self.target(input))
+            .collect::<anyhow::Result<Vec<Target>>>()?;
+        let files = || {
+            targets.iter().filter_map(|target| {
+                if let Target::File(path) = target {
+                    Some(path.as_path())
+                } else {
+                    None
+                }
+            })
+        };
         if self.output.is_some() {
-            files().try_for_each(|path| check_target_with(path, "create it first, or use --out-dir, which creates it"))?;
+            files().try_for_each(|path| {
+                check_target_with(path, "create it first, or use --out-dir, which creates it")
+            })?;
         }
         if !dry_run {
-            // Before the targets are looked at, since a temporary file may be a second name of a target.
+            // Before the targets are looked at, since a temporary file may be a second name of a
+            // target.
             tidy(files())?;
         }
         let mut seen = HashSet::new();
         for path in files() {
             if !seen.insert(files::identity(path)) {
-                bail!("two models would be written to {}; write them to different folders", path.display());
+                bail!(
+                    "two models would be written to {}; write them to different folders",
+                    path.display()
+                );
             }
             files::check_replaceable(path).with_context(|| path.display().to_string())?;
         }
@@ -98,14 +127,25 @@ impl Output {
         match (&self.output, &self.out_dir) {
             _ if self.is_stdout() => Ok(Target::Stdout),
             (Some(output), _) => Ok(Target::File(output.clone())),
-            _ if is_stdin(input) => bail!("a model from standard input has no file name; use -o FILE"),
+            _ if is_stdin(input) => {
+                bail!("a model from standard input has no file name; use -o FILE")
+            }
             (None, Some(folder)) => {
-                let name = input.file_name().with_context(|| format!("{}: has no file name", input.display()))?;
+                let name = input
+                    .file_name()
+                    .with_context(|| format!("{}: has no file name", input.display()))?;
                 let path = folder.join(name);
-                Ok(Target::File(if is_text { path.with_extension("onnx") } else { path }))
+                Ok(Target::File(if is_text {
+                    path.with_extension("onnx")
+                } else {
+                    path
+                }))
             }
             (None, None) if is_text => {
-                bail!("{}: is ONNX text, but models are written in binary form; use -o FILE.onnx", input.display())
+                bail!(
+                    "{}: is ONNX text, but models are written in binary form; use -o FILE.onnx",
+                    input.display()
+                )
             }
             (None, None) => Ok(Target::File(input.to_owned())),
         }
@@ -126,7 +166,10 @@ const CREATE: &str = "create it first";
 fn check_target_with(path: &Path, remedy: &str) -> Result<(), Error> {
     check_folder(path, remedy)?;
     if is_text_model(path) {
-        return Err(unusable(path, "models are written in binary form; use a name that ends in .onnx"));
+        return Err(unusable(
+            path,
+            "models are written in binary form; use a name that ends in .onnx",
+        ));
     }
     Ok(())
 }
@@ -140,8 +183,13 @@ fn check_folder(path: &Path, remedy: &str) -> Result<(), Error> {
             Err(unusable(path, "is a folder, not a file; name a file in it"))
         }
         () if folders::is_folder(&folder) => Ok(()),
-        () if folders::exists(&folder) => Err(unusable(path, format!("{is_in} is a file, not a folder"))),
-        () => Err(unusable(path, format!("the folder {is_in} does not exist; {remedy}"))),
+        () if folders::exists(&folder) => {
+            Err(unusable(path, format!("{is_in} is a file, not a folder")))
+        }
+        () => Err(unusable(
+            path,
+            format!("the folder {is_in} does not exist; {remedy}"),
+        )),
     }
 }
 
@@ -151,7 +199,10 @@ fn check_folder(path: &Path, remedy: &str) -> Result<(), Error> {
 /// If it does.
 pub fn check_not_of_model(path: &Path, remedy: &str) -> Result<(), Error> {
     let why = storage::why_kept(path);
-    why.map_or(Ok(()), |why| Err(Error::new(ErrorKind::BadOutput, format!("{why}; {remedy}")).in_file(path.display().to_string())))
+    why.map_or(Ok(()), |why| {
+        Err(Error::new(ErrorKind::BadOutput, format!("{why}; {remedy}"))
+            .in_file(path.display().to_string()))
+    })
 }
 
 fn unusable(path: &Path, message: impl ToString) -> Error {
@@ -169,7 +220,8 @@ pub struct SideFile<'f> {
 }
 
 impl SideFile<'_> {
-    /// Checks before any work that the file can be written, and is not one of the other files of the run.
+    /// Checks before any work that the file can be written, and is not one of the other files of
+    /// the run.
     ///
     /// # Errors
     /// If it is not.
@@ -182,7 +234,10 @@ impl SideFile<'_> {
         // The models beside it are not read if the run replaces a file of the same kind.
         let is_same_kind = || files::open(path).is_ok_and(|there| is_one(&there.bytes));
         match folders::is_file(path) && !is_same_kind() {
-            true => Ok(check_not_of_model(path, &format!("use another name for the {what}"))?),
+            true => Ok(check_not_of_model(
+                path,
+                &format!("use another name for the {what}"),
+            )?),
             false => Ok(()),
         }
     }
@@ -194,15 +249,21 @@ impl SideFile<'_> {
     pub fn check_others<'p>(self, mut others: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
         let identity = files::identity(self.path);
         if others.any(|other| files::identity(other) == identity) {
-            let message = format!("is also an input or output of this run; use another name for the {}", self.what);
+            let message = format!(
+                "is also an input or output of this run; use another name for the {}",
+                self.what
+            );
             return Err(unusable(self.path, message));
         }
         Ok(())
     }
 
-    /// Whether an error of the run is about the file, such as that a model stores tensors in it: then it must not be written.
+    /// Whether an error of the run is about the file, such as that a model stores tensors in it:
+    /// then it must not be written.
     pub fn is_refused(self, errors: &[Error]) -> bool {
-        errors.iter().any(|error| error.path() == Some(&*self.path.display().to_string()))
+        errors
+            .iter()
+            .any(|error| error.path() == Some(&*self.path.display().to_string()))
     }
 
     /// Writes the bytes that `make` appends.
@@ -210,7 +271,8 @@ impl SideFile<'_> {
     /// # Errors
     /// Those of `make`, and of the operating system.
     pub fn write(self, make: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), Error> {
-        let written = layout_of(make).and_then(|layout| files::save(layout, &Target::File(self.path.to_owned())));
+        let written = layout_of(make)
+            .and_then(|layout| files::save(layout, &Target::File(self.path.to_owned())));
         written.map_err(|error| not_written(&self.path.display().to_string(), error))
     }
 
@@ -220,9 +282,19 @@ impl SideFile<'_> {
     /// If the model stores tensors in it.
     pub fn check_data(self, path: &Path, model: &Model) -> Result<(), Error> {
         let identity = files::identity(self.path);
-        if model.data_ranges().keys().any(|location| files::identity(&folder_of(path).join(location)) == identity) {
-            let message = format!("{} stores tensors in this file; use another name for the {}", path.display(), self.what);
-            return Err(Error::new(ErrorKind::BadOutput, message).in_file(self.path.display().to_string()));
+        if model
+            .data_ranges()
+            .keys()
+            .any(|location| files::identity(&folder_of(path).join(location)) == identity)
+        {
+            let message = format!(
+                "{} stores tensors in this file; use another name for the {}",
+                path.display(),
+                self.what
+            );
+            return Err(
+                Error::new(ErrorKind::BadOutput, message).in_file(self.path.display().to_string())
+            );
         }
         Ok(())
     }
@@ -235,14 +307,29 @@ pub fn layout_of(make: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Resul
     Ok(Layout::of_pieces(vec![Piece::Bytes(bytes.into())]))
 }
 
-/// Removes the temporary files of interrupted runs from the folders of some outputs, and of the files to which they are links, and names
-/// them on standard error.
+/// Removes the temporary files of interrupted runs from the folders of some outputs, and of the
+/// files to which they are links, and names them on standard error.
 pub fn tidy<'p>(outputs: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
-    let folders_of = |output: &Path| [Some(output.to_owned()), output.is_symlink().then(|| output.canonicalize().ok()).flatten()];
-    let folders: BTreeSet<PathBuf> = outputs.flat_map(folders_of).flatten().map(|output| files::folder_of(&output)).collect();
+    let folders_of = |output: &Path| {
+        [
+            Some(output.to_owned()),
+            output
+                .is_symlink()
+                .then(|| output.canonicalize().ok())
+                .flatten(),
+        ]
+    };
+    let folders: BTreeSet<PathBuf> = outputs
+        .flat_map(folders_of)
+        .flatten()
+        .map(|output| files::folder_of(&output))
+        .collect();
     for folder in folders {
         for path in storage::tidy(&folder).with_context(|| folder.display().to_string())? {
-            streams::say(streams::message(format_args!("{}: removed a temporary file of an interrupted run", path.display())));
+            streams::say(streams::message(format_args!(
+                "{}: removed a temporary file of an interrupted run",
+                path.display()
+            )));
         }
     }
     Ok(())

@@ -17,8 +17,8 @@ use crate::{Error, Model};
 /// The option for a page.
 #[derive(Args, Clone, Default)]
 pub struct PageFile {
-    /// Also write an HTML page about the run, which opens without a network; with several models, one page about all of them. It is
-    /// written even if no model is
+    /// Also write an HTML page about the run, which opens without a network; with several models,
+    /// one page about all of them. It is written even if no model is
     #[arg(long = "report", value_name = "FILE.html")]
     file: Option<PathBuf>,
 }
@@ -29,14 +29,19 @@ impl PageFile {
         PageFile { file: Some(file) }
     }
 
-    /// Checks before any work that the page can be written, and is not one of the other files of the run.
+    /// Checks before any work that the page can be written, and is not one of the other files of
+    /// the run.
     ///
     /// # Errors
     /// If it is not.
     pub fn check<'p>(&self, files: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
-        let Some(page) = &self.file else { return Ok(()) };
+        let Some(page) = &self.file else {
+            return Ok(());
+        };
         let name = page.display();
-        let is_html = |extension: &std::ffi::OsStr| extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm");
+        let is_html = |extension: &std::ffi::OsStr| {
+            extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm")
+        };
         if !page.extension().is_some_and(is_html) {
             bail!("{name}: the report is an HTML page; use a name that ends in .html");
         }
@@ -48,16 +53,26 @@ impl PageFile {
     /// # Errors
     /// If one is.
     pub fn check_written<'p>(&self, files: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
-        self.file.as_ref().map_or(Ok(()), |page| side_file(page).check_others(files))
+        self.file
+            .as_ref()
+            .map_or(Ok(()), |page| side_file(page).check_others(files))
     }
 
     /// A copy of one of some models for its sketch, if there is a page.
     ///
     /// # Errors
     /// Those of [`PageFile::check_data`].
-    pub fn before(&self, path: &Path, model: &Model, models: usize) -> Result<Option<Before>, Error> {
+    pub fn before(
+        &self,
+        path: &Path,
+        model: &Model,
+        models: usize,
+    ) -> Result<Option<Before>, Error> {
         self.check_data(path, model)?;
-        Ok(self.file.as_ref().map(|_| Before::of(path.display().to_string(), model, models)))
+        Ok(self
+            .file
+            .as_ref()
+            .map(|_| Before::of(path.display().to_string(), model, models)))
     }
 
     /// Checks that a model does not use the file of the page.
@@ -65,19 +80,36 @@ impl PageFile {
     /// # Errors
     /// If the model stores tensors in it.
     pub fn check_data(&self, path: &Path, model: &Model) -> Result<(), Error> {
-        self.file.as_ref().map_or(Ok(()), |page| side_file(page).check_data(path, model))
+        self.file
+            .as_ref()
+            .map_or(Ok(()), |page| side_file(page).check_data(path, model))
     }
 
-    /// Writes the page, as far as it is known, to a file without a name before models are replaced: a page that cannot be written must not
-    /// be noticed when the models that it describes are gone. The space is kept until the result is dropped.
+    /// Writes the page, as far as it is known, to a file without a name before models are replaced:
+    /// a page that cannot be written must not be noticed when the models that it describes are
+    /// gone. The space is kept until the result is dropped.
     ///
     /// # Errors
     /// Those of the operating system.
-    pub fn reserve(&self, command: &'static str, sketches: &[Sketch], results: Results) -> Result<Option<Reserved>, Error> {
-        let Some(file) = &self.file else { return Ok(None) };
-        let page = Page { command, sketches: sketches.iter().collect(), results };
-        let reserved = layout_of(|bytes| page_html(&page, &[]).write(bytes)).and_then(|layout| reserve(layout, file));
-        reserved.map(Some).map_err(|error| not_written(&file.display().to_string(), error))
+    pub fn reserve(
+        &self,
+        command: &'static str,
+        sketches: &[Sketch],
+        results: Results,
+    ) -> Result<Option<Reserved>, Error> {
+        let Some(file) = &self.file else {
+            return Ok(None);
+        };
+        let page = Page {
+            command,
+            sketches: sketches.iter().collect(),
+            results,
+        };
+        let reserved = layout_of(|bytes| page_html(&page, &[]).write(bytes))
+            .and_then(|layout| reserve(layout, file));
+        reserved
+            .map(Some)
+            .map_err(|error| not_written(&file.display().to_string(), error))
     }
 
     /// Writes the page, if one is wanted, unless an error of the run says that it must not be.
@@ -92,17 +124,27 @@ impl PageFile {
         errors: &[Error],
         messages: Messages,
     ) -> Result<(), Error> {
-        let Some(file) = &self.file else { return Ok(()) };
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
         if side_file(file).is_refused(errors) {
             return Ok(());
         }
-        let page = Page { command, sketches: sketches.iter().collect(), results };
+        let page = Page {
+            command,
+            sketches: sketches.iter().collect(),
+            results,
+        };
         write_page(&page_html(&page, errors), file, messages)
     }
 }
 
 fn side_file(page: &Path) -> SideFile<'_> {
-    SideFile { path: page, what: "report", is_one: is_page }
+    SideFile {
+        path: page,
+        what: "report",
+        is_one: is_page,
+    }
 }
 
 /// Writes a page to a file, and says so.
@@ -112,7 +154,10 @@ fn side_file(page: &Path) -> SideFile<'_> {
 pub fn write_page(page: &Document, file: &Path, messages: Messages) -> Result<(), Error> {
     side_file(file).write(|bytes| page.write(bytes))?;
     if !messages.quiet {
-        say(message(format_args!("report written to {}", file.display())));
+        say(message(format_args!(
+            "report written to {}",
+            file.display()
+        )));
     }
     Ok(())
 }

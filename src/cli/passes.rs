@@ -28,10 +28,14 @@ pub struct ListPasses {
 
 impl ListPasses {
     pub fn run(&self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let is_wanted = |(_, pass): &(_, &Pass)| self.name.as_deref().is_none_or(|name| name == pass.name);
+        let is_wanted =
+            |(_, pass): &(_, &Pass)| self.name.as_deref().is_none_or(|name| name == pass.name);
         let wanted: Vec<_> = passes::all().filter(is_wanted).collect();
         match (wanted.as_slice(), self.format) {
-            ([], _) => bail!("unknown pass '{}'; `recast passes` lists all passes", self.name.as_deref().unwrap_or_default()),
+            ([], _) => bail!(
+                "unknown pass '{}'; `recast passes` lists all passes",
+                self.name.as_deref().unwrap_or_default()
+            ),
             (passes, Format::Json) => print(report::passes_json(passes))?,
             (_, Format::Text) if messages.quiet => {}
             ([(_, pass)], Format::Text) if self.name.is_some() => print(report::pass_text(pass))?,

@@ -19,8 +19,15 @@ pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
         list if files::is_stdin(list) => Box::new(io::stdin().lock()),
         list => Box::new(BufReader::new(folders::read(list).with_context(name)?)),
     };
-    let lines = reader.lines().collect::<io::Result<Vec<String>>>().with_context(name)?;
-    Ok(lines.into_iter().filter(|line| !line.is_empty()).map(PathBuf::from).collect())
+    let lines = reader
+        .lines()
+        .collect::<io::Result<Vec<String>>>()
+        .with_context(name)?;
+    Ok(lines
+        .into_iter()
+        .filter(|line| !line.is_empty())
+        .map(PathBuf::from)
+        .collect())
 }
 
 /// A model file.
@@ -31,24 +38,40 @@ pub struct Found {
     pub in_folder: bool,
 }
 
-/// The files that the paths of a command name, and the errors of patterns, for instance of those that match no file. A path that does not
-/// exist is a pattern if it contains `*`, `?` or `[`: quoted patterns and those of some shells and scripts are not expanded by the shell.
+/// The files that the paths of a command name, and the errors of patterns, for instance of those
+/// that match no file. A path that does not exist is a pattern if it contains `*`, `?` or `[`:
+/// quoted patterns and those of some shells and scripts are not expanded by the shell.
 pub fn expand_patterns(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Error>) {
     let mut all = Vec::new();
     for path in paths {
-        match path.to_str().filter(|text| is_pattern(text) && folders::stat(path).is_err()) {
+        match path
+            .to_str()
+            .filter(|text| is_pattern(text) && folders::stat(path).is_err())
+        {
             Some(pattern) => {
                 let before = all.len();
                 expand_pattern(pattern, Ignored::Nothing, &mut all);
                 if all.len() == before {
-                    all.push(Err(Error::new(ErrorKind::NotFound, NO_MATCH).in_file(pattern)));
+                    all.push(Err(
+                        Error::new(ErrorKind::NotFound, NO_MATCH).in_file(pattern)
+                    ));
                 }
             }
-            None => all.push(Ok(Found { path: path.clone(), in_folder: false })),
+            None => all.push(Ok(Found {
+                path: path.clone(),
+                in_folder: false,
+            })),
         }
     }
     let (found, errors): (Vec<_>, Vec<_>) = all.into_iter().partition(Result::is_ok);
-    (found.into_iter().flatten().map(|found| found.path).collect(), errors.into_iter().filter_map(Result::err).collect())
+    (
+        found
+            .into_iter()
+            .flatten()
+            .map(|found| found.path)
+            .collect(),
+        errors.into_iter().filter_map(Result::err).collect(),
+    )
 }
 
 /// The error of a pattern without matches.
@@ -67,14 +90,20 @@ pub enum Ignored {
     Nothing,
 }
 
-/// The model files that a path names; those of a folder or pattern, which may have none, are sorted by name. A path that cannot be read
-/// yields an error in place of its files.
+/// The model files that a path names; those of a folder or pattern, which may have none, are sorted
+/// by name. A path that cannot be read yields an error in place of its files.
 pub fn expand(path: &Path, ignored: Ignored) -> Vec<Result<Found, Error>> {
     let mut all = Vec::new();
     match folders::stat_target(path) {
-        _ if files::is_stdin(path) => all.push(Ok(Found { path: path.to_owned(), in_folder: false })),
+        _ if files::is_stdin(path) => all.push(Ok(Found {
+            path: path.to_owned(),
+            in_folder: false,
+        })),
         Ok(found) if found.kind == Kind::Folder => walk(path, ignored, &mut all),
-        Ok(_) => all.push(Ok(Found { path: plain(path), in_folder: false })),
+        Ok(_) => all.push(Ok(Found {
+            path: plain(path),
+            in_folder: false,
+        })),
         Err(error) => match path.to_str().filter(|text| is_pattern(text)) {
             Some(pattern) => expand_pattern(pattern, ignored, &mut all),
             None => all.push(Err(failure(path, error))),
@@ -87,8 +116,10 @@ fn expand_pattern(pattern: &str, ignored: Ignored, all: &mut Vec<Result<Found, E
     // The folder to search, and the pattern of the paths beneath it.
     let (folder, below): (PathBuf, Vec<Component>) = split(pattern);
     let is_of_folders = below.last().is_some_and(|last| last.as_os_str() == "**");
-    let names: Vec<_> =
-        below[..below.len() - usize::from(is_of_folders)].iter().map(|name| name.as_os_str().to_string_lossy()).collect();
+    let names: Vec<_> = below[..below.len() - usize::from(is_of_folders)]
+        .iter()
+        .map(|name| name.as_os_str().to_string_lossy())
+        .collect();
     let glob = match patterns::of_paths(&names.join("/")) {
         Ok(glob) => glob,
         Err(bad) => {
@@ -97,12 +128,19 @@ fn expand_pattern(pattern: &str, ignored: Ignored, all: &mut Vec<Result<Found, E
         }
     };
     let shows_hidden = names.iter().any(|name| name.starts_with('.'));
-    let mut walker = entries(&folder, ignored, move |entry| shows_hidden || !is_hidden(entry));
+    let mut walker = entries(&folder, ignored, move |entry| {
+        shows_hidden || !is_hidden(entry)
+    });
     if !names.iter().any(|name| name.contains("**")) {
         walker.max_depth(Some(names.len()));
     }
     // A pattern in a folder that does not exist matches nothing.
-    for entry in folder.is_dir().then(|| walker.build()).into_iter().flatten() {
+    for entry in folder
+        .is_dir()
+        .then(|| walker.build())
+        .into_iter()
+        .flatten()
+    {
         match entry {
             Ok(entry) => {
                 let below = entry.path().strip_prefix(&folder).unwrap_or(entry.path());
@@ -121,18 +159,36 @@ fn expand_pattern(pattern: &str, ignored: Ignored, all: &mut Vec<Result<Found, E
 /// The components of a pattern before the first with a wildcard, as a path, and the others.
 fn split(pattern: &str) -> (PathBuf, Vec<Component<'_>>) {
     let components: Vec<Component> = Path::new(pattern).components().collect();
-    let is_plain = |component: &&Component| component.as_os_str().to_str().is_some_and(|name| !is_pattern(name));
+    let is_plain = |component: &&Component| {
+        component
+            .as_os_str()
+            .to_str()
+            .is_some_and(|name| !is_pattern(name))
+    };
     let plain = components.iter().take_while(is_plain).count();
     let (folder, below) = components.split_at(plain);
     let folder: PathBuf = folder.iter().collect();
-    (if plain == 0 { PathBuf::from(".") } else { folder }, below.to_vec())
+    (
+        if plain == 0 {
+            PathBuf::from(".")
+        } else {
+            folder
+        },
+        below.to_vec(),
+    )
 }
 
-/// The entries of a folder and its subfolders, in order, except entries that are not `shown`. Links to folders are not followed: they may
-/// form a cycle.
-fn entries(folder: &Path, ignored: Ignored, shown: impl Fn(&DirEntry) -> bool + Send + Sync + 'static) -> WalkBuilder {
+/// The entries of a folder and its subfolders, in order, except entries that are not `shown`. Links
+/// to folders are not followed: they may form a cycle.
+fn entries(
+    folder: &Path,
+    ignored: Ignored,
+    shown: impl Fn(&DirEntry) -> bool + Send + Sync + 'static,
+) -> WalkBuilder {
     let mut walk = WalkBuilder::new(folder);
-    walk.standard_filters(ignored == Ignored::ByIgnoreFiles).hidden(false).sort_by_file_name(Ord::cmp);
+    walk.standard_filters(ignored == Ignored::ByIgnoreFiles)
+        .hidden(false)
+        .sort_by_file_name(Ord::cmp);
     walk.filter_entry(move |entry| entry.depth() == 0 || shown(entry));
     walk
 }
@@ -147,10 +203,19 @@ fn is_folder(entry: &DirEntry) -> bool {
 
 /// Adds the models of a folder and its subfolders, except hidden folders.
 fn walk(folder: &Path, ignored: Ignored, all: &mut Vec<Result<Found, Error>>) {
-    for entry in entries(folder, ignored, |entry| !(is_folder(entry) && is_hidden(entry))).build() {
+    for entry in entries(folder, ignored, |entry| {
+        !(is_folder(entry) && is_hidden(entry))
+    })
+    .build()
+    {
         match entry {
             Ok(entry) => {
-                if !is_folder(&entry) && entry.path().extension().is_some_and(|extension| extension == "onnx") {
+                if !is_folder(&entry)
+                    && entry
+                        .path()
+                        .extension()
+                        .is_some_and(|extension| extension == "onnx")
+                {
                     push_file(entry.path(), all);
                 }
             }
@@ -170,13 +235,22 @@ fn walk_failure(folder: &Path, error: ignore::Error) -> Error {
         cause = err;
     }
     let text = cause.to_string();
-    failure(&plain(&path), error.into_io_error().unwrap_or_else(|| io::Error::other(text)))
+    failure(
+        &plain(&path),
+        error
+            .into_io_error()
+            .unwrap_or_else(|| io::Error::other(text)),
+    )
 }
 
-/// Adds a file that was found, not named. Only regular files and links to them are added; reading a pipe would block.
+/// Adds a file that was found, not named. Only regular files and links to them are added; reading a
+/// pipe would block.
 fn push_file(path: &Path, all: &mut Vec<Result<Found, Error>>) {
     match folders::stat_target(path) {
-        Ok(found) if found.kind == Kind::File => all.push(Ok(Found { path: plain(path), in_folder: true })),
+        Ok(found) if found.kind == Kind::File => all.push(Ok(Found {
+            path: plain(path),
+            in_folder: true,
+        })),
         Ok(_) => {}
         Err(error) => all.push(Err(failure(&plain(path), error))),
     }
@@ -188,5 +262,7 @@ fn failure(path: &Path, error: io::Error) -> Error {
 
 /// The path without `./`.
 fn plain(path: &Path) -> PathBuf {
-    path.components().filter(|part| *part != Component::CurDir).collect()
+    path.components()
+        .filter(|part| *part != Component::CurDir)
+        .collect()
 }

@@ -15,15 +15,19 @@ use super::prepare::Preparation;
 use crate::base::printable::{Shown, and_more};
 use crate::files::folders;
 use crate::graph::ScopeId;
-use crate::precision::{AssumedOperator, Io, ObservedRange, OnOverflow, OnUnderflow, Policy, Quantized, sensitive_operators};
+use crate::precision::{
+    AssumedOperator, Io, ObservedRange, OnOverflow, OnUnderflow, Policy, Quantized,
+    sensitive_operators,
+};
 use crate::report::{self, About, Narrowing, Opsets, PrecisionModel, Results};
 use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime};
 
 /// Change the precision of models: FLOAT to FLOAT16 or BFLOAT16, or these to FLOAT
 ///
-/// Values get the requested type where the operators of the model's opset support it. Operators that only move elements get the type that
-/// needs the fewest casts. Constants are rounded as Cast rounds, while the file is written. Nodes that keep their types are listed with the
-/// reason. If there is nothing to change, the output has the bytes of the input.
+/// Values get the requested type where the operators of the model's opset support it. Operators
+/// that only move elements get the type that needs the fewest casts. Constants are rounded as Cast
+/// rounds, while the file is written. Nodes that keep their types are listed with the reason. If
+/// there is nothing to change, the output has the bytes of the input.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast precision model.onnx --to FLOAT16 -o model16.onnx
@@ -45,17 +49,19 @@ A node that keeps its type is not an error.", sensitive_operators().join(", ")))
 pub struct Precision {
     #[command(flatten)]
     models: Models,
-    /// The type that values get: FLOAT16 or BFLOAT16 if they are FLOAT, FLOAT if they are FLOAT16 or BFLOAT16
+    /// The type that values get: FLOAT16 or BFLOAT16 if they are FLOAT, FLOAT if they are FLOAT16
+    /// or BFLOAT16
     #[arg(long, value_name = "TYPE")]
     to: DType,
     /// The type of the values that change, if it is another one: DOUBLE, FLOAT, FLOAT16 or BFLOAT16
     #[arg(long, value_name = "TYPE")]
     from: Option<DType>,
-    /// The types of the inputs and outputs of the model: those that they have (keep), or the requested one (convert); NAME=TYPE for one of
-    /// them; may be repeated
+    /// The types of the inputs and outputs of the model: those that they have (keep), or the
+    /// requested one (convert); NAME=TYPE for one of them; may be repeated
     #[arg(long, value_name = "keep|convert|NAME=TYPE")]
     io: Vec<Signature>,
-    /// What happens to sensitive operators: they keep their types (stable), or none does for this reason (all)
+    /// What happens to sensitive operators: they keep their types (stable), or none does for this
+    /// reason (all)
     #[arg(long, value_name = "all|stable", default_value = "stable", hide_possible_values = true, value_parser = chosen::<Policy>(Policy::NAMES))]
     policy: Policy,
     /// Operators that keep their types
@@ -70,10 +76,12 @@ pub struct Precision {
     /// Operators whose types change although --policy stable keeps them
     #[arg(long, value_name = "OPS", value_delimiter = ',')]
     also_op: Vec<String>,
-    /// Nodes whose types change although --policy stable keeps them: patterns of their paths or names
+    /// Nodes whose types change although --policy stable keeps them: patterns of their paths or
+    /// names
     #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
     also_node: Vec<String>,
-    /// Operators of unknown domains that support this type, that of --to; wherever they have a type that changes
+    /// Operators of unknown domains that support this type, that of --to; wherever they have a type
+    /// that changes
     #[arg(long, value_name = "DOMAIN::OP=TYPE", value_delimiter = ',')]
     assume: Vec<AssumedOperator>,
     /// The only operators whose types change
@@ -85,38 +93,47 @@ pub struct Precision {
     /// Change constants alone; each is cast to the type that it had
     #[arg(long)]
     weights_only: bool,
-    /// Write a FLOAT model that computes the same; functions of the model round each value that would change. Any runtime then
-    /// computes what one with kernels of the type computes
+    /// Write a FLOAT model that computes the same; functions of the model round each value that
+    /// would change. Any runtime then computes what one with kernels of the type computes
     #[arg(long)]
     emulate: bool,
-    /// What becomes of finite constants beyond the range of the type: half of the largest number for masks, the largest for bounds, and no
-    /// change elsewhere (mask); no change (keep); the largest number (saturate); infinity; or an error (refuse)
+    /// What becomes of finite constants beyond the range of the type: half of the largest number
+    /// for masks, the largest for bounds, and no change elsewhere (mask); no change (keep); the
+    /// largest number (saturate); infinity; or an error (refuse)
     #[arg(long, value_name = "mask|keep|saturate|infinity|refuse", default_value = "mask", hide_possible_values = true, value_parser = chosen::<OnOverflow>(OnOverflow::NAMES))]
     on_overflow: OnOverflow,
-    /// What becomes of constants other than zero that the type makes zero: zero, except for scalars that keep divisors, roots and logarithms
-    /// from zero (allow); no change (keep); or an error (refuse)
+    /// What becomes of constants other than zero that the type makes zero: zero, except for scalars
+    /// that keep divisors, roots and logarithms from zero (allow); no change (keep); or an error
+    /// (refuse)
     #[arg(long, value_name = "allow|keep|refuse", default_value = "allow", hide_possible_values = true, value_parser = chosen::<OnUnderflow>(OnUnderflow::NAMES))]
     on_underflow: OnUnderflow,
-    /// What happens to quantized operators: they and their scales keep their types, so that runtimes fuse them to operators of integers
-    /// (keep); or scales that are normal numbers of the type change, and the operators with them (scales)
+    /// What happens to quantized operators: they and their scales keep their types, so that
+    /// runtimes fuse them to operators of integers (keep); or scales that are normal numbers of the
+    /// type change, and the operators with them (scales)
     #[arg(long, value_name = "keep|scales", default_value = "keep", hide_possible_values = true, value_parser = chosen::<Quantized>(Quantized::NAMES))]
     quantized: Quantized,
-    /// Observed numbers of values. A JSON object of the least and greatest number, and of the least magnitude other than 0 if it is known:
-    /// {"NAME": [MIN, MAX, LEAST]}. Values beyond the range of the type keep their types, and so do values all of whose numbers are below
-    /// its normal numbers, and those of which a number becomes 0 where something divides by it or takes its logarithm
+    /// Observed numbers of values. A JSON object of the least and greatest number, and of the least
+    /// magnitude other than 0 if it is known: {"NAME": [MIN, MAX, LEAST]}. Values beyond the range
+    /// of the type keep their types, and so do values all of whose numbers are below its normal
+    /// numbers, and those of which a number becomes 0 where something divides by it or takes its
+    /// logarithm
     #[arg(long, value_name = "FILE")]
     ranges: Option<PathBuf>,
-    /// The magnitude beyond which values of --ranges keep their types; by default the largest number of the type
+    /// The magnitude beyond which values of --ranges keep their types; by default the largest
+    /// number of the type
     #[arg(long, value_name = "NUMBER", requires = "ranges")]
     range_limit: Option<f64>,
-    /// The runtime that has to run the result; `recast targets` lists them. A node for which it has no kernel in the type keeps its types. The
-    /// runtime has to load the opset of the model, or that of --opset
+    /// The runtime that has to run the result; `recast targets` lists them. A node for which it has
+    /// no kernel in the type keeps its types. The runtime has to load the opset of the model, or
+    /// that of --opset
     #[arg(long, value_name = "RUNTIME@VERSION")]
     target: Option<Runtime>,
-    /// Convert to this opset of ai.onnx first; with auto, to the lowest later one that admits the most operators
+    /// Convert to this opset of ai.onnx first; with auto, to the lowest later one that admits the
+    /// most operators
     #[arg(long, value_name = "N|auto", value_parser = parse_goal)]
     opset: Option<Goal>,
-    /// Fail with exit code 2 if a pattern or a name of ranges matches nothing; otherwise it is a note
+    /// Fail with exit code 2 if a pattern or a name of ranges matches nothing; otherwise it is a
+    /// note
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -137,7 +154,10 @@ impl FromStr for Signature {
 
     fn from_str(text: &str) -> Result<Signature, String> {
         match text.rsplit_once('=') {
-            None => text.parse().map(Signature::All).map_err(|error: crate::UnknownName| format!("{error}, or NAME=TYPE")),
+            None => text
+                .parse()
+                .map(Signature::All)
+                .map_err(|error: crate::UnknownName| format!("{error}, or NAME=TYPE")),
             Some((name, dtype)) => match dtype.parse() {
                 Ok(dtype) => Ok(Signature::One(name.to_owned(), dtype)),
                 Err(error) => Err(format!("{error}")),
@@ -166,13 +186,23 @@ fn parse_goal(text: &str) -> Result<Goal, String> {
 enum Range {
     Pair([f64; 2]),
     WithLeast([f64; 3]),
-    Named { min: f64, max: f64, least: Option<f64> },
+    Named {
+        min: f64,
+        max: f64,
+        least: Option<f64>,
+    },
 }
 
 impl Precision {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let options = self.options()?;
-        let run = Run { command: "precision", doing: "changing", models: &self.models, reporting: &self.reporting, messages };
+        let run = Run {
+            command: "precision",
+            doing: "changing",
+            models: &self.models,
+            reporting: &self.reporting,
+            messages,
+        };
         run.run(|model| self.change(model, &options))
     }
 
@@ -207,10 +237,15 @@ impl Precision {
         Ok(options)
     }
 
-    fn change(&self, model: &mut Model, options: &PrecisionOptions) -> Result<Done<Narrowing>, Error> {
+    fn change(
+        &self,
+        model: &mut Model,
+        options: &PrecisionOptions,
+    ) -> Result<Done<Narrowing>, Error> {
         let prepared = self.preparation.apply(model)?;
         let opset = self.convert(model, options)?;
-        let (mut report, verification) = model.change_precision_for(options, self.reporting.verifies())?;
+        let (mut report, verification) =
+            model.change_precision_for(options, self.reporting.verifies())?;
         let notes = std::mem::take(&mut report.notes);
         if let [first, others @ ..] = report.unmatched.as_slice()
             && self.strict
@@ -219,12 +254,26 @@ impl Precision {
             let what = format!("nothing matches '{first}'{others}, which --strict does not permit");
             return Err(model.error(Error::new(ErrorKind::Usage, what)));
         }
-        Ok(Done { changes: Narrowing { opset, prepared, report }, notes, verification })
+        Ok(Done {
+            changes: Narrowing {
+                opset,
+                prepared,
+                report,
+            },
+            notes,
+            verification,
+        })
     }
 
     /// Converts a model to the opset of `--opset`; the conversion is verified, too.
-    fn convert(&self, model: &mut Model, options: &PrecisionOptions) -> Result<Option<Opsets>, Error> {
-        let (Some(goal), Some(from)) = (self.opset, model.opset(ScopeId::MAIN, "")) else { return Ok(None) };
+    fn convert(
+        &self,
+        model: &mut Model,
+        options: &PrecisionOptions,
+    ) -> Result<Option<Opsets>, Error> {
+        let (Some(goal), Some(from)) = (self.opset, model.opset(ScopeId::MAIN, "")) else {
+            return Ok(None);
+        };
         let to = match goal {
             Goal::Opset(opset) => opset,
             Goal::Auto => model.opset_for_precision(options)?.unwrap_or(from),
@@ -232,10 +281,14 @@ impl Precision {
         if to == from {
             return Ok(None);
         }
-        model.convert_for_precision(to, options, self.reporting.verifies()).map_err(|error| match error.kind() {
-            ErrorKind::NotConvertible => error.with_remedy(&format!("use recast convert --opset {to} --dry-run to list them")),
-            _ => error,
-        })?;
+        model
+            .convert_for_precision(to, options, self.reporting.verifies())
+            .map_err(|error| match error.kind() {
+                ErrorKind::NotConvertible => error.with_remedy(&format!(
+                    "use recast convert --opset {to} --dry-run to list them"
+                )),
+                _ => error,
+            })?;
         Ok(Some(Opsets { from, to }))
     }
 }
@@ -244,19 +297,34 @@ impl Precision {
 fn read_ranges(file: &Path) -> Result<BTreeMap<String, ObservedRange>, Error> {
     let name = file.display().to_string();
     let text = folders::read_text(file).map_err(|error| Error::of(&error).in_file(name.clone()))?;
-    let ranges: BTreeMap<String, Range> = serde_json::from_str(&text)
-        .map_err(|error| Error::new(ErrorKind::Usage, format!("not a JSON object of ranges: {error}")).in_file(name))?;
+    let ranges: BTreeMap<String, Range> = serde_json::from_str(&text).map_err(|error| {
+        Error::new(
+            ErrorKind::Usage,
+            format!("not a JSON object of ranges: {error}"),
+        )
+        .in_file(name)
+    })?;
     let observed = |range| match range {
         Range::Pair(bounds) => bounds.into(),
-        Range::WithLeast([min, max, least]) => ObservedRange { min, max, least: Some(least) },
+        Range::WithLeast([min, max, least]) => ObservedRange {
+            min,
+            max,
+            least: Some(least),
+        },
         Range::Named { min, max, least } => ObservedRange { min, max, least },
     };
-    Ok(ranges.into_iter().map(|(name, range)| (name, observed(range))).collect())
+    Ok(ranges
+        .into_iter()
+        .map(|(name, range)| (name, observed(range)))
+        .collect())
 }
 
 impl Changes for Narrowing {
     fn results(models: &[PrecisionModel]) -> Results<'_> {
-        Results { precision: Some(models), ..Results::default() }
+        Results {
+            precision: Some(models),
+            ..Results::default()
+        }
     }
 
     fn places(&self) -> Vec<About> {

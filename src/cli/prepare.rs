@@ -11,7 +11,8 @@ use crate::{Error, Model};
 /// Freezing of initializers.
 #[derive(Args, Clone, Copy, Default)]
 pub struct Freeze {
-    /// Treat initializers that are graph inputs, too, as constants; the inputs are removed, and callers can no longer override them
+    /// Treat initializers that are graph inputs, too, as constants; the inputs are removed, and
+    /// callers can no longer override them
     #[arg(long)]
     freeze_initializers: bool,
 }
@@ -21,8 +22,9 @@ pub struct Freeze {
 pub struct Preparation {
     #[command(flatten)]
     freeze: Freeze,
-    /// Remove metadata_props; those of the model, graphs, functions, nodes, values and tensors. With a comma-separated list KEYS, only
-    /// entries with these keys; `pkg.torch.*` matches a prefix
+    /// Remove metadata_props; those of the model, graphs, functions, nodes, values and tensors.
+    /// With a comma-separated list KEYS, only entries with these keys; `pkg.torch.*` matches a
+    /// prefix
     #[arg(long, value_name = "KEYS", num_args = 0..=1, require_equals = true, default_missing_value = "*", value_parser = parse_keys)]
     drop_metadata: Option<MetadataKeys>,
 }
@@ -30,7 +32,9 @@ pub struct Preparation {
 impl Freeze {
     /// The names of the frozen initializers.
     pub fn apply(self, model: &mut Model) -> Result<Option<Vec<String>>, Error> {
-        self.freeze_initializers.then(|| model.freeze_initializers()).transpose()
+        self.freeze_initializers
+            .then(|| model.freeze_initializers())
+            .transpose()
     }
 }
 
@@ -38,9 +42,19 @@ impl Preparation {
     /// Prepares a model and reports the changes.
     pub fn apply(&self, model: &mut Model) -> Result<Prepared, Error> {
         let frozen_initializers = self.freeze.apply(model)?;
-        let keys = self.drop_metadata.as_ref().map(|keys| model.drop_metadata(keys)).transpose()?;
-        let dropped_metadata = keys.map(|keys| DroppedMetadata { entries: keys.values().sum(), keys });
-        Ok(Prepared { frozen_initializers, dropped_metadata })
+        let keys = self
+            .drop_metadata
+            .as_ref()
+            .map(|keys| model.drop_metadata(keys))
+            .transpose()?;
+        let dropped_metadata = keys.map(|keys| DroppedMetadata {
+            entries: keys.values().sum(),
+            keys,
+        });
+        Ok(Prepared {
+            frozen_initializers,
+            dropped_metadata,
+        })
     }
 
     /// How metadata that remains is removed.

@@ -23,7 +23,10 @@ thread_local! {
 }
 
 /// Runs `work` with a callback for the progress of the models that this thread opens.
-pub fn reported_to<T>(callback: impl Fn(Progress) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
+pub fn reported_to<T>(
+    callback: impl Fn(Progress) + Send + Sync + 'static,
+    work: impl FnOnce() -> T,
+) -> T {
     CALLBACK.set(Some(Arc::new(callback)));
     let result = work();
     CALLBACK.set(None);
@@ -44,20 +47,39 @@ pub fn of_files<T>(messages: Messages, files: &[SaveProgress], write: impl FnOnc
     let state = || {
         let written = files.iter().map(SaveProgress::written).sum();
         // The file that is written, or was written last.
-        let current = files.iter().rev().find(|file| file.phase() != Phase::Planning);
-        (written, words(current.map_or(Phase::Planning, SaveProgress::phase), written, bytes))
+        let current = files
+            .iter()
+            .rev()
+            .find(|file| file.phase() != Phase::Planning);
+        (
+            written,
+            words(
+                current.map_or(Phase::Planning, SaveProgress::phase),
+                written,
+                bytes,
+            ),
+        )
     };
     let bar = bar(messages, bytes);
     show(&bar, PACE, state, write)
 }
 
-/// Processes models with a progress bar of their number; `verb` is what is done with them: `reading`.
-pub fn of_models<T>(messages: Messages, verb: &str, models: usize, work: impl FnOnce(&Done) -> T) -> T {
+/// Processes models with a progress bar of their number; `verb` is what is done with them:
+/// `reading`.
+pub fn of_models<T>(
+    messages: Messages,
+    verb: &str,
+    models: usize,
+    work: impl FnOnce(&Done) -> T,
+) -> T {
     let bar = bar(messages, models as u64);
     let done = Done::default();
     let state = || {
         let done = done.0.load(Ordering::Relaxed);
-        (done, format!("{verb}, {done} of {}", plural(models, "model")))
+        (
+            done,
+            format!("{verb}, {done} of {}", plural(models, "model")),
+        )
     };
     show(&bar, PACE, state, || work(&done))
 }
@@ -84,7 +106,11 @@ impl Done {
 
 /// A bar on standard error; drawn on terminals only.
 fn bar(messages: Messages, total: u64) -> ProgressBar {
-    let target = if messages.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let target = if messages.quiet {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr()
+    };
     ProgressBar::with_draw_target(Some(total), target).with_style(style())
 }
 
@@ -99,13 +125,22 @@ struct Pace {
     next: Duration,
 }
 
-const PACE: Pace = Pace { first: Duration::from_secs(1), next: Duration::from_millis(100) };
+const PACE: Pace = Pace {
+    first: Duration::from_secs(1),
+    next: Duration::from_millis(100),
+};
 
 /// The amount done, of the total, and in words.
 type State = (u64, String);
 
-/// Runs `work`; if it takes long, another thread polls its progress and draws the bar until it ends.
-fn show<T>(bar: &ProgressBar, pace: Pace, state: impl Fn() -> State + Sync, work: impl FnOnce() -> T) -> T {
+/// Runs `work`; if it takes long, another thread polls its progress and draws the bar until it
+/// ends.
+fn show<T>(
+    bar: &ProgressBar,
+    pace: Pace,
+    state: impl Fn() -> State + Sync,
+    work: impl FnOnce() -> T,
+) -> T {
     if bar.is_hidden() {
         return work();
     }
@@ -113,14 +148,20 @@ fn show<T>(bar: &ProgressBar, pace: Pace, state: impl Fn() -> State + Sync, work
     thread::scope(|scope| {
         let state = &state;
         // If no thread can be started, the work runs without a bar.
-        let _ = thread::Builder::new().spawn_scoped(scope, move || draw_until(&ended, bar, pace, state));
+        let _ = thread::Builder::new()
+            .spawn_scoped(scope, move || draw_until(&ended, bar, pace, state));
         let result = work();
         drop(end);
         result
     })
 }
 
-fn draw_until(ended: &Receiver<()>, bar: &ProgressBar, pace: Pace, state: &(impl Fn() -> State + Sync)) {
+fn draw_until(
+    ended: &Receiver<()>,
+    bar: &ProgressBar,
+    pace: Pace,
+    state: &(impl Fn() -> State + Sync),
+) {
     let draw = || {
         let (done, words) = state();
         bar.set_message(words);
@@ -156,7 +197,10 @@ mod tests {
     #[test]
     fn the_bar_shows_progress_and_is_cleared_at_the_end() {
         let terminal = InMemoryTerm::new(10, 80);
-        let pace = Pace { first: Duration::ZERO, next: Duration::ZERO };
+        let pace = Pace {
+            first: Duration::ZERO,
+            next: Duration::ZERO,
+        };
         let (look, looks) = mpsc::channel();
         let (go, goes) = mpsc::channel();
         let (look, goes) = (Mutex::new(look), Mutex::new(goes));
@@ -165,7 +209,8 @@ mod tests {
             goes.lock().unwrap().recv().ok();
             (3, "writing".to_owned())
         };
-        // The second poll happens after the first was drawn; it blocks, so that nothing is drawn while the terminal is read.
+        // The second poll happens after the first was drawn; it blocks, so that nothing is drawn
+        // while the terminal is read.
         go.send(()).unwrap();
         let seen = show(&bar_on(&terminal, 10), pace, done, || {
             looks.iter().take(2).count();
@@ -173,15 +218,34 @@ mod tests {
             drop(go);
             seen
         });
-        assert_eq!((seen.as_str(), terminal.contents().as_str()), ("3 of 10, writing", ""));
+        assert_eq!(
+            (seen.as_str(), terminal.contents().as_str()),
+            ("3 of 10, writing", "")
+        );
     }
 
     #[test]
     fn short_work_shows_nothing() {
         let terminal = InMemoryTerm::new(10, 80);
-        let never = Pace { first: Duration::MAX, next: Duration::MAX };
-        let result = show(&bar_on(&terminal, 10), never, || unreachable!("not polled"), || 7);
-        assert_eq!((result, terminal.moves_since_last_check().trim_end_matches("Flush\n")), (7, ""));
+        let never = Pace {
+            first: Duration::MAX,
+            next: Duration::MAX,
+        };
+        let result = show(
+            &bar_on(&terminal, 10),
+            never,
+            || unreachable!("not polled"),
+            || 7,
+        );
+        assert_eq!(
+            (
+                result,
+                terminal
+                    .moves_since_last_check()
+                    .trim_end_matches("Flush\n")
+            ),
+            (7, "")
+        );
     }
 
     #[test]
@@ -195,12 +259,18 @@ mod tests {
             drawn.lock().unwrap().send(done).ok();
             (done, "writing".to_owned())
         };
-        let pace = Pace { first: Duration::ZERO, next: Duration::ZERO };
+        let pace = Pace {
+            first: Duration::ZERO,
+            next: Duration::ZERO,
+        };
         show(&bar_on(&terminal, 10), pace, state, || {
             draws.recv().unwrap();
             position.store(10, Ordering::Relaxed);
         });
-        assert_eq!((draws.try_iter().last(), terminal.contents().as_str()), (Some(10), ""));
+        assert_eq!(
+            (draws.try_iter().last(), terminal.contents().as_str()),
+            (Some(10), "")
+        );
     }
 
     #[test]
@@ -217,7 +287,13 @@ mod tests {
             bar.set_message(words(phase, 1024, 4096));
             bar.set_position(1024);
             bar.tick();
-            assert!(terminal.contents().ends_with(&format!(" 25%, {expected}, 0s")), "{}", terminal.contents());
+            assert!(
+                terminal
+                    .contents()
+                    .ends_with(&format!(" 25%, {expected}, 0s")),
+                "{}",
+                terminal.contents()
+            );
             bar.abandon();
         }
     }

@@ -9,7 +9,8 @@ pub const ALLOW_FOLDER: &str = "use --allow-data-dir DIR to allow its folder";
 
 /// Adds the option that helps, if there is one, to an error of a model.
 pub fn with_remedy(error: Error) -> Error {
-    let remedy = std::iter::successors(StdError::source(&error), |cause| (*cause).source()).find_map(of_cause);
+    let remedy = std::iter::successors(StdError::source(&error), |cause| (*cause).source())
+        .find_map(of_cause);
     match remedy {
         Some(remedy) => error.with_remedy(remedy),
         None => error,
@@ -22,17 +23,23 @@ pub fn of_cause(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
         return Some(ALLOW_FOLDER);
     }
     if cause.is::<NotVerified>() {
-        return Some("attach the output of `recast inspect --format json`; --no-verify writes the result unverified");
+        return Some(
+            "attach the output of `recast inspect --format json`; --no-verify writes the result unverified",
+        );
     }
     Some(match cause.downcast_ref()? {
         Unplaceable::Stream => "use --external-data inline, or -o FILE",
         Unplaceable::FileOfStream => "use -o FILE",
         Unplaceable::TooLarge(_) => "use -o FILE --external-data DATA_FILE",
         Unplaceable::UnsafeCopy { .. } => "use --external-data inline or FILE",
-        Unplaceable::BadName(_) | Unplaceable::SameFile(_) | Unplaceable::OverModel(_) | Unplaceable::InUse { .. } => {
-            "use another name for --external-data"
-        }
+        Unplaceable::BadName(_)
+        | Unplaceable::SameFile(_)
+        | Unplaceable::OverModel(_)
+        | Unplaceable::InUse { .. } => "use another name for --external-data",
         Unplaceable::OverData(_) => "use another output",
-        Unplaceable::Tensor { .. } | Unplaceable::Output(_) | Unplaceable::Linked { .. } | Unplaceable::Refused(_) => return None,
+        Unplaceable::Tensor { .. }
+        | Unplaceable::Output(_)
+        | Unplaceable::Linked { .. }
+        | Unplaceable::Refused(_) => return None,
     })
 }

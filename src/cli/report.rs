@@ -14,14 +14,19 @@ use super::page::{PageFile, write_page};
 use super::remedy::with_remedy;
 use super::streams::{is_terminal, print, say_errors};
 use crate::diff::inspect;
-use crate::report::{self, About, Before, ComparedModels, FoldedModel, Folding, Lengths, LintRun, Page, Prepared, Results, Sketch};
+use crate::report::{
+    self, About, Before, ComparedModels, FoldedModel, Folding, Lengths, LintRun, Page, Prepared,
+    Results, Sketch,
+};
 use crate::{Comparison, Error, FoldOptions, LintOptions, Model, diff};
 
 /// Write an HTML page about a model, or about the differences between two
 ///
-/// The page is one file that opens without a network. About one model it shows the opsets, operators and tensors, the runtimes that load
-/// it, the casts that `recast fold` would fold and the reasons for the others, the findings of `recast lint` with its default rules, and
-/// the graph around each of these places. About two models it shows what `recast diff` finds. No model is written.
+/// The page is one file that opens without a network. About one model it shows the opsets,
+/// operators and tensors, the runtimes that load it, the casts that `recast fold` would fold and
+/// the reasons for the others, the findings of `recast lint` with its default rules, and the graph
+/// around each of these places. About two models it shows what `recast diff` finds. No model is
+/// written.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast report model.onnx -o model.html
@@ -76,20 +81,37 @@ impl Report {
             bail!("an HTML page is not printed to a terminal; use -o FILE.html");
         }
         let page_file = PageFile::at(self.output.clone());
-        let inputs = [Some(&self.model), self.other.as_ref()].into_iter().flatten();
+        let inputs = [Some(&self.model), self.other.as_ref()]
+            .into_iter()
+            .flatten();
         if !is_stdout {
             page_file.check(inputs.map(PathBuf::as_path))?;
         }
-        let made = caught(&self.model, || Ok(self.make(if is_stdout { None } else { Some(&page_file) })));
-        let made = made.unwrap_or_else(|error| Made { errors: vec![error], ..Made::default() });
-        let Made { sketch, folded, linted, compared, errors } = &made;
+        let made = caught(&self.model, || {
+            Ok(self.make(if is_stdout { None } else { Some(&page_file) }))
+        });
+        let made = made.unwrap_or_else(|error| Made {
+            errors: vec![error],
+            ..Made::default()
+        });
+        let Made {
+            sketch,
+            folded,
+            linted,
+            compared,
+            errors,
+        } = &made;
         let results = Results {
             fold: Some(folded.as_slice()).filter(|models| !models.is_empty()),
             lint: linted.as_ref(),
             diff: compared.as_ref(),
             ..Results::default()
         };
-        let page = Page { command: "report", sketches: sketch.iter().collect(), results };
+        let page = Page {
+            command: "report",
+            sketches: sketch.iter().collect(),
+            results,
+        };
         let document = match self.format {
             PageFormat::Html => report::page_html(&page, errors),
             PageFormat::Json => report::page_json(&page, errors),
@@ -102,7 +124,11 @@ impl Report {
             (_, None) => {}
         }
         say_errors(errors);
-        Ok(if errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) })
+        Ok(if errors.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::from(2)
+        })
     }
 
     fn make(&self, page: Option<&PageFile>) -> Made {
@@ -111,23 +137,38 @@ impl Report {
             page.map_or(Ok(()), |page| page.check_data(path, &model))?;
             Ok(model)
         };
-        let opened = [Some(&self.model), self.other.as_ref()].map(|path| path.map(|path| caught(path, || open(path))).transpose());
+        let opened = [Some(&self.model), self.other.as_ref()]
+            .map(|path| path.map(|path| caught(path, || open(path))).transpose());
         match opened {
             [Ok(Some(model)), Ok(None)] => self.about_one(&model),
             [Ok(Some(left)), Ok(Some(right))] => self.about_two(&left, &right),
-            opened => Made { errors: opened.into_iter().filter_map(Result::err).map(with_remedy).collect(), ..Made::default() },
+            opened => Made {
+                errors: opened
+                    .into_iter()
+                    .filter_map(Result::err)
+                    .map(with_remedy)
+                    .collect(),
+                ..Made::default()
+            },
         }
     }
 
     /// The page about a model: what it is, what folding would do, and what is wrong.
     fn about_one(&self, model: &Model) -> Made {
         let path = self.model.display().to_string();
-        let mut made = Made { errors: model.inspect().1, ..Made::default() };
+        let mut made = Made {
+            errors: model.inspect().1,
+            ..Made::default()
+        };
         let (mut about, mut folds) = (Vec::new(), Vec::new());
         match model.lint(&LintOptions::default()) {
             Ok(findings) => {
                 about.extend(About::found(&findings));
-                made.linted = Some(LintRun { findings, models: vec![path.clone()], ..LintRun::default() });
+                made.linted = Some(LintRun {
+                    findings,
+                    models: vec![path.clone()],
+                    ..LintRun::default()
+                });
             }
             Err(error) => made.errors.push(error),
         }
@@ -135,12 +176,20 @@ impl Report {
         match changed.fold(&FoldOptions::default()) {
             Ok(report) => {
                 folds = About::folded(&report);
-                let lengths = Lengths { bytes_in: model.bytes(), bytes_out: changed.bytes() };
+                let lengths = Lengths {
+                    bytes_in: model.bytes(),
+                    bytes_out: changed.bytes(),
+                };
                 let before = inspect::counts(model, lengths.bytes_in);
                 let after = inspect::counts(&changed, lengths.bytes_out);
                 let changes = Folding::new(Prepared::default(), report);
-                let folded = FoldedModel::unwritten(path.clone(), true, changes, Vec::new(), before);
-                made.folded.push(FoldedModel { lengths: Some(lengths), after: Some(after), ..folded });
+                let folded =
+                    FoldedModel::unwritten(path.clone(), true, changes, Vec::new(), before);
+                made.folded.push(FoldedModel {
+                    lengths: Some(lengths),
+                    after: Some(after),
+                    ..folded
+                });
             }
             Err(error) => made.errors.push(error),
         }
@@ -155,15 +204,22 @@ impl Report {
     /// The page about two models: their differences.
     fn about_two(&self, left: &Model, right: &Model) -> Made {
         let (differences, errors) = match diff(left, right) {
-            Ok(Comparison { differences, errors }) => (differences, errors.into_iter().map(with_remedy).collect()),
+            Ok(Comparison {
+                differences,
+                errors,
+            }) => (differences, errors.into_iter().map(with_remedy).collect()),
             Err(error) => (Vec::new(), vec![with_remedy(error)]),
         };
         let about = About::compared(&differences);
-        let [left_name, right_name] =
-            [Some(&self.model), self.other.as_ref()].map(|path| path.map_or_else(String::new, |path| path.display().to_string()));
+        let [left_name, right_name] = [Some(&self.model), self.other.as_ref()]
+            .map(|path| path.map_or_else(String::new, |path| path.display().to_string()));
         Made {
             sketch: Some(Before::of(left_name.clone(), left, 1).sketch(&about, Some(right))),
-            compared: Some(ComparedModels { left: left_name, right: right_name, differences }),
+            compared: Some(ComparedModels {
+                left: left_name,
+                right: right_name,
+                differences,
+            }),
             errors,
             ..Made::default()
         }

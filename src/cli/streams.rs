@@ -1,7 +1,10 @@
-//! Standard output and standard error, or texts in memory in their place. Only this module writes to them, except for models
-//! (`files::save`) and the progress bar, which contains numbers only.
+//! Standard output and standard error, or texts in memory in their place. Only this module writes
+//! to them, except for models (`files::save`) and the progress bar, which contains numbers only.
 
-#![expect(clippy::disallowed_methods, reason = "all text printed here is escaped")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "all text printed here is escaped"
+)]
 
 use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
@@ -34,14 +37,18 @@ pub fn captured<T>(work: impl FnOnce() -> T) -> (T, Texts) {
 }
 
 /// Appends to one of the texts; `Err` with the argument if the streams are those of the process.
-fn append<'d>(printed: Printed<'d>, text: impl FnOnce(&mut Texts) -> &mut Vec<u8>) -> Result<io::Result<()>, Printed<'d>> {
+fn append<'d>(
+    printed: Printed<'d>,
+    text: impl FnOnce(&mut Texts) -> &mut Vec<u8>,
+) -> Result<io::Result<()>, Printed<'d>> {
     TEXTS.with_borrow_mut(|texts| match texts {
         Some(texts) => Ok(write(printed, ColorChoice::Never, text(texts), || {})),
         None => Err(printed),
     })
 }
 
-/// Prints a complete result to standard output. A broken pipe is not an error and does not change the exit code.
+/// Prints a complete result to standard output. A broken pipe is not an error and does not change
+/// the exit code.
 ///
 /// # Errors
 /// Those of the operating system.
@@ -56,17 +63,29 @@ pub fn print<'d>(result: impl Into<Printed<'d>>) -> io::Result<()> {
 pub fn print_coloured<'d>(result: impl Into<Printed<'d>>, colours: ColorChoice) -> io::Result<()> {
     let written = append(result.into(), |texts| &mut texts.output)
         .unwrap_or_else(|result| write(result, colours, io::stdout(), process::note_output));
-    written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+    written.or_else(|error| {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Ok(())
+        } else {
+            Err(error)
+        }
+    })
 }
 
-/// Prints a message, or a report while standard output holds a model, to standard error. Errors of standard error are ignored.
+/// Prints a message, or a report while standard output holds a model, to standard error. Errors of
+/// standard error are ignored.
 pub fn say<'d>(message: impl Into<Printed<'d>>) {
     let _ = append(message.into(), |texts| &mut texts.errors)
         .unwrap_or_else(|message| write(message, ColorChoice::Auto, io::stderr(), || {}));
 }
 
 /// Writes to a stream; `begin` is called before the first byte is written.
-fn write(printed: Printed, colours: ColorChoice, stream: impl RawStream + AsLockedWrite, begin: fn()) -> io::Result<()> {
+fn write(
+    printed: Printed,
+    colours: ColorChoice,
+    stream: impl RawStream + AsLockedWrite,
+    begin: fn(),
+) -> io::Result<()> {
     match printed {
         Printed::Text(text) => {
             begin();
@@ -82,7 +101,8 @@ fn write(printed: Printed, colours: ColorChoice, stream: impl RawStream + AsLock
             }
         }
         Printed::Document(document) => {
-            // A document may be made while it is written, which can exceed the memory limit before its first byte is written.
+            // A document may be made while it is written, which can exceed the memory limit before
+            // its first byte is written.
             let mut out = io::BufWriter::with_capacity(1 << 16, Beginning { stream, begin });
             document.write(&mut out)?;
             out.flush()
@@ -130,7 +150,11 @@ pub fn is_terminal() -> bool {
 
 /// The width of text output, if standard output is a terminal.
 pub fn text_width() -> Option<usize> {
-    let terminal = if is_terminal() { terminal_size::terminal_size() } else { None };
+    let terminal = if is_terminal() {
+        terminal_size::terminal_size()
+    } else {
+        None
+    };
     terminal.map(|(width, _)| usize::from(width.0).clamp(NARROWEST, WIDEST))
 }
 

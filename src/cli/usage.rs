@@ -12,15 +12,22 @@ use super::streams::{message, print, say};
 use crate::base::printable::{self, Shown};
 use crate::{Error, ErrorKind};
 
-/// Prints the message of the command-line parser: help and version to standard output, usage errors to standard error, and also as the
-/// document that the arguments ask for.
+/// Prints the message of the command-line parser: help and version to standard output, usage errors
+/// to standard error, and also as the document that the arguments ask for.
 pub fn print_usage(command: &Command, arguments: &[OsString], error: clap::Error) -> ExitCode {
     let error = with_tip(of_escaped(command, arguments, error));
     if error.use_stderr() {
         let text = error.render().to_string();
-        let paragraph: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        let paragraph: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .take_while(|line| !line.is_empty())
+            .collect();
         let paragraph = paragraph.join(" ");
-        let failure = Error::new(ErrorKind::Usage, paragraph.strip_prefix("error: ").unwrap_or(&paragraph));
+        let failure = Error::new(
+            ErrorKind::Usage,
+            paragraph.strip_prefix("error: ").unwrap_or(&paragraph),
+        );
         on_error_of_words(command, arguments).report_as(Shown::lines(&text), failure);
         return ExitCode::from(2);
     }
@@ -33,19 +40,46 @@ pub fn print_usage(command: &Command, arguments: &[OsString], error: clap::Error
     }
 }
 
-/// The error with escaped arguments: its text has several lines, and a line break in an argument must not begin another.
+/// The error with escaped arguments: its text has several lines, and a line break in an argument
+/// must not begin another.
 fn of_escaped(command: &Command, arguments: &[OsString], error: clap::Error) -> clap::Error {
-    let escaped = arguments.iter().map(|argument| printable::escaped(&argument.to_string_lossy()));
-    command.clone().try_get_matches_from(escaped).err().filter(|again| again.kind() == error.kind()).unwrap_or(error)
+    let escaped = arguments
+        .iter()
+        .map(|argument| printable::escaped(&argument.to_string_lossy()));
+    command
+        .clone()
+        .try_get_matches_from(escaped)
+        .err()
+        .filter(|again| again.kind() == error.kind())
+        .unwrap_or(error)
 }
 
 /// What people call the commands, and the command line that they mean.
 const OTHER_NAMES: &[(&str, &[&str])] = &[
-    ("recast fold --passes exact", &["simplify", "optimize", "optimise", "clean", "sim"]),
-    ("recast inspect", &["info", "show", "summary", "print", "stats", "view"]),
+    (
+        "recast fold --passes exact",
+        &["simplify", "optimize", "optimise", "clean", "sim"],
+    ),
+    (
+        "recast inspect",
+        &["info", "show", "summary", "print", "stats", "view"],
+    ),
     ("recast lint", &["check", "validate", "verify", "test"]),
-    ("recast convert --opset N", &["upgrade", "downgrade", "version", "opset", "convert-version", "version-convert"]),
-    ("recast precision --to FLOAT16", &["fp16", "half", "float16", "quantize", "autocast"]),
+    (
+        "recast convert --opset N",
+        &[
+            "upgrade",
+            "downgrade",
+            "version",
+            "opset",
+            "convert-version",
+            "version-convert",
+        ],
+    ),
+    (
+        "recast precision --to FLOAT16",
+        &["fp16", "half", "float16", "quantize", "autocast"],
+    ),
     ("recast precision --to BFLOAT16", &["bf16", "bfloat16"]),
     ("recast diff", &["compare", "cmp"]),
 ];
@@ -57,7 +91,10 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
         _ => None,
     };
     if let Some(tip) = tip {
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.into()]),
+        );
     }
     error
 }
@@ -65,18 +102,38 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
 fn tip(word: &str) -> Option<String> {
     let word = word.to_ascii_lowercase();
     if word.ends_with(".onnx") || word.ends_with(".onnxtxt") {
-        return Some("a command comes first, such as `recast inspect MODEL` or `recast fold MODEL -o OUT`".to_owned());
+        return Some(
+            "a command comes first, such as `recast inspect MODEL` or `recast fold MODEL -o OUT`"
+                .to_owned(),
+        );
     }
-    let (command, _) = OTHER_NAMES.iter().find(|(_, names)| names.contains(&word.as_str()))?;
+    let (command, _) = OTHER_NAMES
+        .iter()
+        .find(|(_, names)| names.contains(&word.as_str()))?;
     Some(format!("use `{command}`"))
 }
 
 /// Where an error that ends the run of a command line is reported.
 pub fn on_error(given: &ArgMatches) -> OnError {
-    let Some((command, given)) = given.subcommand() else { return OnError::Text };
-    let value_of = |option: &str| given.try_get_raw(option).ok().flatten().and_then(Iterator::last);
+    let Some((command, given)) = given.subcommand() else {
+        return OnError::Text;
+    };
+    let value_of = |option: &str| {
+        given
+            .try_get_raw(option)
+            .ok()
+            .flatten()
+            .and_then(Iterator::last)
+    };
     // The differences that `lint --diff` prints are not a report.
-    let format = value_of("format").filter(|_| !given.try_get_one("diff").ok().flatten().copied().unwrap_or(false));
+    let format = value_of("format").filter(|_| {
+        !given
+            .try_get_one("diff")
+            .ok()
+            .flatten()
+            .copied()
+            .unwrap_or(false)
+    });
     OnError::of(
         command,
         &format.unwrap_or_default().to_string_lossy(),
@@ -86,16 +143,28 @@ pub fn on_error(given: &ArgMatches) -> OnError {
 
 /// Where an error of arguments that cannot be parsed is reported: as their `--format` says.
 fn on_error_of_words(command: &Command, arguments: &[OsString]) -> OnError {
-    let words: Vec<_> = arguments.iter().skip(1).map(|argument| argument.to_string_lossy()).collect();
+    let words: Vec<_> = arguments
+        .iter()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy())
+        .collect();
     let value_of = |option: &str| {
-        let value = |(index, word): (usize, &_)| match AsRef::<str>::as_ref(word).strip_prefix(option)? {
-            "" => words.get(index + 1).map(|value| value.to_string()),
-            joined => joined.strip_prefix('=').map(str::to_owned),
-        };
+        let value =
+            |(index, word): (usize, &_)| match AsRef::<str>::as_ref(word).strip_prefix(option)? {
+                "" => words.get(index + 1).map(|value| value.to_string()),
+                joined => joined.strip_prefix('=').map(str::to_owned),
+            };
         words.iter().enumerate().find_map(value)
     };
-    let Some(command) = words.iter().find_map(|word| command.find_subcommand(&**word)) else { return OnError::Text };
-    let output = ["-o", "--output"].iter().find_map(|option| value_of(option));
+    let Some(command) = words
+        .iter()
+        .find_map(|word| command.find_subcommand(&**word))
+    else {
+        return OnError::Text;
+    };
+    let output = ["-o", "--output"]
+        .iter()
+        .find_map(|option| value_of(option));
     OnError::of(
         command.get_name(),
         &value_of("--format").unwrap_or_default(),

@@ -7,7 +7,8 @@ use crate::ops::inference::MOST_DIMENSIONS;
 use crate::protobuf::schema::AttributeProto;
 pub(super) use Action::*;
 
-/// Converts operators that change in the same way between the version `to` and the one before it, in both directions.
+/// Converts operators that change in the same way between the version `to` and the one before it,
+/// in both directions.
 pub(super) struct Adapter {
     /// The names of the operators, separated by spaces.
     pub ops: &'static str,
@@ -19,9 +20,15 @@ pub(super) struct Adapter {
     pub down: &'static [Action],
 }
 
-/// An adapter without actions: every converted node is validated against the schema of its new version in any case.
+/// An adapter without actions: every converted node is validated against the schema of its new
+/// version in any case.
 pub(super) const fn adapter(ops: &'static str, to: i64) -> Adapter {
-    Adapter { ops, to, up: &[], down: &[] }
+    Adapter {
+        ops,
+        to,
+        up: &[],
+        down: &[],
+    }
 }
 
 impl Adapter {
@@ -40,7 +47,8 @@ impl Adapter {
 pub(super) enum Action {
     /// Removes an attribute without effect.
     Drop(&'static str),
-    /// Removes an attribute with this value, which is the behaviour of the other version; blocks on other values.
+    /// Removes an attribute with this value, which is the behaviour of the other version; blocks on
+    /// other values.
     DropIf(&'static str, Value),
     /// Writes out a default that differs between the versions.
     Write(&'static str, Value),
@@ -108,15 +116,22 @@ impl Action {
 fn unsupported(cx: &Context, name: &str) -> String {
     let op = cx.node.op_type();
     match cx.to < cx.schema.since_version {
-        true => format!("`{name}` is not supported by {op} before opset {}", cx.to + 1),
+        true => format!(
+            "`{name}` is not supported by {op} before opset {}",
+            cx.to + 1
+        ),
         false => format!("`{name}` is not supported by {op} since opset {}", cx.to),
     }
 }
 
 fn to_input(cx: &mut Context, name: &'static str, index: usize, kind: Kind) -> Result<(), Reason> {
-    let Some(attribute) = cx.attribute(name)? else { return Ok(()) };
+    let Some(attribute) = cx.attribute(name)? else {
+        return Ok(());
+    };
     if cx.input(index).is_some() {
-        return Err(NodeInvalid.because(format!("the node has both the attribute `{name}` and input {index}, which replaces it")));
+        return Err(NodeInvalid.because(format!(
+            "the node has both the attribute `{name}` and input {index}, which replaces it"
+        )));
     }
     let value = match kind {
         Kind::Int => cx.constant_ints(name, &[], &[attribute.i()]),
@@ -129,7 +144,12 @@ fn to_input(cx: &mut Context, name: &'static str, index: usize, kind: Kind) -> R
     Ok(())
 }
 
-fn to_attribute(cx: &mut Context, index: usize, name: &'static str, kind: Kind) -> Result<(), Reason> {
+fn to_attribute(
+    cx: &mut Context,
+    index: usize,
+    name: &'static str,
+    kind: Kind,
+) -> Result<(), Reason> {
     if cx.input(index).is_none() {
         return Ok(());
     }
@@ -146,8 +166,10 @@ fn to_attribute(cx: &mut Context, index: usize, name: &'static str, kind: Kind) 
         Kind::Int | Kind::IntInList => match cx.read_ints(index)?.as_slice() {
             [only] => cx.set_int(name, *only),
             other => {
-                return Err(NodeInvalid
-                    .because(format!("input {index} has {} elements, but the attribute `{name}` holds one", other.len())));
+                return Err(NodeInvalid.because(format!(
+                    "input {index} has {} elements, but the attribute `{name}` holds one",
+                    other.len()
+                )));
             }
         },
         Kind::Ints => cx.set_attribute(AttributeProto::ints(name, cx.read_ints(index)?)),
@@ -158,9 +180,15 @@ fn to_attribute(cx: &mut Context, index: usize, name: &'static str, kind: Kind) 
 }
 
 fn count_from_front(cx: &mut Context, name: &'static str) -> Result<(), Reason> {
-    let Some(attribute) = cx.attribute(name)? else { return Ok(()) };
+    let Some(attribute) = cx.attribute(name)? else {
+        return Ok(());
+    };
     let is_list = attribute.i.is_none();
-    let counted = if is_list { attribute.ints.clone() } else { vec![attribute.i()] };
+    let counted = if is_list {
+        attribute.ints.clone()
+    } else {
+        vec![attribute.i()]
+    };
     if counted.iter().all(|&axis| axis >= 0) {
         return Ok(());
     }

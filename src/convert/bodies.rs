@@ -10,15 +10,21 @@ use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
 
 /// The graphs in the attributes of a node, except those in lists.
 pub(super) fn graphs(node: &NodeProto) -> impl Iterator<Item = &GraphProto> {
-    node.attribute.iter().filter_map(|attribute| attribute.g.as_ref())
+    node.attribute
+        .iter()
+        .filter_map(|attribute| attribute.g.as_ref())
 }
 
 /// The same graphs, to be changed; other attributes are not borrowed mutably.
 pub(super) fn graphs_mut(node: &mut raw::NodeProto) -> impl Iterator<Item = &mut GraphProto> {
-    node.attribute.iter_mut().filter(|attribute| attribute.g.is_some()).filter_map(|attribute| attribute.g.as_mut())
+    node.attribute
+        .iter_mut()
+        .filter(|attribute| attribute.g.is_some())
+        .filter_map(|attribute| attribute.g.as_mut())
 }
 
-/// The nodes that are planned so far, and the graphs that contain them. Inner scopes are planned first.
+/// The nodes that are planned so far, and the graphs that contain them. Inner scopes are planned
+/// first.
 pub(super) struct Bodies<'m> {
     model: &'m Model,
     /// By node: the graphs in its attributes.
@@ -31,7 +37,12 @@ pub(super) struct Bodies<'m> {
 
 impl<'m> Bodies<'m> {
     pub fn new(model: &'m Model) -> Bodies<'m> {
-        Bodies { model, inner: model.subgraphs(), nodes: PlannedNodes::default(), initializers: HashMap::default() }
+        Bodies {
+            model,
+            inner: model.subgraphs(),
+            nodes: PlannedNodes::default(),
+            initializers: HashMap::default(),
+        }
     }
 
     /// The graphs in the attributes of a node.
@@ -44,15 +55,28 @@ impl<'m> Bodies<'m> {
         let model = self.model;
         let mut node = Cow::Borrowed(model.node(id));
         for &scope in self.of(id).iter().filter(|&&scope| self.is_planned(scope)) {
-            let ScopeKind::Subgraph { attribute, list_index, .. } = model.scope_kind(scope) else { continue };
+            let ScopeKind::Subgraph {
+                attribute,
+                list_index,
+                ..
+            } = model.scope_kind(scope)
+            else {
+                continue;
+            };
             let attribute = &mut node.to_mut().attribute[attribute as usize];
-            let Some(graph) = graph_mut(attribute, list_index) else { continue };
-            let nodes = model.nodes(scope).flat_map(|inside| match self.nodes.get(inside) {
-                Some(nodes) => nodes.get().into_owned(),
-                None => vec![self.with_planned(inside).into_owned()],
-            });
+            let Some(graph) = graph_mut(attribute, list_index) else {
+                continue;
+            };
+            let nodes = model
+                .nodes(scope)
+                .flat_map(|inside| match self.nodes.get(inside) {
+                    Some(nodes) => nodes.get().into_owned(),
+                    None => vec![self.with_planned(inside).into_owned()],
+                });
             graph.node = nodes.collect();
-            graph.initializer.extend(self.initializers.get(&scope).into_iter().flatten().cloned());
+            graph
+                .initializer
+                .extend(self.initializers.get(&scope).into_iter().flatten().cloned());
         }
         node
     }
@@ -60,7 +84,9 @@ impl<'m> Bodies<'m> {
     /// Whether a node in a scope, at any depth, has changed.
     fn is_planned(&self, scope: ScopeId) -> bool {
         let is_planned_in = |id: NodeId| self.of(id).iter().any(|&inner| self.is_planned(inner));
-        self.model.nodes(scope).any(|id| self.nodes.get(id).is_some() || is_planned_in(id))
+        self.model
+            .nodes(scope)
+            .any(|id| self.nodes.get(id).is_some() || is_planned_in(id))
     }
 
     /// Plans a new initializer.
@@ -70,9 +96,13 @@ impl<'m> Bodies<'m> {
 
     /// The new initializers, scope by scope, except those that are part of a replaced node.
     pub fn take_initializers(&mut self) -> Vec<(ScopeId, TensorProto)> {
-        let mut scopes: Vec<(ScopeId, Vec<TensorProto>)> = std::mem::take(&mut self.initializers).into_iter().collect();
+        let mut scopes: Vec<(ScopeId, Vec<TensorProto>)> =
+            std::mem::take(&mut self.initializers).into_iter().collect();
         scopes.sort_by_key(|(scope, _)| *scope);
-        scopes.into_iter().flat_map(|(scope, tensors)| tensors.into_iter().map(move |tensor| (scope, tensor))).collect()
+        scopes
+            .into_iter()
+            .flat_map(|(scope, tensors)| tensors.into_iter().map(move |tensor| (scope, tensor)))
+            .collect()
     }
 
     /// Forgets what is planned in the subgraphs of a node: its replacement contains them.

@@ -1,10 +1,13 @@
-//! Validates a node against a version of its operator: attributes, number of inputs and outputs, types.
+//! Validates a node against a version of its operator: attributes, number of inputs and outputs,
+//! types.
 //!
-//! Types are checked only where the versions differ, so that unknown types block only conversions that depend on them.
+//! Types are checked only where the versions differ, so that unknown types block only conversions
+//! that depend on them.
 
 use super::context::Context;
 use super::reason::{
-    AttributeUnsupported, InputUnsupported, NodeInvalid, OperatorDeprecated, Reason, TypeUnknown, TypeUnsupported,
+    AttributeUnsupported, InputUnsupported, NodeInvalid, OperatorDeprecated, Reason, TypeUnknown,
+    TypeUnsupported,
 };
 use crate::ops::schemas::{Formal, Schema, TypeSet, ValueType};
 use crate::ops::validity::{self, Fault, What};
@@ -21,18 +24,25 @@ pub(super) fn fits(cx: &Context, target: &'static Schema) -> Result<(), Reason> 
     types(cx, target)
 }
 
-/// Checks that the known types of a node that an expansion added are supported by the version it is written for.
+/// Checks that the known types of a node that an expansion added are supported by the version it is
+/// written for.
 pub(super) fn supports(cx: &Context) -> Result<(), Reason> {
     let mut known = operands_of(cx, None, cx.schema).filter(|operand| operand.known(cx).is_some());
     known.try_for_each(|operand| is_admitted(cx, &operand, cx.schema))
 }
 
-/// Checks what adapters rely on: the node has all required inputs of its present version, and an output if that has any. Versions
-/// of the first opsets require outputs that models omit in practice.
+/// Checks what adapters rely on: the node has all required inputs of its present version, and an
+/// output if that has any. Versions of the first opsets require outputs that models omit in
+/// practice.
 pub(super) fn operands(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {
     validity::inputs(node, version)?;
     let (least, most) = version.output_count();
-    Ok(validity::count("output", &node.output, (least.min(1), most), version)?)
+    Ok(validity::count(
+        "output",
+        &node.output,
+        (least.min(1), most),
+        version,
+    )?)
 }
 
 /// The reason for a version that removes its operator.
@@ -58,7 +68,10 @@ fn types(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
         if !operand.new.is_homogeneous() {
             continue;
         }
-        if let Some(other) = seen.iter().find(|other| other.new.type_name == operand.new.type_name) {
+        if let Some(other) = seen
+            .iter()
+            .find(|other| other.new.type_name == operand.new.type_name)
+        {
             are_equal(cx, other, &operand, target)?;
         }
         seen.push(operand);
@@ -67,13 +80,29 @@ fn types(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
 }
 
 /// The inputs and outputs of the node that the version to convert to has.
-fn operands_of(cx: &Context, old: Option<&'static Schema>, new: &'static Schema) -> impl Iterator<Item = Operand> {
-    let inputs = (0..cx.node.input.len()).filter(|&index| cx.input(index).is_some()).filter_map(move |index| {
-        Some(Operand { side: Side::Input(index), old: old.and_then(|old| old.input(index)), new: new.input(index)? })
-    });
-    let outputs = (0..cx.node.output.len()).filter(|&index| cx.has_output(index)).filter_map(move |index| {
-        Some(Operand { side: Side::Output(index), old: old.and_then(|old| old.output(index)), new: new.output(index)? })
-    });
+fn operands_of(
+    cx: &Context,
+    old: Option<&'static Schema>,
+    new: &'static Schema,
+) -> impl Iterator<Item = Operand> {
+    let inputs = (0..cx.node.input.len())
+        .filter(|&index| cx.input(index).is_some())
+        .filter_map(move |index| {
+            Some(Operand {
+                side: Side::Input(index),
+                old: old.and_then(|old| old.input(index)),
+                new: new.input(index)?,
+            })
+        });
+    let outputs = (0..cx.node.output.len())
+        .filter(|&index| cx.has_output(index))
+        .filter_map(move |index| {
+            Some(Operand {
+                side: Side::Output(index),
+                old: old.and_then(|old| old.output(index)),
+                new: new.output(index)?,
+            })
+        });
     inputs.chain(outputs)
 }
 
@@ -118,16 +147,30 @@ impl Operand {
 
 /// Versions that only add types need no check: a model with wrong types stays as wrong as it was.
 fn is_admitted(cx: &Context, operand: &Operand, target: &Schema) -> Result<(), Reason> {
-    if operand.old.is_some_and(|old| old.types.is_subset(operand.new.types)) {
+    if operand
+        .old
+        .is_some_and(|old| old.types.is_subset(operand.new.types))
+    {
         return Ok(());
     }
     let unsupported = |known: ValueType, place: &str| {
-        Err(TypeUnsupported.because(format!("{} is {known}{place}, which {target} does not support", operand.describe(cx))))
+        Err(TypeUnsupported.because(format!(
+            "{} is {known}{place}, which {target} does not support",
+            operand.describe(cx)
+        )))
     };
     if let Some(known) = operand.known(cx) {
-        return if operand.new.types.contains(known) { Ok(()) } else { unsupported(known, "") };
+        return if operand.new.types.contains(known) {
+            Ok(())
+        } else {
+            unsupported(known, "")
+        };
     }
-    match operand.types_in_calls(cx).map(|types| types.iter().find(|&known| !operand.new.types.contains(known))) {
+    match operand.types_in_calls(cx).map(|types| {
+        types
+            .iter()
+            .find(|&known| !operand.new.types.contains(known))
+    }) {
         Some(None) => Ok(()),
         Some(Some(known)) => unsupported(known, " in a call of the function"),
         None => Err(TypeUnknown.because(format!(
@@ -138,7 +181,8 @@ fn is_admitted(cx: &Context, operand: &Operand, target: &Schema) -> Result<(), R
     }
 }
 
-/// Two inputs or outputs that must have the same type in the new version had to before, or are known to.
+/// Two inputs or outputs that must have the same type in the new version had to before, or are
+/// known to.
 fn are_equal(cx: &Context, left: &Operand, right: &Operand, target: &Schema) -> Result<(), Reason> {
     if shared_before(left.old, right.old) {
         return Ok(());
@@ -157,11 +201,13 @@ fn are_equal(cx: &Context, left: &Operand, right: &Operand, target: &Schema) -> 
     }
 }
 
-/// Whether two parameters share a type variable, or have the same single type, in the version to convert from.
+/// Whether two parameters share a type variable, or have the same single type, in the version to
+/// convert from.
 fn shared_before(left: Option<&'static Formal>, right: Option<&'static Formal>) -> bool {
     match (left, right) {
         (Some(left), Some(right)) => {
-            left.shares_variable(right) || left.fixed_type().is_some() && left.fixed_type() == right.fixed_type()
+            left.shares_variable(right)
+                || left.fixed_type().is_some() && left.fixed_type() == right.fixed_type()
         }
         _ => false,
     }

@@ -38,7 +38,11 @@ pub(super) struct Converted<'m> {
 
 impl Converted<'_> {
     pub fn into_nodes(self) -> Vec<NodeProto> {
-        self.before.into_iter().chain(self.node.map(Cow::into_owned)).chain(self.after).collect()
+        self.before
+            .into_iter()
+            .chain(self.node.map(Cow::into_owned))
+            .chain(self.after)
+            .collect()
     }
 }
 
@@ -51,17 +55,34 @@ pub(super) struct Blocked {
 
 impl<'m> NodeConverter<'_, 'm> {
     /// Converts a node from an opset to the target.
-    pub fn convert(&mut self, node: Cow<'m, NodeProto>, from: i64) -> Result<Converted<'m>, Blocked> {
+    pub fn convert(
+        &mut self,
+        node: Cow<'m, NodeProto>,
+        from: i64,
+    ) -> Result<Converted<'m>, Blocked> {
         self.convert_steps(node, from, false)
     }
 
-    fn convert_steps(&mut self, node: Cow<'m, NodeProto>, from: i64, is_added: bool) -> Result<Converted<'m>, Blocked> {
-        let mut converted = Converted { before: Vec::new(), node: None, after: Vec::new() };
+    fn convert_steps(
+        &mut self,
+        node: Cow<'m, NodeProto>,
+        from: i64,
+        is_added: bool,
+    ) -> Result<Converted<'m>, Blocked> {
+        let mut converted = Converted {
+            before: Vec::new(),
+            node: None,
+            after: Vec::new(),
+        };
         let (mut node, mut at) = (node, from);
-        // Of several blockers the first on the path counts: nodes that are added may be blocked later than the node itself.
+        // Of several blockers the first on the path counts: nodes that are added may be blocked
+        // later than the node itself.
         let mut later: Option<Blocked> = None;
         while let Some(step) = self.next_step(node.op_type(), at)? {
-            let custom = self.adapters.iter().find(|adapter| adapter.is_for(step.from.name, step.newer));
+            let custom = self
+                .adapters
+                .iter()
+                .find(|adapter| adapter.is_for(step.from.name, step.newer));
             let mut cx = Context {
                 source: self.source,
                 names: &mut *self.names,
@@ -75,7 +96,10 @@ impl<'m> NodeConverter<'_, 'm> {
                 initializer: None,
                 is_removed: false,
             };
-            let blocked = |reason| Blocked { opset_step: step.opsets(), reason };
+            let blocked = |reason| Blocked {
+                opset_step: step.opsets(),
+                reason,
+            };
             match expansions::find(step.from).filter(|_| !step.is_up()) {
                 None => adapt(&mut cx, &step, custom).map_err(blocked)?,
                 // The older version of an operator is preferred to its expansion.
@@ -83,19 +107,33 @@ impl<'m> NodeConverter<'_, 'm> {
                     let has_adapter = step.to.is_some_and(|to| !to.deprecated) || custom.is_some();
                     match has_adapter.then(|| cx.attempt(|cx| adapt(cx, &step, custom))) {
                         Some(Ok(())) => {}
-                        Some(Err(reason)) if !expansion.helps(&reason) => return Err(blocked(reason)),
+                        Some(Err(reason)) if !expansion.helps(&reason) => {
+                            return Err(blocked(reason));
+                        }
                         refused => {
                             let expanded = expand(&mut cx, expansion, self.bodies).map_err(blocked);
-                            let nodes = expanded.and_then(|nodes| self.convert_expanded(nodes, step.opset));
+                            let nodes =
+                                expanded.and_then(|nodes| self.convert_expanded(nodes, step.opset));
                             // What a caller can override has a remedy.
-                            let overridable = refused.and_then(Result::err).filter(|reason| reason.code == Overridable);
-                            converted.before.extend(nodes.map_err(|other| overridable.map_or(other, blocked))?);
+                            let overridable = refused
+                                .and_then(Result::err)
+                                .filter(|reason| reason.code == Overridable);
+                            converted
+                                .before
+                                .extend(nodes.map_err(|other| overridable.map_or(other, blocked))?);
                             return later.map_or(Ok(converted), Err);
                         }
                     }
                 }
             }
-            let Context { node: moved, before, after, initializer, is_removed, .. } = cx;
+            let Context {
+                node: moved,
+                before,
+                after,
+                initializer,
+                is_removed,
+                ..
+            } = cx;
             for new in before {
                 match self.convert_added(new, step.opset) {
                     Ok(nodes) => converted.before.extend(nodes),
@@ -120,8 +158,9 @@ impl<'m> NodeConverter<'_, 'm> {
         later.map_or(Ok(converted), Err)
     }
 
-    /// Converts a node that an adapter added. New constants are written for version 9 of `Constant` at least, since older versions
-    /// support few types, and are downgraded from there. Upgrades need no change: newer versions support all types of older ones.
+    /// Converts a node that an adapter added. New constants are written for version 9 of `Constant`
+    /// at least, since older versions support few types, and are downgraded from there. Upgrades
+    /// need no change: newer versions support all types of older ones.
     fn convert_added(&mut self, mut node: NodeProto, from: i64) -> Result<Vec<NodeProto>, Blocked> {
         let is_constant = node.op_type() == "Constant";
         let from = if is_constant { from.max(9) } else { from };
@@ -136,21 +175,34 @@ impl<'m> NodeConverter<'_, 'm> {
             }
             body.node = converted;
         }
-        self.convert_steps(Cow::Owned(node), from, true).map(Converted::into_nodes)
+        self.convert_steps(Cow::Owned(node), from, true)
+            .map(Converted::into_nodes)
     }
 
-    /// Converts the nodes of an expansion. What adapters do to them is not reported. Of several blockers the first on the path counts.
-    fn convert_expanded(&mut self, nodes: Vec<NodeProto>, from: i64) -> Result<Vec<NodeProto>, Blocked> {
+    /// Converts the nodes of an expansion. What adapters do to them is not reported. Of several
+    /// blockers the first on the path counts.
+    fn convert_expanded(
+        &mut self,
+        nodes: Vec<NodeProto>,
+        from: i64,
+    ) -> Result<Vec<NodeProto>, Blocked> {
         let notes = self.record.notes.len();
         let mut converted = Vec::new();
         let mut first: Option<Blocked> = None;
         for node in nodes {
             let op = node.op_type().to_owned();
-            let nodes = self.check_types(&node, from).and_then(|()| self.convert_added(node, from));
+            let nodes = self
+                .check_types(&node, from)
+                .and_then(|()| self.convert_added(node, from));
             match nodes {
                 Ok(nodes) => converted.extend(nodes),
-                Err(mut blocked) if first.as_ref().is_none_or(|first| blocked.opset_step.0 > first.opset_step.0) => {
-                    blocked.reason.text = format!("its expansion contains {op}: {}", blocked.reason.text);
+                Err(mut blocked)
+                    if first
+                        .as_ref()
+                        .is_none_or(|first| blocked.opset_step.0 > first.opset_step.0) =>
+                {
+                    blocked.reason.text =
+                        format!("its expansion contains {op}: {}", blocked.reason.text);
                     first = Some(blocked);
                 }
                 Err(_) => {}
@@ -163,7 +215,9 @@ impl<'m> NodeConverter<'_, 'm> {
     /// Checks the number of inputs and outputs, and their types, of a node that is new in an opset.
     fn check_types(&mut self, node: &NodeProto, opset: i64) -> Result<(), Blocked> {
         // New constants are written for a version that supports their type.
-        let Some(schema) = schemas::schema("", node.op_type(), opset).filter(|_| node.op_type() != "Constant") else {
+        let Some(schema) =
+            schemas::schema("", node.op_type(), opset).filter(|_| node.op_type() != "Constant")
+        else {
             return Ok(());
         };
         let cx = Context {
@@ -180,28 +234,55 @@ impl<'m> NodeConverter<'_, 'm> {
             is_removed: false,
         };
         let checked = check::operands(node, schema).and_then(|()| check::supports(&cx));
-        checked.map_err(|reason| Blocked { opset_step: (opset + 1, opset), reason })
+        checked.map_err(|reason| Blocked {
+            opset_step: (opset + 1, opset),
+            reason,
+        })
     }
 
-    /// The next version step towards the target; none if the operator is the same in the target opset.
+    /// The next version step towards the target; none if the operator is the same in the target
+    /// opset.
     fn next_step(&self, op: &str, at: i64) -> Result<Option<Step>, Blocked> {
         let versions = schemas::versions("", op);
         let next = versions.partition_point(|version| version.since_version <= at);
         let Some(from) = next.checked_sub(1).map(|index| &versions[index]) else {
-            let since = versions.first().map(|first| format!(", which is new in opset {}", first.since_version));
-            let reason =
-                OperatorUnknown.because(format!("opset {at} of ai.onnx has no operator '{op}'{}", since.unwrap_or_default()));
-            return Err(Blocked { opset_step: (at, self.target), reason });
+            let since = versions
+                .first()
+                .map(|first| format!(", which is new in opset {}", first.since_version));
+            let reason = OperatorUnknown.because(format!(
+                "opset {at} of ai.onnx has no operator '{op}'{}",
+                since.unwrap_or_default()
+            ));
+            return Err(Blocked {
+                opset_step: (at, self.target),
+                reason,
+            });
         };
-        if let Some(to) = versions.get(next).filter(|newer| newer.since_version <= self.target) {
-            return Ok(Some(Step { from, to: Some(to), newer: to.since_version, opset: to.since_version }));
+        if let Some(to) = versions
+            .get(next)
+            .filter(|newer| newer.since_version <= self.target)
+        {
+            return Ok(Some(Step {
+                from,
+                to: Some(to),
+                newer: to.since_version,
+                opset: to.since_version,
+            }));
         }
         if from.since_version > self.target {
             let older = next.checked_sub(2).map(|index| &versions[index]);
-            return Ok(Some(Step { from, to: older, newer: from.since_version, opset: from.since_version - 1 }));
+            return Ok(Some(Step {
+                from,
+                to: older,
+                newer: from.since_version,
+                opset: from.since_version - 1,
+            }));
         }
         match from.deprecated {
-            true => Err(Blocked { opset_step: (at, self.target), reason: check::deprecated(from) }),
+            true => Err(Blocked {
+                opset_step: (at, self.target),
+                reason: check::deprecated(from),
+            }),
             false => Ok(None),
         }
     }
@@ -232,19 +313,30 @@ impl Step {
     }
 }
 
-/// Takes one step: applies the adapter, of another crate if there is one, then validates the node against the other version.
+/// Takes one step: applies the adapter, of another crate if there is one, then validates the node
+/// against the other version.
 fn adapt(cx: &mut Context, step: &Step, custom: Option<&OperatorAdapter>) -> Result<(), Reason> {
     let op = step.from.name;
     if let Some(adapter) = custom {
         adapter.adapt(&mut NodeAdapter(cx), step.is_up())?;
-        return if is_onnx_domain(cx.node.domain()) { check_adapted(cx, step) } else { Ok(()) };
+        return if is_onnx_domain(cx.node.domain()) {
+            check_adapted(cx, step)
+        } else {
+            Ok(())
+        };
     }
     let actions = match (adapters::find(op, step.newer), step.to) {
         (Some(adapter), _) if step.is_up() => adapter.up,
         (Some(adapter), _) => adapter.down,
-        (None, None) => return Err(OperatorTooNew.because(format!("{op} is new in opset {}", step.newer))),
+        (None, None) => {
+            return Err(OperatorTooNew.because(format!("{op} is new in opset {}", step.newer)));
+        }
         (None, Some(to)) if adapters::differ_in_types_only(step.from, to) => &[],
-        (None, Some(_)) => return Err(OperatorUnknown.because(format!("{op} has no adapter for opset {}", step.newer))),
+        (None, Some(_)) => {
+            return Err(
+                OperatorUnknown.because(format!("{op} has no adapter for opset {}", step.newer))
+            );
+        }
     };
     if !actions.is_empty() {
         check::operands(&cx.node, step.from)?;
@@ -264,8 +356,13 @@ fn check_adapted(cx: &mut Context, step: &Step) -> Result<(), Reason> {
         name if name == step.from.name => step.to,
         name => schemas::schema("", name, step.opset),
     };
-    let target =
-        target.ok_or_else(|| OperatorTooNew.because(format!("{} is new in opset {}", cx.node.op_type(), step.opset + 1)))?;
+    let target = target.ok_or_else(|| {
+        OperatorTooNew.because(format!(
+            "{} is new in opset {}",
+            cx.node.op_type(),
+            step.opset + 1
+        ))
+    })?;
     cx.trim_to(target);
     cx.remove_absent(target);
     check::fits(cx, target)

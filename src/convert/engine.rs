@@ -35,7 +35,10 @@ impl Possible {
     /// If the result violates an invariant of the model.
     pub fn apply(self, model: Model) -> Result<Conversion, Invalid> {
         let model = model.apply(self.edits).map_err(|refused| refused.0)?;
-        Ok(Conversion { model, report: self.report })
+        Ok(Conversion {
+            model,
+            report: self.report,
+        })
     }
 }
 
@@ -51,20 +54,31 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
     Ok(conversion)
 }
 
-/// A model as the options read it: in the opset that it imports, or as if it, and the functions that import the same opset,
-/// imported the one that they state.
+/// A model as the options read it: in the opset that it imports, or as if it, and the functions
+/// that import the same opset, imported the one that they state.
 ///
 /// # Errors
 /// If there is no such opset.
 pub(crate) fn read(model: Model, options: &Options) -> Result<Model, Invalid> {
-    let Some(opset) = options.from_opset else { return Ok(model) };
+    let Some(opset) = options.from_opset else {
+        return Ok(model);
+    };
     if !(1..=LATEST_OPSET).contains(&opset) {
         return Err(Invalid::at("stated opset", unknown_opset(opset)));
     }
     let stated = model.opset(ScopeId::MAIN, "");
     let is_function = |&scope: &ScopeId| matches!(model.scope_kind(scope), ScopeKind::Function(_));
-    let functions = model.scopes().filter(is_function).filter(|&scope| stated.is_some() && model.opset(scope, "") == stated);
-    let edits = std::iter::once(ScopeId::MAIN).chain(functions).map(|root| Edit::SetOpset { root, version: opset }).collect();
+    let functions = model
+        .scopes()
+        .filter(is_function)
+        .filter(|&scope| stated.is_some() && model.opset(scope, "") == stated);
+    let edits = std::iter::once(ScopeId::MAIN)
+        .chain(functions)
+        .map(|root| Edit::SetOpset {
+            root,
+            version: opset,
+        })
+        .collect();
     model.apply(edits).map_err(|refused| refused.0)
 }
 
@@ -72,7 +86,8 @@ fn unknown_opset(opset: i64) -> String {
     format!("unknown opset {opset}: this version of recast supports 1 to {LATEST_OPSET}")
 }
 
-/// Checks what every valid model has: its nodes are in an opset that is known, with all required inputs, which are defined.
+/// Checks what every valid model has: its nodes are in an opset that is known, with all required
+/// inputs, which are defined.
 ///
 /// # Errors
 /// With the first that is not.
@@ -93,8 +108,9 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
     plan_valid(model, &inferred, options, None)
 }
 
-/// Like [`plan`], of a model that was checked, with its types and shapes, which are inferred if they are needed and were not before. What
-/// passes make of the nodes of expansions is checked, if there is a check.
+/// Like [`plan`], of a model that was checked, with its types and shapes, which are inferred if
+/// they are needed and were not before. What passes make of the nodes of expansions is checked, if
+/// there is a check.
 ///
 /// # Errors
 /// If nodes cannot be converted, with all of them.
@@ -109,13 +125,22 @@ pub(crate) fn plan_valid(
     let options = &options.clone().opset(opset);
     if !plan.blockers.is_empty() {
         let nearest = from.and_then(|from| plan.nearest(from, options.opset));
-        return Err(NotConverted::Blocked { from, blockers: plan.blockers, nearest });
+        return Err(NotConverted::Blocked {
+            from,
+            blockers: plan.blockers,
+            nearest,
+        });
     }
-    let adds_functions = plan.edits.iter().any(|edit| matches!(edit, Edit::AddFunction(_)));
-    let (ir_to, needed_by) = ir::choose(model, from, plan.adds_initializers, adds_functions, options)?;
+    let adds_functions = plan
+        .edits
+        .iter()
+        .any(|edit| matches!(edit, Edit::AddFunction(_)));
+    let (ir_to, needed_by) =
+        ir::choose(model, from, plan.adds_initializers, adds_functions, options)?;
     let mut report = Report::unchanged(model, options);
     (report.ir_version.to, report.ir_version.needed_by) = (ir_to, needed_by);
-    (report.changes, report.expansions, report.warnings) = (plan.changes, plan.expansions, plan.warnings);
+    (report.changes, report.expansions, report.warnings) =
+        (plan.changes, plan.expansions, plan.warnings);
     report.notes = notes;
     let mut edits = plan.edits;
     if ir_to != model.ir_version() {

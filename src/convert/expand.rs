@@ -13,13 +13,19 @@ use crate::ops::schemas;
 use crate::protobuf::raw;
 use crate::protobuf::schema::{NodeProto, TensorProto};
 
-/// The nodes that compute what the node of the context does, in the opset that it is converted to. Nodes whose results are unused
-/// are left out.
-pub(super) fn expand(cx: &mut Context, expansion: &Expansion, bodies: &mut ExpansionBodies) -> Result<Vec<NodeProto>, Reason> {
+/// The nodes that compute what the node of the context does, in the opset that it is converted to.
+/// Nodes whose results are unused are left out.
+pub(super) fn expand(
+    cx: &mut Context,
+    expansion: &Expansion,
+    bodies: &mut ExpansionBodies,
+) -> Result<Vec<NodeProto>, Reason> {
     check::operands(&cx.node, cx.schema)?;
     let op = cx.schema.name;
     let (older, newer) = (cx.to, cx.to + 1);
-    let is_new = schemas::versions("", op).first().is_some_and(|first| first.since_version == newer);
+    let is_new = schemas::versions("", op)
+        .first()
+        .is_some_and(|first| first.since_version == newer);
     let new = |why: &str| match is_new {
         true => format!("{op} is new in opset {newer}, and {why}"),
         false => format!("{op} of opset {newer} has no equivalent in opset {older}, and {why}"),
@@ -34,8 +40,14 @@ pub(super) fn expand(cx: &mut Context, expansion: &Expansion, bodies: &mut Expan
     if !cx.node.device_configurations.is_empty() {
         cx.warn(&format!("the device configurations of {op} are removed"))?;
     }
-    let text = (expansion.body)(cx).map_err(|reason| reason.code.because(new(&format!("cannot be expanded: {reason}"))))?;
-    let body = bodies.get(cx, &text).map_err(|error| NodeInvalid.because(new(&format!("cannot be expanded: {error}"))))?;
+    let text = (expansion.body)(cx).map_err(|reason| {
+        reason
+            .code
+            .because(new(&format!("cannot be expanded: {reason}")))
+    })?;
+    let body = bodies
+        .get(cx, &text)
+        .map_err(|error| NodeInvalid.because(new(&format!("cannot be expanded: {error}"))))?;
     let nodes = used_nodes(cx, body.nodes);
     let mut nodes = rename(cx, &body.known, nodes);
     let mut used: HashSet<String> = HashSet::default();
@@ -45,20 +57,27 @@ pub(super) fn expand(cx: &mut Context, expansion: &Expansion, bodies: &mut Expan
         });
     }
     let inputs = cx.node.input.clone();
-    inputs.iter().filter(|name| !name.is_empty() && !used.contains(name.as_str())).for_each(|name| cx.release(name));
+    inputs
+        .iter()
+        .filter(|name| !name.is_empty() && !used.contains(name.as_str()))
+        .for_each(|name| cx.release(name));
     cx.record.expanded.push((op, expansion.class, nodes.len()));
     let how = match expansion.class {
         Exactness::Exact => "exactly",
         Exactness::ByDefinition => "by definition",
     };
-    cx.record.notes.push(format!("expanded {how} into {} nodes", nodes.len()));
+    cx.record
+        .notes
+        .push(format!("expanded {how} into {} nodes", nodes.len()));
     Ok(nodes)
 }
 
 /// The formal outputs that the node has, with their names.
 fn outputs(cx: &Context) -> HashMap<String, String> {
     let present = (0..cx.node.output.len()).filter(|&index| cx.has_output(index));
-    present.filter_map(|index| Some((local_output_name(cx, index)?, cx.node.output[index].clone()))).collect()
+    present
+        .filter_map(|index| Some((local_output_name(cx, index)?, cx.node.output[index].clone())))
+        .collect()
 }
 
 /// The nodes on which outputs of the node depend.
@@ -84,15 +103,21 @@ fn each_used_name(node: &mut NodeProto, visit: &mut dyn FnMut(&mut String)) {
     let node: &mut raw::NodeProto = node;
     node.input.iter_mut().for_each(&mut *visit);
     for inner in graphs_mut(node) {
-        inner.node.iter_mut().for_each(|node| each_used_name(node, visit));
+        inner
+            .node
+            .iter_mut()
+            .for_each(|node| each_used_name(node, visit));
     }
 }
 
-/// The nodes of a body without `Identity`, which bodies use to give a value another name. One that leads from an input, or from
-/// one output, to an output stays.
+/// The nodes of a body without `Identity`, which bodies use to give a value another name. One that
+/// leads from an input, or from one output, to an output stays.
 fn without_identities(cx: &Context, mut nodes: Vec<NodeProto>) -> Vec<NodeProto> {
     let outputs = outputs(cx);
-    let mut local: HashSet<String> = nodes.iter().flat_map(|node| node.output.iter().cloned()).collect();
+    let mut local: HashSet<String> = nodes
+        .iter()
+        .flat_map(|node| node.output.iter().cloned())
+        .collect();
     local.retain(|name| !outputs.contains_key(name.as_str()));
     // The value that each name denotes; sources come before values that are computed from them.
     let mut stands_for: HashMap<String, String> = HashMap::default();
@@ -109,7 +134,9 @@ fn without_identities(cx: &Context, mut nodes: Vec<NodeProto>) -> Vec<NodeProto>
     nodes.retain(|node| node.op_type() != "Identity" || !local.contains(&node.output[0]));
     let mut becomes: HashMap<String, String> = HashMap::default();
     nodes.retain(|node| {
-        let is_alias = node.op_type() == "Identity" && local.contains(&node.input[0]) && !becomes.contains_key(&node.input[0]);
+        let is_alias = node.op_type() == "Identity"
+            && local.contains(&node.input[0])
+            && !becomes.contains_key(&node.input[0]);
         if is_alias && outputs.contains_key(node.output[0].as_str()) {
             becomes.insert(node.input[0].clone(), node.output[0].clone());
         }
@@ -127,8 +154,8 @@ fn without_identities(cx: &Context, mut nodes: Vec<NodeProto>) -> Vec<NodeProto>
     nodes
 }
 
-/// Gives inputs and outputs the names of the node, and everything else names that are new. The node that computes the first output
-/// inherits name, doc string and metadata.
+/// Gives inputs and outputs the names of the node, and everything else names that are new. The node
+/// that computes the first output inherits name, doc string and metadata.
 fn rename(cx: &mut Context, known: &Facts, nodes: Vec<NodeProto>) -> Vec<NodeProto> {
     let mut names: HashMap<String, String> = outputs(cx);
     for (index, name) in cx.node.input.iter().enumerate() {
@@ -138,7 +165,10 @@ fn rename(cx: &mut Context, known: &Facts, nodes: Vec<NodeProto>) -> Vec<NodePro
     let mut renaming = Renaming { known, names };
     let renamed = nodes.into_iter().map(|mut node| {
         renaming.node(cx, &mut node);
-        if first.as_ref().is_some_and(|first| node.output.contains(first)) {
+        if first
+            .as_ref()
+            .is_some_and(|first| node.output.contains(first))
+        {
             inherit(&cx.node, node)
         } else {
             node.name = named(cx, &node);
@@ -163,19 +193,29 @@ impl Renaming<'_> {
                 input.clone_from(name);
             }
         }
-        let constant = node.attribute.iter().find_map(|attribute| attribute.t.clone()).filter(|_| node.op_type() == "Constant");
+        let constant = node
+            .attribute
+            .iter()
+            .find_map(|attribute| attribute.t.clone())
+            .filter(|_| node.op_type() == "Constant");
         for output in node.output.iter_mut().filter(|name| !name.is_empty()) {
             self.define(cx, output, constant.as_ref());
         }
         for graph in graphs_mut(node) {
             graph.name = Some(cx.fresh("body"));
-            graph.input.iter_mut().for_each(|input| self.define(cx, input.name.get_or_insert_default(), None));
+            graph
+                .input
+                .iter_mut()
+                .for_each(|input| self.define(cx, input.name.get_or_insert_default(), None));
             for inner in &mut graph.node {
                 self.node(cx, inner);
                 inner.name = inner.output.first().cloned();
             }
             for output in &mut graph.output {
-                output.name = output.name.take().map(|name| self.names.get(&name).cloned().unwrap_or(name));
+                output.name = output
+                    .name
+                    .take()
+                    .map(|name| self.names.get(&name).cloned().unwrap_or(name));
             }
         }
     }
@@ -194,7 +234,13 @@ impl Renaming<'_> {
                 name
             }
         };
-        cx.record.made.push(Made { name: name.clone(), known, constant: constant.cloned(), ints, is_unused: false });
+        cx.record.made.push(Made {
+            name: name.clone(),
+            known,
+            constant: constant.cloned(),
+            ints,
+            is_unused: false,
+        });
         *local = name;
     }
 }

@@ -1,7 +1,9 @@
-//! The nodes of an expansion under their local names: parsed, validated, and without what the exact passes would remove.
+//! The nodes of an expansion under their local names: parsed, validated, and without what the exact
+//! passes would remove.
 //!
-//! Types, shapes and constants of the node are known here, so that an expansion need not distinguish them: a cast to the type that a value
-//! has, a reshape to its own shape and the arithmetic of known lengths disappear.
+//! Types, shapes and constants of the node are known here, so that an expansion need not
+//! distinguish them: a cast to the type that a value has, a reshape to its own shape and the
+//! arithmetic of known lengths disappear.
 
 use prost::Message;
 
@@ -50,16 +52,23 @@ struct Source {
 impl ExpansionBodies {
     /// No bodies yet. Each will be checked, if there is a check.
     pub fn new(check: Option<CheckOfPasses>) -> ExpansionBodies {
-        ExpansionBodies { bodies: HashMap::default(), check }
+        ExpansionBodies {
+            bodies: HashMap::default(),
+            check,
+        }
     }
 
     /// The body of a text for the node of the context.
     ///
     /// # Errors
-    /// If the text does not parse, contradicts what is known of the node, or is not what the check expects.
+    /// If the text does not parse, contradicts what is known of the node, or is not what the check
+    /// expects.
     pub fn get(&mut self, cx: &Context, text: &str) -> Result<Body, String> {
         let source = Source::of(cx, text);
-        self.bodies.entry(source).or_insert_with_key(|source| body(source, self.check)).clone()
+        self.bodies
+            .entry(source)
+            .or_insert_with_key(|source| body(source, self.check))
+            .clone()
     }
 }
 
@@ -67,7 +76,9 @@ impl Source {
     fn of(cx: &Context, body: &str) -> Source {
         let (mut inputs, mut constants) = (Vec::new(), Vec::new());
         for index in (0..cx.node.input.len()).filter(|&index| cx.input(index).is_some()) {
-            let Some(name) = local_name(cx, index) else { continue };
+            let Some(name) = local_name(cx, index) else {
+                continue;
+            };
             match constant(cx, index) {
                 Some(mut tensor) => {
                     tensor.name = Some(name.clone());
@@ -77,11 +88,25 @@ impl Source {
             }
         }
         let present = (0..cx.node.output.len()).filter(|&index| cx.has_output(index));
-        let outputs = present.filter_map(|index| Some((local_output_name(cx, index)?, cx.known_output(index))));
+        let outputs = present
+            .filter_map(|index| Some((local_output_name(cx, index)?, cx.known_output(index))));
         let outputs: Vec<(String, Known)> = outputs.collect();
-        let names = outputs.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-        let text = format!("<ir_version: 10, opset_import: [\"\": {}]> e ({}) => ({names}) {{ {body} }}", cx.to, inputs.join(", "));
-        Source { text, constants, outputs, opset: cx.to }
+        let names = outputs
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect::<Vec<_>>()
+            .join(", ");
+        let text = format!(
+            "<ir_version: 10, opset_import: [\"\": {}]> e ({}) => ({names}) {{ {body} }}",
+            cx.to,
+            inputs.join(", ")
+        );
+        Source {
+            text,
+            constants,
+            outputs,
+            opset: cx.to,
+        }
     }
 }
 
@@ -97,7 +122,9 @@ fn constant(cx: &Context, index: usize) -> Option<TensorProto> {
 }
 
 fn typed_name(known: &Known, name: &str) -> String {
-    let Some(dtype) = known.dtype() else { return name.to_owned() };
+    let Some(dtype) = known.dtype() else {
+        return name.to_owned();
+    };
     let dim = |dim: &Option<i64>| dim.map_or_else(|| "?".to_owned(), |size| size.to_string());
     let dims = match &known.shape {
         None => "[]".to_owned(),
@@ -111,35 +138,68 @@ fn body(source: &Source, check: Option<CheckOfPasses>) -> Result<Body, String> {
     let mut proto = onnx_text::parse(&source.text).map_err(|error| error.to_string())?;
     if let Some(graph) = proto.graph.as_mut() {
         for (_, constant) in &source.constants {
-            graph.initializer.push(TensorProto::decode(constant.as_slice()).map_err(|error| error.to_string())?);
+            graph
+                .initializer
+                .push(TensorProto::decode(constant.as_slice()).map_err(|error| error.to_string())?);
         }
     }
     let model = Model::new(proto).map_err(|error| error.to_string())?;
     let inferred = infer(&model);
-    expect_consistent(&model, &inferred, source.opset, source.outputs.iter().cloned())?;
+    expect_consistent(
+        &model,
+        &inferred,
+        source.opset,
+        source.outputs.iter().cloned(),
+    )?;
     // Runtimes differ on tensors without elements: the expansions are written for all of them.
-    let is_empty = |known: &Known| known.shape.as_ref().is_some_and(|shape| shape.contains(&Some(0)));
-    let is_given = |value: &ValueId| matches!(model.origin(*value), Origin::Input(_) | Origin::Initializer { .. });
-    let has_empty = model.values().filter(is_given).any(|value| is_empty(inferred.of(value)));
+    let is_empty = |known: &Known| {
+        known
+            .shape
+            .as_ref()
+            .is_some_and(|shape| shape.contains(&Some(0)))
+    };
+    let is_given = |value: &ValueId| {
+        matches!(
+            model.origin(*value),
+            Origin::Input(_) | Origin::Initializer { .. }
+        )
+    };
+    let has_empty = model
+        .values()
+        .filter(is_given)
+        .any(|value| is_empty(inferred.of(value)));
     let model = match has_empty {
         true => model,
         false => simplified(model, check)?,
     };
-    let given: HashSet<&str> = source.constants.iter().map(|(name, _)| name.as_str()).collect();
+    let given: HashSet<&str> = source
+        .constants
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
     let mut proto = model.into_proto();
     if let Some(graph) = proto.graph.as_mut() {
         constants_to_nodes(graph, &given);
     }
     let model = Model::new(proto).map_err(|error| error.to_string())?;
     let inferred = infer(&model);
-    let facts = |value| (model.name(value).to_owned(), (inferred.of(value).clone(), inferred.ints(value).cloned()));
+    let facts = |value| {
+        (
+            model.name(value).to_owned(),
+            (inferred.of(value).clone(), inferred.ints(value).cloned()),
+        )
+    };
     let nodes = model.nodes(ScopeId::MAIN).map(|id| model.node(id).clone());
-    Ok(Body { nodes: nodes.collect(), known: model.values().map(facts).collect() })
+    Ok(Body {
+        nodes: nodes.collect(),
+        known: model.values().map(facts).collect(),
+    })
 }
 
 fn simplified(model: Model, check: Option<CheckOfPasses>) -> Result<Model, String> {
     let before = check.map(|check| (check, model.clone()));
-    let (model, _) = passes::run::run(model, passes::EXACT, &passes::Options::default()).map_err(|error| error.to_string())?;
+    let (model, _) = passes::run::run(model, passes::EXACT, &passes::Options::default())
+        .map_err(|error| error.to_string())?;
     if let Some((check, before)) = before {
         check(&before, &model)?;
     }
@@ -148,8 +208,9 @@ fn simplified(model: Model, check: Option<CheckOfPasses>) -> Result<Model, Strin
 
 /// Makes initializers `Constant` nodes, in inner graphs too, except those with given names.
 fn constants_to_nodes(graph: &mut GraphProto, given: &HashSet<&str>) {
-    let (kept, others): (Vec<TensorProto>, _) =
-        std::mem::take(&mut graph.initializer).into_iter().partition(|tensor| given.contains(tensor.name()));
+    let (kept, others): (Vec<TensorProto>, _) = std::mem::take(&mut graph.initializer)
+        .into_iter()
+        .partition(|tensor| given.contains(tensor.name()));
     graph.initializer = kept;
     let constants = others.into_iter().map(|mut tensor| {
         let name = tensor.name.take().unwrap_or_default();

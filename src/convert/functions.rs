@@ -1,7 +1,7 @@
 //! Local functions that take the place of expanded nodes.
 //!
-//! Nodes that are expanded into the same nodes call the same function. The function is named like the operator; further ones of the
-//! same operator are numbered.
+//! Nodes that are expanded into the same nodes call the same function. The function is named like
+//! the operator; further ones of the same operator are numbered.
 
 use prost::Message as _;
 
@@ -29,9 +29,20 @@ pub(super) struct Functions {
 
 impl Functions {
     pub fn new(model: &Model, opset: i64) -> Functions {
-        let functions = model.proto().functions.iter().filter(|function| function.domain() == DOMAIN);
-        let names = functions.map(|function| function.name().to_owned()).collect();
-        Functions { opset, names, by_body: HashMap::default(), made: Vec::new() }
+        let functions = model
+            .proto()
+            .functions
+            .iter()
+            .filter(|function| function.domain() == DOMAIN);
+        let names = functions
+            .map(|function| function.name().to_owned())
+            .collect();
+        Functions {
+            opset,
+            names,
+            by_body: HashMap::default(),
+            made: Vec::new(),
+        }
     }
 
     /// The functions that were made.
@@ -77,7 +88,10 @@ impl Functions {
 /// A name that is not taken, and is from now on: the given one, or that with a number.
 fn numbered(name: &str, taken: &mut HashSet<String>) -> String {
     let others = (2..).map(|number: u64| format!("{name}_{number}"));
-    let free = std::iter::once(name.to_owned()).chain(others).find(|name| !taken.contains(name)).unwrap_or_default();
+    let free = std::iter::once(name.to_owned())
+        .chain(others)
+        .find(|name| !taken.contains(name))
+        .unwrap_or_default();
     taken.insert(free.clone());
     free
 }
@@ -95,7 +109,9 @@ impl Locals {
     fn new(replaced: &NodeProto, nodes: &[NodeProto]) -> Locals {
         let mut defined = Vec::new();
         let mut used = Vec::new();
-        nodes.iter().for_each(|node| collect(node, &mut defined, &mut used));
+        nodes
+            .iter()
+            .for_each(|node| collect(node, &mut defined, &mut used));
         let is_defined: HashSet<&String> = defined.iter().collect();
         let mut inputs: Vec<String> = Vec::new();
         let given = replaced.input.iter().filter(|name| used.contains(name));
@@ -104,21 +120,47 @@ impl Locals {
                 inputs.push(name.clone());
             }
         }
-        let outputs: Vec<String> = replaced.output.iter().filter(|name| is_defined.contains(name)).cloned().collect();
+        let outputs: Vec<String> = replaced
+            .output
+            .iter()
+            .filter(|name| is_defined.contains(name))
+            .cloned()
+            .collect();
         // The names of added values begin with that of the first output.
-        let prefix = replaced.output.iter().find(|name| !name.is_empty()).map_or(String::new(), |name| format!("{name}_"));
+        let prefix = replaced
+            .output
+            .iter()
+            .find(|name| !name.is_empty())
+            .map_or(String::new(), |name| format!("{name}_"));
         let mut names: HashMap<String, String> = HashMap::default();
-        names.extend(inputs.iter().enumerate().map(|(index, name)| (name.clone(), format!("input{index}"))));
-        names.extend(outputs.iter().enumerate().map(|(index, name)| (name.clone(), format!("output{index}"))));
+        names.extend(
+            inputs
+                .iter()
+                .enumerate()
+                .map(|(index, name)| (name.clone(), format!("input{index}"))),
+        );
+        names.extend(
+            outputs
+                .iter()
+                .enumerate()
+                .map(|(index, name)| (name.clone(), format!("output{index}"))),
+        );
         #[expect(clippy::disallowed_methods, reason = "from a table into a table")]
         let mut taken: HashSet<String> = names.values().cloned().collect();
         for name in &defined {
             if !names.contains_key(name) {
-                let short = name.strip_prefix(&prefix).filter(|short| !short.is_empty()).unwrap_or(name);
+                let short = name
+                    .strip_prefix(&prefix)
+                    .filter(|short| !short.is_empty())
+                    .unwrap_or(name);
                 names.insert(name.clone(), numbered(short, &mut taken));
             }
         }
-        Locals { inputs, outputs, names }
+        Locals {
+            inputs,
+            outputs,
+            names,
+        }
     }
 
     fn of(&self, name: &str) -> String {
@@ -128,11 +170,18 @@ impl Locals {
     /// A node with local names, also in its graphs.
     fn renamed(&self, node: &NodeProto) -> NodeProto {
         let mut node = node.clone();
-        node.name = node.output.iter().find(|name| !name.is_empty()).map(|name| self.of(name));
+        node.name = node
+            .output
+            .iter()
+            .find(|name| !name.is_empty())
+            .map(|name| self.of(name));
         node.doc_string = None;
         node.metadata_props.clear();
         let raw: &mut raw::NodeProto = &mut node;
-        raw.input.iter_mut().chain(&mut raw.output).for_each(|name| *name = self.of(name));
+        raw.input
+            .iter_mut()
+            .chain(&mut raw.output)
+            .for_each(|name| *name = self.of(name));
         for graph in graphs_mut(raw) {
             let graph: &mut raw::GraphProto = graph;
             graph.name = Some("body".to_owned());
@@ -150,7 +199,10 @@ fn collect(node: &NodeProto, defined: &mut Vec<String>, used: &mut Vec<String>) 
     used.extend(node.input.iter().filter(|name| !name.is_empty()).cloned());
     for graph in graphs(node) {
         defined.extend(graph.input.iter().map(|input| input.name().to_owned()));
-        graph.node.iter().for_each(|inner| collect(inner, defined, used));
+        graph
+            .node
+            .iter()
+            .for_each(|inner| collect(inner, defined, used));
         used.extend(graph.output.iter().map(|output| output.name().to_owned()));
     }
     defined.extend(node.output.iter().filter(|name| !name.is_empty()).cloned());

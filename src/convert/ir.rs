@@ -16,11 +16,12 @@ pub(super) fn allows_functions(model: &Model, options: &Options) -> bool {
     newest >= functions::SINCE_IR
 }
 
-/// The IR version of the converted model, and what needs it, if the opset does not. Before IR 4 new initializers must be inputs too: such
-/// a version is used on request only.
+/// The IR version of the converted model, and what needs it, if the opset does not. Before IR 4 new
+/// initializers must be inputs too: such a version is used on request only.
 ///
-/// A model that does not import ai.onnx has no opset that needs a version: it is lowered to the version of the target's release,
-/// as far as its contents allow, and raised to what its contents need.
+/// A model that does not import ai.onnx has no opset that needs a version: it is lowered to the
+/// version of the target's release, as far as its contents allow, and raised to what its contents
+/// need.
 pub(super) fn choose(
     model: &Model,
     from: Option<i64>,
@@ -30,7 +31,10 @@ pub(super) fn choose(
 ) -> Result<(i64, Option<String>), NotConverted> {
     let present = model.ir_version();
     let mut needs = needs::contents(model);
-    let contents = needs.iter().map(|need| need.ir).fold(OPSET_IMPORT, i64::max);
+    let contents = needs
+        .iter()
+        .map(|need| need.ir)
+        .fold(OPSET_IMPORT, i64::max);
     let of_target = Need::of_opset(options.opset);
     let of_target_ir = of_target.ir;
     let release = of_target.ir.max(contents);
@@ -43,7 +47,11 @@ pub(super) fn choose(
         IrVersion::Auto | IrVersion::AtMost(_) if adds_initializers => least.max(OWN_INITIALIZERS),
         _ => least,
     };
-    let least = if adds_functions { least.max(functions::SINCE_IR) } else { least };
+    let least = if adds_functions {
+        least.max(functions::SINCE_IR)
+    } else {
+        least
+    };
     let auto = match from {
         Some(from) if options.opset < from => least,
         Some(_) => present.max(least),
@@ -52,22 +60,35 @@ pub(super) fn choose(
     let chosen = match options.ir_version {
         IrVersion::Auto => Ok(auto),
         IrVersion::Keep if present < OPSET_IMPORT => {
-            let what = format!("IR version {present} cannot be kept: opset imports need {OPSET_IMPORT}");
+            let what =
+                format!("IR version {present} cannot be kept: opset imports need {OPSET_IMPORT}");
             Err(Invalid::at("model", what).into())
         }
         IrVersion::Keep => Ok(present),
         IrVersion::Number(number) | IrVersion::AtMost(number) if number < least => {
             let what = need.map_or("opset_import", |need| &need.what);
-            let error = Invalid::at("model", format!("IR version {number} is too low: {what} needs {least}"));
-            let others = needs.iter().filter(|need| !need.is_metadata).map(|need| need.ir).max();
+            let error = Invalid::at(
+                "model",
+                format!("IR version {number} is too low: {what} needs {least}"),
+            );
+            let others = needs
+                .iter()
+                .filter(|need| !need.is_metadata)
+                .map(|need| need.ir)
+                .max();
             match others.is_none_or(|others| others <= number) {
-                true => Err(NotConverted::Avoidable { error, remedy: Remedy::DropMetadata }),
+                true => Err(NotConverted::Avoidable {
+                    error,
+                    remedy: Remedy::DropMetadata,
+                }),
                 false => Err(error.into()),
             }
         }
         IrVersion::AtMost(newest) => Ok(auto.min(newest)),
         IrVersion::Number(number) if number > LATEST => {
-            let what = format!("unknown IR version {number}: this version of recast supports up to {LATEST}");
+            let what = format!(
+                "unknown IR version {number}: this version of recast supports up to {LATEST}"
+            );
             Err(Invalid::at("IR version", what).into())
         }
         IrVersion::Number(number) => Ok(number),

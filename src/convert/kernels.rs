@@ -45,7 +45,11 @@ pub(super) struct Kernels {
 
 impl Default for Kernels {
     fn default() -> Kernels {
-        Kernels { runs: Versions::ALL, gaps: Vec::new(), undecided: 0 }
+        Kernels {
+            runs: Versions::ALL,
+            gaps: Vec::new(),
+            undecided: 0,
+        }
     }
 }
 
@@ -70,26 +74,48 @@ impl Wanted {
     /// The version of a runtime that was named; none if its kernels are not known.
     pub fn of(runtime: Runtime) -> Option<Wanted> {
         let (table, version) = Table::of_runtime(&runtime)?;
-        Some(Wanted { table, versions: Versions::between(version, version), runtime: Some(runtime) })
+        Some(Wanted {
+            table,
+            versions: Versions::between(version, version),
+            runtime: Some(runtime),
+        })
     }
 
     /// The listed versions of onnxruntime that load an opset.
     pub fn any_that_loads(opset: i64) -> Option<Wanted> {
         let table = Table::of("onnxruntime")?;
-        let loads =
-            |&(_, version): &(usize, _)| Runtime::of_version(table.runtime, version).is_some_and(|runtime| runtime.opset >= opset);
+        let loads = |&(_, version): &(usize, _)| {
+            Runtime::of_version(table.runtime, version)
+                .is_some_and(|runtime| runtime.opset >= opset)
+        };
         let versions = table.versions().iter().copied().enumerate().filter(loads);
-        let versions = versions.fold(Versions::NONE, |set, (index, _)| set | Versions::between(index, index));
-        Some(Wanted { table, versions, runtime: None })
+        let versions = versions.fold(Versions::NONE, |set, (index, _)| {
+            set | Versions::between(index, index)
+        });
+        Some(Wanted {
+            table,
+            versions,
+            runtime: None,
+        })
     }
 
     /// Checks a node that stays as it is, in an opset of ai.onnx.
-    pub fn check_kept(&self, model: &Model, inferred: &Deferred, id: NodeId, opset: i64) -> Checked {
+    pub fn check_kept(
+        &self,
+        model: &Model,
+        inferred: &Deferred,
+        id: NodeId,
+        opset: i64,
+    ) -> Checked {
         let inferred = inferred.of(model);
         let mut checked = Checked::default();
         if is_run(model, inferred, id.scope) {
             let node = model.node(id);
-            let opset = if is_onnx_domain(node.domain()) { Some(opset) } else { model.opset(id.scope, node.domain()) };
+            let opset = if is_onnx_domain(node.domain()) {
+                Some(opset)
+            } else {
+                model.opset(id.scope, node.domain())
+            };
             for operation in operations_of(model, inferred, id, opset.unwrap_or(1)) {
                 self.check(&operation, false, &mut checked);
             }
@@ -97,22 +123,50 @@ impl Wanted {
         checked
     }
 
-    /// Checks the nodes that replace a node, and those in their subgraphs, unless these are the subgraphs of the replaced node.
-    pub fn check_new(&self, source: &Source, record: &Record, nodes: &[NodeProto], opset: i64) -> Checked {
+    /// Checks the nodes that replace a node, and those in their subgraphs, unless these are the
+    /// subgraphs of the replaced node.
+    pub fn check_new(
+        &self,
+        source: &Source,
+        record: &Record,
+        nodes: &[NodeProto],
+        opset: i64,
+    ) -> Checked {
         let inferred = source.inferred.of(source.model);
-        let made = record.made.iter().map(|made| (made.name.as_str(), made.known.value_type));
+        let made = record
+            .made
+            .iter()
+            .map(|made| (made.name.as_str(), made.known.value_type));
         let mut types: HashMap<&str, Option<ValueType>> = made.collect();
-        types.extend(source.values.iter().map(|&(name, value)| (name, inferred.of(value).value_type)));
+        types.extend(
+            source
+                .values
+                .iter()
+                .map(|&(name, value)| (name, inferred.of(value).value_type)),
+        );
         let mut checked = Checked::default();
         let mut waiting: Vec<&NodeProto> = match is_run(source.model, inferred, source.id.scope) {
             true => nodes.iter().rev().collect(),
             false => Vec::new(),
         };
         while let Some(node) = waiting.pop() {
-            let of = |names: &[String], index: usize| names.get(index).and_then(|name| types.get(name.as_str()).copied().flatten());
+            let of = |names: &[String], index: usize| {
+                names
+                    .get(index)
+                    .and_then(|name| types.get(name.as_str()).copied().flatten())
+            };
             // Adapters of other crates may lead to other domains.
-            let opset = if is_onnx_domain(node.domain()) { opset } else { 1 };
-            let operation = Operation::new(node, opset, |index| of(&node.input, index), |index| of(&node.output, index));
+            let opset = if is_onnx_domain(node.domain()) {
+                opset
+            } else {
+                1
+            };
+            let operation = Operation::new(
+                node,
+                opset,
+                |index| of(&node.input, index),
+                |index| of(&node.output, index),
+            );
             self.check(&operation, true, &mut checked);
             if source.bodies.is_empty() {
                 waiting.extend(graphs(node).flat_map(|graph| graph.node.iter().rev()));
@@ -133,17 +187,30 @@ impl Wanted {
             return;
         }
         if kernels.gaps.is_empty()
-            && let Some(missing) = self.runtime.and_then(|runtime| missing_kernel(&runtime, operation))
+            && let Some(missing) = self
+                .runtime
+                .and_then(|runtime| missing_kernel(&runtime, operation))
         {
             checked.missing = missing.to_string();
         }
-        let schema = schemas::schema("", operation.op(), operation.opset()).filter(|_| operation.domain().is_empty());
-        kernels.gaps.push(Gap { schema, is_added, depends_on_opset: self.table.depends_on_opset(operation) });
+        let schema = schemas::schema("", operation.op(), operation.opset())
+            .filter(|_| operation.domain().is_empty());
+        kernels.gaps.push(Gap {
+            schema,
+            is_added,
+            depends_on_opset: self.table.depends_on_opset(operation),
+        });
     }
 }
 
 /// The blocker for a node that the runtime cannot run.
 pub(super) fn blocker(model: &Model, id: NodeId, opset: i64, reason: String) -> Blocker {
     let op = model.node(id).op_type().to_owned();
-    Blocker { node: model.node_path(id), op, opset_step: (opset, opset), code: Code::NoKernel, reason }
+    Blocker {
+        node: model.node_path(id),
+        op,
+        opset_step: (opset, opset),
+        code: Code::NoKernel,
+        reason,
+    }
 }

@@ -6,18 +6,28 @@ use crate::ops::inference::Known;
 use crate::protobuf::raw;
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::{
-    AttributeProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto, type_proto,
+    AttributeProto, NodeProto, TensorProto, TensorShapeProto, TypeProto, ValueInfoProto,
+    tensor_shape_proto, type_proto,
 };
 use crate::tensor::{Content, Data};
 
 /// An input or output of a subgraph, whose type is inferred from the enclosing node.
 pub(super) fn named(name: &str) -> ValueInfoProto {
-    ValueInfoProto::from(raw::ValueInfoProto { name: Some(name.to_owned()), ..Default::default() })
+    ValueInfoProto::from(raw::ValueInfoProto {
+        name: Some(name.to_owned()),
+        ..Default::default()
+    })
 }
 
 /// An input or output of a subgraph that is a scalar.
 pub(super) fn named_scalar(name: &str, dtype: DType) -> ValueInfoProto {
-    typed(name, &Known { shape: Some(Vec::new()), ..Known::tensor(dtype) })
+    typed(
+        name,
+        &Known {
+            shape: Some(Vec::new()),
+            ..Known::tensor(dtype)
+        },
+    )
 }
 
 /// A value with what is known of it, unless it is known not to be a tensor.
@@ -33,17 +43,28 @@ pub(super) fn typed(name: &str, known: &Known) -> ValueInfoProto {
             ..Default::default()
         })
     };
-    let shape = |dims: &Vec<Option<i64>>| TensorShapeProto::from(raw::TensorShapeProto { dim: dims.iter().map(dim).collect() });
+    let shape = |dims: &Vec<Option<i64>>| {
+        TensorShapeProto::from(raw::TensorShapeProto {
+            dim: dims.iter().map(dim).collect(),
+        })
+    };
     let tensor = type_proto::Tensor::from(raw::type_proto::Tensor {
         elem_type: known.dtype().map(DType::number),
         shape: known.shape.as_ref().map(shape),
     });
-    info.r#type =
-        Some(TypeProto::from(raw::TypeProto { value: Some(raw::type_proto::Value::TensorType(tensor)), ..Default::default() }));
+    info.r#type = Some(TypeProto::from(raw::TypeProto {
+        value: Some(raw::type_proto::Value::TensorType(tensor)),
+        ..Default::default()
+    }));
     info
 }
 
-pub(super) fn node(op: &str, output: &str, inputs: &[&str], attributes: Vec<AttributeProto>) -> NodeProto {
+pub(super) fn node(
+    op: &str,
+    output: &str,
+    inputs: &[&str],
+    attributes: Vec<AttributeProto>,
+) -> NodeProto {
     NodeProto::from(raw::NodeProto {
         op_type: Some(op.to_owned()),
         name: Some(output.to_owned()),
@@ -55,7 +76,12 @@ pub(super) fn node(op: &str, output: &str, inputs: &[&str], attributes: Vec<Attr
 }
 
 pub(super) fn constant_node(output: &str, value: TensorProto) -> NodeProto {
-    node("Constant", output, &[], vec![AttributeProto::tensor("value", value)])
+    node(
+        "Constant",
+        output,
+        &[],
+        vec![AttributeProto::tensor("value", value)],
+    )
 }
 
 pub(super) fn numbers(dtype: DType, dims: &[i64], bytes: Vec<u8>) -> TensorProto {
@@ -63,7 +89,14 @@ pub(super) fn numbers(dtype: DType, dims: &[i64], bytes: Vec<u8>) -> TensorProto
 }
 
 pub(super) fn int64_tensor(dims: &[i64], values: &[i64]) -> TensorProto {
-    numbers(DType::Int64, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
+    numbers(
+        DType::Int64,
+        dims,
+        values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect(),
+    )
 }
 
 pub(super) fn bool_scalar(value: bool) -> TensorProto {
@@ -76,14 +109,24 @@ pub(super) fn indices(dtype: DType, values: &[i64]) -> Option<TensorProto> {
     match dtype {
         DType::Int64 => Some(int64_tensor(&dims, values)),
         DType::Int32 => {
-            let narrow: Result<Vec<i32>, _> = values.iter().map(|&value| value.try_into()).collect();
-            Some(numbers(dtype, &dims, narrow.ok()?.into_iter().flat_map(i32::to_le_bytes).collect()))
+            let narrow: Result<Vec<i32>, _> =
+                values.iter().map(|&value| value.try_into()).collect();
+            Some(numbers(
+                dtype,
+                &dims,
+                narrow
+                    .ok()?
+                    .into_iter()
+                    .flat_map(i32::to_le_bytes)
+                    .collect(),
+            ))
         }
         _ => None,
     }
 }
 
-/// A scalar of one of the two types that indices have. None for another type, or a value out of range of int32.
+/// A scalar of one of the two types that indices have. None for another type, or a value out of
+/// range of int32.
 pub(super) fn index(dtype: DType, value: i64) -> Option<TensorProto> {
     let mut tensor = indices(dtype, &[value])?;
     tensor.dims.clear();
@@ -91,16 +134,31 @@ pub(super) fn index(dtype: DType, value: i64) -> Option<TensorProto> {
 }
 
 pub(super) fn float_tensor(dims: &[i64], values: &[f32]) -> TensorProto {
-    numbers(DType::Float, dims, values.iter().flat_map(|value| value.to_le_bytes()).collect())
+    numbers(
+        DType::Float,
+        dims,
+        values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect(),
+    )
 }
 
-/// The largest size of a new tensor of zeros in bytes: declared shapes may exceed any memory, and many nodes may need one.
+/// The largest size of a new tensor of zeros in bytes: declared shapes may exceed any memory, and
+/// many nodes may need one.
 const LARGEST_CONSTANT: u64 = 1 << 12;
 
 /// A tensor of zeros: zero is all zero bytes in every type. None if it would be too large.
 pub(super) fn zeros(dtype: DType, dims: &[i64]) -> Option<TensorProto> {
-    let elements = dims.iter().try_fold(1u64, |product, &dim| product.checked_mul(u64::try_from(dim).ok()?))?;
-    let bytes = usize::try_from(dtype.raw_bytes(elements).filter(|&bytes| bytes <= LARGEST_CONSTANT)?).ok()?;
+    let elements = dims.iter().try_fold(1u64, |product, &dim| {
+        product.checked_mul(u64::try_from(dim).ok()?)
+    })?;
+    let bytes = usize::try_from(
+        dtype
+            .raw_bytes(elements)
+            .filter(|&bytes| bytes <= LARGEST_CONSTANT)?,
+    )
+    .ok()?;
     Some(numbers(dtype, dims, vec![0; bytes]))
 }
 
@@ -109,8 +167,12 @@ pub(super) fn scalar(dtype: DType, value: f64) -> Option<TensorProto> {
     let bytes = match dtype {
         DType::Double => value.to_le_bytes().to_vec(),
         DType::Float if f64::from(value as f32) == value => (value as f32).to_le_bytes().to_vec(),
-        DType::Float16 if half::f16::from_f64(value).to_f64() == value => half::f16::from_f64(value).to_le_bytes().to_vec(),
-        DType::Bfloat16 if half::bf16::from_f64(value).to_f64() == value => half::bf16::from_f64(value).to_le_bytes().to_vec(),
+        DType::Float16 if half::f16::from_f64(value).to_f64() == value => {
+            half::f16::from_f64(value).to_le_bytes().to_vec()
+        }
+        DType::Bfloat16 if half::bf16::from_f64(value).to_f64() == value => {
+            half::bf16::from_f64(value).to_le_bytes().to_vec()
+        }
         _ => return None,
     };
     Some(numbers(dtype, &[], bytes))
@@ -119,12 +181,45 @@ pub(super) fn scalar(dtype: DType, value: f64) -> Option<TensorProto> {
 /// The values in bytes of a type whose values double represents exactly.
 pub(super) fn doubles(dtype: DType, bytes: &[u8]) -> Option<Vec<f64>> {
     match dtype {
-        DType::Double => Some(bytes.as_chunks().0.iter().map(|&chunk| f64::from_le_bytes(chunk)).collect()),
-        DType::Float => Some(bytes.as_chunks().0.iter().map(|&chunk| f32::from_le_bytes(chunk).into()).collect()),
-        DType::Float16 => Some(bytes.as_chunks().0.iter().map(|&chunk| half::f16::from_le_bytes(chunk).into()).collect()),
-        DType::Bfloat16 => Some(bytes.as_chunks().0.iter().map(|&chunk| half::bf16::from_le_bytes(chunk).into()).collect()),
+        DType::Double => Some(
+            bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|&chunk| f64::from_le_bytes(chunk))
+                .collect(),
+        ),
+        DType::Float => Some(
+            bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|&chunk| f32::from_le_bytes(chunk).into())
+                .collect(),
+        ),
+        DType::Float16 => Some(
+            bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|&chunk| half::f16::from_le_bytes(chunk).into())
+                .collect(),
+        ),
+        DType::Bfloat16 => Some(
+            bytes
+                .as_chunks()
+                .0
+                .iter()
+                .map(|&chunk| half::bf16::from_le_bytes(chunk).into())
+                .collect(),
+        ),
         DType::Int64 | DType::Uint64 => None,
-        _ => Some(packed::integers(dtype, bytes)?.into_iter().map(|value| value as f64).collect()),
+        _ => Some(
+            packed::integers(dtype, bytes)?
+                .into_iter()
+                .map(|value| value as f64)
+                .collect(),
+        ),
     }
 }
 

@@ -1,26 +1,29 @@
 //! Converts a model from one opset to another: to an equivalent model, or not at all.
 //!
-//! Every node is converted one version of its operator at a time. An adapter (`adapters`) describes what changes between two
-//! versions; the adapted node is validated against the schema of the new version. If a version has no equivalent, or it is unknown
-//! whether it has, the node is a blocker, and the model stays unchanged.
+//! Every node is converted one version of its operator at a time. An adapter (`adapters`) describes
+//! what changes between two versions; the adapted node is validated against the schema of the new
+//! version. If a version has no equivalent, or it is unknown whether it has, the node is a blocker,
+//! and the model stays unchanged.
 //!
-//! A model that uses no operator of ai.onnx keeps its nodes: only the import and the IR version are updated.
+//! A model that uses no operator of ai.onnx keeps its nodes: only the import and the IR version are
+//! updated.
 //!
 //! Scope: the main graph, subgraphs, functions (by their own `opset_import`) and training graphs.
 
-mod check;
-pub(crate) mod engine;
 mod adapter;
 mod adapters;
 mod bodies;
-mod expansion_body;
-mod ir;
-mod kernels;
+mod check;
+mod context;
 mod convert_node;
+pub(crate) mod engine;
 mod expand;
 mod expanded;
+mod expansion_body;
 mod expansions;
 mod functions;
+mod ir;
+mod kernels;
 mod lowest;
 mod make;
 mod operator_adapter;
@@ -31,7 +34,6 @@ mod possible;
 mod reason;
 mod runnable;
 mod settings;
-mod context;
 mod valid;
 mod value;
 
@@ -67,7 +69,8 @@ options! {
     pub struct Options {
         /// The opset of ai.onnx to convert to.
         pub opset: i64,
-        /// The opset that the model is read in, and functions that state the same one; none for the one that it states.
+        /// The opset that the model is read in, and functions that state the same one; none for the
+        /// one that it states.
         pub from_opset: Option<i64>,
         /// The IR version of the result.
         pub ir_version: IrVersion,
@@ -79,10 +82,11 @@ options! {
         pub expand: Expand,
         /// The form into which these operators are expanded.
         pub expand_into: ExpandInto,
-        /// How to read nodes on which the text of ONNX contradicts itself, or onnx's converter; none to refuse them.
+        /// How to read nodes on which the text of ONNX contradicts itself, or onnx's converter;
+        /// none to refuse them.
         pub contested: Option<Contested>,
-        /// The runtime that has to run the result. If it lacks kernels for nodes in `opset`, the closest lower opset is taken in which it
-        /// has them, or else the closest higher one.
+        /// The runtime that has to run the result. If it lacks kernels for nodes in `opset`, the
+        /// closest lower opset is taken in which it has them, or else the closest higher one.
         pub runtime: Option<Runtime>,
         /// Adapters of other crates.
         pub adapters: Vec<OperatorAdapter>,
@@ -93,12 +97,14 @@ options! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IrVersion {
-    /// The lowest that the opset and the model's contents need when downgrading; when upgrading, never lowered.
+    /// The lowest that the opset and the model's contents need when downgrading; when upgrading,
+    /// never lowered.
     #[default]
     Auto,
     /// That of the model.
     Keep,
-    /// As for [`IrVersion::Auto`], but at most this version. A model that needs a newer one is not converted.
+    /// As for [`IrVersion::Auto`], but at most this version. A model that needs a newer one is not
+    /// converted.
     AtMost(i64),
     /// This version.
     Number(i64),
@@ -111,7 +117,10 @@ impl FromStr for IrVersion {
         match name {
             "auto" => Ok(IrVersion::Auto),
             "keep" => Ok(IrVersion::Keep),
-            number => number.parse().map(IrVersion::Number).map_err(|_| UnknownName::among(&["auto", "keep", "a number"])),
+            number => number
+                .parse()
+                .map(IrVersion::Number)
+                .map_err(|_| UnknownName::among(&["auto", "keep", "a number"])),
         }
     }
 }
@@ -135,15 +144,29 @@ impl Options {
     }
 
     fn settings(&self) -> Settings {
-        let Options { opset, explicit, strict, expand, contested, .. } = *self;
-        Settings { opset, explicit, strict, expand, contested }
+        let Options {
+            opset,
+            explicit,
+            strict,
+            expand,
+            contested,
+            ..
+        } = *self;
+        Settings {
+            opset,
+            explicit,
+            strict,
+            expand,
+            contested,
+        }
     }
 }
 
 /// The results of a conversion, by node path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// The imported opsets before, by domain. Without ai.onnx if the model neither imports nor uses it.
+    /// The imported opsets before, by domain. Without ai.onnx if the model neither imports nor uses
+    /// it.
     pub from: Opsets,
     /// The opset of ai.onnx that the model imports, if [`Options::from_opset`] overrides it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,7 +203,9 @@ pub struct IrVersions {
 impl IrVersions {
     /// Whether only `metadata_props` need this version.
     pub(crate) fn is_for_metadata(&self) -> bool {
-        self.needed_by.as_ref().is_some_and(|what| what.starts_with(METADATA_PROPS))
+        self.needed_by
+            .as_ref()
+            .is_some_and(|what| what.starts_with(METADATA_PROPS))
     }
 }
 
@@ -190,15 +215,27 @@ impl Report {
     pub fn unchanged(model: &Model, options: &Options) -> Report {
         let onnx = || domain_name("").to_owned();
         let imports = model.proto().opset_import.iter();
-        let mut from: Opsets = imports.map(|import| (domain_name(import.domain()).to_owned(), import.version())).collect();
+        let mut from: Opsets = imports
+            .map(|import| (domain_name(import.domain()).to_owned(), import.version()))
+            .collect();
         // The oldest models import no opset.
         from.extend(model.opset(ScopeId::MAIN, "").map(|opset| (onnx(), opset)));
         let stated_opset = options.from_opset.and_then(|_| from.get(&onnx()).copied());
         from.extend(options.from_opset.map(|opset| (onnx(), opset)));
         let mut to = from.clone();
         to.entry(onnx()).and_modify(|opset| *opset = options.opset);
-        let ir_version = IrVersions { from: model.ir_version(), to: model.ir_version(), needed_by: None };
-        Report { from, stated_opset, to, ir_version, ..Report::default() }
+        let ir_version = IrVersions {
+            from: model.ir_version(),
+            to: model.ir_version(),
+            needed_by: None,
+        };
+        Report {
+            from,
+            stated_opset,
+            to,
+            ir_version,
+            ..Report::default()
+        }
     }
 }
 
@@ -223,7 +260,11 @@ impl fmt::Display for Blocker {
             Code::NodeInvalid | Code::NoKernel => write!(f, "{}: {}", self.node, self.reason),
             _ => {
                 let (from, to) = self.opset_step;
-                write!(f, "{} ({}), opset {from} to {to}: {}", self.node, self.op, self.reason)
+                write!(
+                    f,
+                    "{} ({}), opset {from} to {to}: {}",
+                    self.node, self.op, self.reason
+                )
             }
         }
     }

@@ -8,8 +8,9 @@ use super::reason::Reason;
 use crate::elements::dtype::DType;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 
-/// The change of an operator of ai.onnx between two consecutive versions, defined outside of this crate. It takes precedence over the
-/// adapter of this crate for the same step; the adapted node is validated against the schema of the new version.
+/// The change of an operator of ai.onnx between two consecutive versions, defined outside of this
+/// crate. It takes precedence over the adapter of this crate for the same step; the adapted node is
+/// validated against the schema of the new version.
 ///
 /// ```
 /// use onnx_recast::convert::{Code, OperatorAdapter, Reason};
@@ -46,26 +47,44 @@ pub struct OperatorAdapter {
 type Change = Arc<dyn Fn(&mut NodeAdapter) -> Result<(), Reason> + Send + Sync>;
 
 impl OperatorAdapter {
-    /// An adapter for an operator of ai.onnx and the step to or from the version that this opset introduced. Nodes stay as they are
-    /// until an action is added.
+    /// An adapter for an operator of ai.onnx and the step to or from the version that this opset
+    /// introduced. Nodes stay as they are until an action is added.
     #[must_use]
     pub fn new(op: &str, opset: i64) -> OperatorAdapter {
-        OperatorAdapter { op: op.into(), opset, up: Arc::new(|_| Ok(())), down: Arc::new(|_| Ok(())) }
+        OperatorAdapter {
+            op: op.into(),
+            opset,
+            up: Arc::new(|_| Ok(())),
+            down: Arc::new(|_| Ok(())),
+        }
     }
 
     /// The action of an upgrade to the opset. It runs on several threads.
     #[must_use]
-    pub fn on_upgrade(self, action: impl Fn(&mut NodeAdapter) -> Result<(), Reason> + Send + Sync + 'static) -> OperatorAdapter {
-        OperatorAdapter { up: Arc::new(action), ..self }
+    pub fn on_upgrade(
+        self,
+        action: impl Fn(&mut NodeAdapter) -> Result<(), Reason> + Send + Sync + 'static,
+    ) -> OperatorAdapter {
+        OperatorAdapter {
+            up: Arc::new(action),
+            ..self
+        }
     }
 
     /// The action of a downgrade below the opset. It runs on several threads.
     #[must_use]
-    pub fn on_downgrade(self, action: impl Fn(&mut NodeAdapter) -> Result<(), Reason> + Send + Sync + 'static) -> OperatorAdapter {
-        OperatorAdapter { down: Arc::new(action), ..self }
+    pub fn on_downgrade(
+        self,
+        action: impl Fn(&mut NodeAdapter) -> Result<(), Reason> + Send + Sync + 'static,
+    ) -> OperatorAdapter {
+        OperatorAdapter {
+            down: Arc::new(action),
+            ..self
+        }
     }
 
-    /// Whether the adapter is for the step between the version of an operator that this opset introduced and the one before.
+    /// Whether the adapter is for the step between the version of an operator that this opset
+    /// introduced and the one before.
     pub(super) fn is_for(&self, op: &str, opset: i64) -> bool {
         *self.op == *op && self.opset == opset
     }
@@ -79,7 +98,10 @@ impl OperatorAdapter {
 
 impl fmt::Debug for OperatorAdapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OperatorAdapter").field("op", &self.op).field("opset", &self.opset).finish_non_exhaustive()
+        f.debug_struct("OperatorAdapter")
+            .field("op", &self.op)
+            .field("opset", &self.opset)
+            .finish_non_exhaustive()
     }
 }
 
@@ -97,7 +119,11 @@ impl NodeAdapter<'_, '_, '_> {
     /// The attribute of this name.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&AttributeProto> {
-        self.0.node.attribute.iter().find(|attribute| attribute.name() == name)
+        self.0
+            .node
+            .attribute
+            .iter()
+            .find(|attribute| attribute.name() == name)
     }
 
     /// Adds an attribute, or replaces the one of the same name.

@@ -1,4 +1,5 @@
-//! Plans the conversion of some nodes of a scope. Parts of a large scope are planned at the same time.
+//! Plans the conversion of some nodes of a scope. Parts of a large scope are planned at the same
+//! time.
 
 use super::bodies::{Bodies, graphs};
 use super::context::{Record, Source};
@@ -56,7 +57,8 @@ impl Part {
     pub fn check(&mut self, model: &Model, id: NodeId, opset: i64, checked: Checked) {
         let Checked { kernels, missing } = checked;
         if !kernels.gaps.is_empty() {
-            self.blockers.push((id, kernels::blocker(model, id, opset, missing)));
+            self.blockers
+                .push((id, kernels::blocker(model, id, opset, missing)));
         }
         self.kernels.add(kernels);
     }
@@ -70,7 +72,12 @@ impl<'m> Shared<'_, 'm> {
     ///
     /// # Errors
     /// If the operation is cancelled.
-    pub fn plan(&self, nodes: &[NodeId], bodies: &Bodies<'m>, names: &mut Names<'m>) -> Result<Part, Invalid> {
+    pub fn plan(
+        &self,
+        nodes: &[NodeId],
+        bodies: &Bodies<'m>,
+        names: &mut Names<'m>,
+    ) -> Result<Part, Invalid> {
         let mut planner = Planner {
             shared: self,
             bodies,
@@ -106,21 +113,46 @@ struct Planner<'a, 'm> {
 
 impl<'m> Planner<'_, 'm> {
     fn node(&mut self, id: NodeId) {
-        let (Shared { model, options, inferred, from, .. }, bodies) = (*self.shared, self.bodies);
+        let (
+            Shared {
+                model,
+                options,
+                inferred,
+                from,
+                ..
+            },
+            bodies,
+        ) = (*self.shared, self.bodies);
         let proto = model.node(id);
-        if !is_onnx_domain(proto.domain()) || model.callee(id).is_some() || self.is_same(proto.op_type()) {
+        if !is_onnx_domain(proto.domain())
+            || model.callee(id).is_some()
+            || self.is_same(proto.op_type())
+        {
             if let Some(wanted) = self.shared.wanted {
                 let checked = wanted.check_kept(model, inferred, id, options.opset);
                 self.part.check(model, id, options.opset, checked);
             }
             return;
         }
-        let named = model.inputs(id).chain(model.outputs(id)).map(|(_, value)| (model.name(value), value));
+        let named = model
+            .inputs(id)
+            .chain(model.outputs(id))
+            .map(|(_, value)| (model.name(value), value));
         let mut values: Vec<_> = named.collect();
         values.sort_unstable();
         values.dedup();
-        let ambiguous = values.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0);
-        let source = Source { model, inferred, settings: options.settings(), id, values, bodies: bodies.of(id).to_vec() };
+        let ambiguous = values
+            .windows(2)
+            .find(|pair| pair[0].0 == pair[1].0)
+            .map(|pair| pair[0].0);
+        let source = Source {
+            model,
+            inferred,
+            settings: options.settings(),
+            id,
+            values,
+            bodies: bodies.of(id).to_vec(),
+        };
         let node = bodies.with_planned(id);
         let mut record = Record::default();
         let mut converter = NodeConverter {
@@ -133,15 +165,29 @@ impl<'m> Planner<'_, 'm> {
         };
         let converted = match ambiguous {
             Some(name) => {
-                let reason = NameAmbiguous.because(format!("'{name}' names one value as an input and another as an output"));
-                Err(Blocked { opset_step: (from, options.opset), reason })
+                let reason = NameAmbiguous.because(format!(
+                    "'{name}' names one value as an input and another as an output"
+                ));
+                Err(Blocked {
+                    opset_step: (from, options.opset),
+                    reason,
+                })
             }
             None => converter.convert(node, from),
         };
         let kept = converted.and_then(|converted| {
             let nodes = converted.into_nodes();
-            let possible = expect_possible(&source, &nodes, &record.initializers, options.opset, &mut self.possible);
-            possible.map_err(|reason| Blocked { opset_step: (from, options.opset), reason })?;
+            let possible = expect_possible(
+                &source,
+                &nodes,
+                &record.initializers,
+                options.opset,
+                &mut self.possible,
+            );
+            possible.map_err(|reason| Blocked {
+                opset_step: (from, options.opset),
+                reason,
+            })?;
             Ok(nodes)
         });
         if let (Some(wanted), Ok(nodes)) = (self.shared.wanted, &kept) {
@@ -152,7 +198,13 @@ impl<'m> Planner<'_, 'm> {
             Ok(nodes) => self.keep(id, nodes, record),
             Err(Blocked { opset_step, reason }) => {
                 let op = proto.op_type().to_owned();
-                let blocker = Blocker { node: model.node_path(id), op, opset_step, code: reason.code, reason: reason.text };
+                let blocker = Blocker {
+                    node: model.node_path(id),
+                    op,
+                    opset_step,
+                    code: reason.code,
+                    reason: reason.text,
+                };
                 self.part.blockers.push((id, blocker));
             }
         }
@@ -177,35 +229,59 @@ impl<'m> Planner<'_, 'm> {
         let change = self.change(id, &record.notes.join("; "));
         let part = &mut self.part;
         part.changes.push((id, change));
-        part.expansions.extend(record.expanded.iter().map(|&(op, class, nodes)| {
-            let expanded = Expanded { node: model.node_path(id).into(), op, class, nodes };
-            (id, expanded)
-        }));
+        part.expansions
+            .extend(record.expanded.iter().map(|&(op, class, nodes)| {
+                let expanded = Expanded {
+                    node: model.node_path(id).into(),
+                    op,
+                    class,
+                    nodes,
+                };
+                (id, expanded)
+            }));
         part.released.extend(record.released);
-        part.edits.extend(record.declared.into_iter().map(|(value, dtype)| Edit::Declare { value, dtype }));
+        part.edits.extend(
+            record
+                .declared
+                .into_iter()
+                .map(|(value, dtype)| Edit::Declare { value, dtype }),
+        );
         let mut initializers = record.initializers;
         // Removes added constants that a later step no longer uses.
         let own = &model.node(id).output;
-        let is_used = |name: &String| own.contains(name) || nodes.iter().any(|node| uses(node, name));
-        let superfluous = record.made.into_iter().filter(|made| made.constant.is_some() && !is_used(&made.name));
+        let is_used =
+            |name: &String| own.contains(name) || nodes.iter().any(|node| uses(node, name));
+        let superfluous = record
+            .made
+            .into_iter()
+            .filter(|made| made.constant.is_some() && !is_used(&made.name));
         let superfluous: Vec<String> = superfluous.map(|made| made.name).collect();
         let is_wanted = |name: &str| !superfluous.iter().any(|made| made == name);
         nodes.retain(|node| node.output.first().is_none_or(|name| is_wanted(name)));
         initializers.retain(|tensor| is_wanted(tensor.name()));
-        if !record.expanded.is_empty() && initializers.is_empty() && !nodes.iter().any(declares_values) {
+        if !record.expanded.is_empty()
+            && initializers.is_empty()
+            && !nodes.iter().any(declares_values)
+        {
             part.callable.push(id);
         }
-        part.initializers.extend(initializers.into_iter().map(|tensor| (id.scope, tensor)));
+        part.initializers
+            .extend(initializers.into_iter().map(|tensor| (id.scope, tensor)));
         part.nodes.push((id, nodes.into()));
     }
 
     fn change(&mut self, id: NodeId, what: &str) -> Change {
         let model = self.shared.model;
-        Change { node: model.node_path(id).into(), op: self.texts.shared(model.node(id).op_type()), what: self.texts.shared(what) }
+        Change {
+            node: model.node_path(id).into(),
+            op: self.texts.shared(model.node(id).op_type()),
+            what: self.texts.shared(what),
+        }
     }
 }
 
-/// Whether a subgraph of a node has constants or statements on values of its own, which a function cannot rename.
+/// Whether a subgraph of a node has constants or statements on values of its own, which a function
+/// cannot rename.
 fn declares_values(node: &NodeProto) -> bool {
     let declares = |graph: &GraphProto| {
         !graph.initializer.is_empty()
@@ -219,13 +295,19 @@ fn declares_values(node: &NodeProto) -> bool {
 
 /// Whether a node, or one in its subgraphs, has an input of this name.
 pub(super) fn uses(node: &NodeProto, name: &str) -> bool {
-    node.input.iter().any(|input| input == name) || graphs(node).flat_map(|graph| &graph.node).any(|inner| uses(inner, name))
+    node.input.iter().any(|input| input == name)
+        || graphs(node)
+            .flat_map(|graph| &graph.node)
+            .any(|inner| uses(inner, name))
 }
 
 /// Whether an operator exists and is the same in two opsets.
 fn is_same(op: &str, from: i64, to: i64) -> bool {
     let [present, target] = [from, to].map(|opset| schemas::schema("", op, opset));
-    let is_same_version =
-        || present.zip(target).is_some_and(|(present, target)| std::ptr::eq(present, target) && !target.deprecated);
+    let is_same_version = || {
+        present
+            .zip(target)
+            .is_some_and(|(present, target)| std::ptr::eq(present, target) && !target.deprecated)
+    };
     from == to || is_same_version()
 }

@@ -1,6 +1,7 @@
 //! The conversion plan: converts every node of every scope, innermost scopes first, into edits.
 //!
-//! Large scopes are planned in parts, on all cores. Parts that want the same fresh name are planned again, in order.
+//! Large scopes are planned in parts, on all cores. Parts that want the same fresh name are planned
+//! again, in order.
 
 use super::bodies::Bodies;
 use super::expansion_body::CheckOfPasses;
@@ -32,7 +33,8 @@ pub(super) struct Plan {
 const PART: Threshold = Threshold::new("part of planned nodes", 1024);
 
 impl Plan {
-    /// Plans the conversion of every node; those that none of the wanted versions of a runtime runs are blockers. A scope that does not import ai.onnx has no nodes of it.
+    /// Plans the conversion of every node; those that none of the wanted versions of a runtime runs
+    /// are blockers. A scope that does not import ai.onnx has no nodes of it.
     ///
     /// # Errors
     /// If the operation is cancelled.
@@ -43,7 +45,8 @@ impl Plan {
         wanted: Option<Wanted>,
         check: Option<CheckOfPasses>,
     ) -> Result<Plan, Invalid> {
-        let adds_functions = options.expand_into == ExpandInto::Function && ir::allows_functions(model, options);
+        let adds_functions =
+            options.expand_into == ExpandInto::Function && ir::allows_functions(model, options);
         let functions = adds_functions.then(|| Functions::new(model, options.opset));
         let mut planner = Planner {
             model,
@@ -57,7 +60,10 @@ impl Plan {
             all: Part::default(),
         };
         let mut names = Names::new(model);
-        let nodes = model.scopes().map(|scope| model.nodes(scope).len() as u64).sum();
+        let nodes = model
+            .scopes()
+            .map(|scope| model.nodes(scope).len() as u64)
+            .sum();
         let counter = model.control().counter(Unit::Nodes, nodes);
         for scope in model.scopes().rev() {
             let Some(from) = model.opset(scope, "") else {
@@ -74,10 +80,13 @@ impl Plan {
         Ok(planner.finish())
     }
 
-    /// The opset closest to the target without blockers; none if that is not between the two. Functions may import opsets that are
-    /// not between them either.
+    /// The opset closest to the target without blockers; none if that is not between the two.
+    /// Functions may import opsets that are not between them either.
     pub fn nearest(&self, from: i64, target: i64) -> Option<i64> {
-        let conversions = self.blockers.iter().filter(|blocker| blocker.code != Code::NoKernel);
+        let conversions = self
+            .blockers
+            .iter()
+            .filter(|blocker| blocker.code != Code::NoKernel);
         let possible = conversions.map(|blocker| blocker.opset_step.0);
         match target > from {
             true => possible.min().filter(|&opset| opset > from),
@@ -104,7 +113,10 @@ impl<'m> Planner<'m> {
     /// Sets the opset even if it is the same: a model of an old IR version may import none.
     fn root(&mut self, root: ScopeId, from: i64) {
         if from != self.options.opset || root == ScopeId::MAIN {
-            self.all.edits.push(Edit::SetOpset { root, version: self.options.opset });
+            self.all.edits.push(Edit::SetOpset {
+                root,
+                version: self.options.opset,
+            });
         }
     }
 
@@ -118,9 +130,30 @@ impl<'m> Planner<'m> {
     }
 
     /// Plans the nodes of a scope, as if one after the other.
-    fn scope(&mut self, scope: ScopeId, from: i64, names: &mut Names<'m>, counter: &Counter) -> Result<(), Invalid> {
-        let Planner { model, options, inferred, wanted, check, .. } = *self;
-        let shared = Shared { model, options, inferred, wanted, check, from, counter };
+    fn scope(
+        &mut self,
+        scope: ScopeId,
+        from: i64,
+        names: &mut Names<'m>,
+        counter: &Counter,
+    ) -> Result<(), Invalid> {
+        let Planner {
+            model,
+            options,
+            inferred,
+            wanted,
+            check,
+            ..
+        } = *self;
+        let shared = Shared {
+            model,
+            options,
+            inferred,
+            wanted,
+            check,
+            from,
+            counter,
+        };
         let (nodes, of_part) = (model.nodes(scope), PART.get());
         if nodes.len() < 2 * of_part || !cfg!(feature = "parallel") {
             self.add(shared.plan(&nodes.collect::<Vec<_>>(), &self.bodies, names)?);
@@ -128,16 +161,26 @@ impl<'m> Planner<'m> {
         }
         let plan = |(planner, names): &(&mut Self, &mut Names<'m>), nodes: Vec<NodeId>| {
             let mut names = names.for_part();
-            Ok((shared.plan(&nodes, &planner.bodies, &mut names)?, names, nodes))
+            Ok((
+                shared.plan(&nodes, &planner.bodies, &mut names)?,
+                names,
+                nodes,
+            ))
         };
-        try_in_waves(&mut (self, names), nodes, of_part, plan, |(planner, names), planned| {
-            let (mut part, names_of_part, nodes) = planned?;
-            if !names.join(names_of_part) {
-                part = shared.plan(&nodes, &planner.bodies, names)?;
-            }
-            planner.add(part);
-            Ok(())
-        })
+        try_in_waves(
+            &mut (self, names),
+            nodes,
+            of_part,
+            plan,
+            |(planner, names), planned| {
+                let (mut part, names_of_part, nodes) = planned?;
+                if !names.join(names_of_part) {
+                    part = shared.plan(&nodes, &planner.bodies, names)?;
+                }
+                planner.add(part);
+                Ok(())
+            },
+        )
     }
 
     fn add(&mut self, part: Part) {
@@ -146,7 +189,10 @@ impl<'m> Planner<'m> {
             let is_callable = callable.next_if_eq(&id).is_some();
             // In functions, the calls would be nested.
             if let Some(functions) = self.functions.as_mut().filter(|_| is_callable)
-                && !matches!(self.model.scope_kind(self.model.root(id.scope)), ScopeKind::Function(_))
+                && !matches!(
+                    self.model.scope_kind(self.model.root(id.scope)),
+                    ScopeKind::Function(_)
+                )
             {
                 nodes = functions.call(self.model.node(id), &nodes.get()).into();
             }
@@ -157,8 +203,18 @@ impl<'m> Planner<'m> {
         for (scope, tensor) in part.initializers {
             self.bodies.add_initializer(scope, tensor);
         }
-        let Part { nodes: _, callable: _, initializers: _, released, edits, changes, expansions, warnings, blockers, kernels } =
-            &mut self.all;
+        let Part {
+            nodes: _,
+            callable: _,
+            initializers: _,
+            released,
+            edits,
+            changes,
+            expansions,
+            warnings,
+            blockers,
+            kernels,
+        } = &mut self.all;
         released.extend(part.released);
         edits.extend(part.edits);
         changes.extend(part.changes);
@@ -170,12 +226,31 @@ impl<'m> Planner<'m> {
 
     fn finish(mut self) -> Plan {
         let mut edits = self.remove_released();
-        let Part { edits: others, changes, expansions, warnings, blockers, kernels, .. } = self.all;
+        let Part {
+            edits: others,
+            changes,
+            expansions,
+            warnings,
+            blockers,
+            kernels,
+            ..
+        } = self.all;
         edits.extend(others);
         let initializers = self.bodies.take_initializers().into_iter();
-        edits.extend(initializers.map(|(scope, tensor)| Edit::AddInitializer { scope, tensor: Box::new(tensor) }));
-        let functions = self.functions.take().map(Functions::into_made).unwrap_or_default();
-        edits.extend(functions.into_iter().map(|function| Edit::AddFunction(Box::new(function))));
+        edits.extend(initializers.map(|(scope, tensor)| Edit::AddInitializer {
+            scope,
+            tensor: Box::new(tensor),
+        }));
+        let functions = self
+            .functions
+            .take()
+            .map(Functions::into_made)
+            .unwrap_or_default();
+        edits.extend(
+            functions
+                .into_iter()
+                .map(|function| Edit::AddFunction(Box::new(function))),
+        );
         // One more is the IR version.
         edits.reserve_exact(self.bodies.nodes.len() + 1);
         edits.extend(self.bodies.nodes.into_edits());
@@ -198,16 +273,24 @@ impl<'m> Planner<'m> {
         for value in std::mem::take(&mut self.all.released) {
             let name = model.name(value);
             let is_used = |planner: &Self| {
-                model.uses(value).any(|(user, _)| match planner.bodies.nodes.get(user) {
-                    Some(nodes) => nodes.get().iter().any(|node| uses(node, name)),
-                    None => true,
-                })
+                model
+                    .uses(value)
+                    .any(|(user, _)| match planner.bodies.nodes.get(user) {
+                        Some(nodes) => nodes.get().iter().any(|node| uses(node, name)),
+                        None => true,
+                    })
             };
-            if !seen.insert(value) || !model.output_of(value).is_empty() || model.pin(value).is_some() || is_used(self) {
+            if !seen.insert(value)
+                || !model.output_of(value).is_empty()
+                || model.pin(value).is_some()
+                || is_used(self)
+            {
                 continue;
             }
             match model.origin(value) {
-                Origin::Initializer { input: None, .. } => edits.push(Edit::RemoveInitializer(value)),
+                Origin::Initializer { input: None, .. } => {
+                    edits.push(Edit::RemoveInitializer(value))
+                }
                 Origin::Node { node, .. } => self.bodies.nodes.remove(node),
                 _ => {}
             }

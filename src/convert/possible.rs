@@ -1,8 +1,8 @@
-//! Whether new nodes can compute what the node that they replace does: what is inferred of them does not contradict itself, nor what is
-//! known of the node's inputs and outputs.
+//! Whether new nodes can compute what the node that they replace does: what is inferred of them
+//! does not contradict itself, nor what is known of the node's inputs and outputs.
 //!
-//! A node that is not valid by itself may still lead to nodes that no runtime loads: its inputs have a rank or a length that the
-//! operator forbids in words only.
+//! A node that is not valid by itself may still lead to nodes that no runtime loads: its inputs
+//! have a rank or a length that the operator forbids in words only.
 
 use prost::Message;
 
@@ -19,7 +19,8 @@ use crate::protobuf::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdPr
 /// The most elements of a constant that are looked at: axes, shapes, pads.
 const MOST_ELEMENTS: i64 = 64;
 
-/// Checks that no node of a body contradicts its inputs, and no output what is known of it. The iterator gives names in the body.
+/// Checks that no node of a body contradicts its inputs, and no output what is known of it. The
+/// iterator gives names in the body.
 ///
 /// # Errors
 /// With the first contradiction.
@@ -31,14 +32,28 @@ pub(super) fn expect_consistent(
 ) -> Result<(), String> {
     for id in body.scopes().flat_map(|scope| body.nodes(scope)) {
         if let Some(fault) = contradiction(body, inferred, id, to) {
-            return Err(format!("its inputs contradict each other: {} that replaces it: {fault}", body.node(id).op_type()));
+            return Err(format!(
+                "its inputs contradict each other: {} that replaces it: {fault}",
+                body.node(id).op_type()
+            ));
         }
     }
     for (name, expected) in outputs {
-        let Some(found) = body.lookup(ScopeId::MAIN, &name).map(|value| inferred.of(value)) else { continue };
+        let Some(found) = body
+            .lookup(ScopeId::MAIN, &name)
+            .map(|value| inferred.of(value))
+        else {
+            continue;
+        };
         // Declared lengths may be wrong, which only leads to a warning.
-        let types = found.value_type.zip(expected.value_type).is_some_and(|(found, expected)| found != expected);
-        let ranks = found.rank().zip(expected.rank()).is_some_and(|(found, expected)| found != expected);
+        let types = found
+            .value_type
+            .zip(expected.value_type)
+            .is_some_and(|(found, expected)| found != expected);
+        let ranks = found
+            .rank()
+            .zip(expected.rank())
+            .is_some_and(|(found, expected)| found != expected);
         if types || ranks {
             return Err(format!("output '{name}' would have another type or rank"));
         }
@@ -46,7 +61,8 @@ pub(super) fn expect_consistent(
     Ok(())
 }
 
-/// Replacements that are possible, without their names: nodes that are alike are replaced alike, and are checked once.
+/// Replacements that are possible, without their names: nodes that are alike are replaced alike,
+/// and are checked once.
 #[derive(Default)]
 pub(super) struct Possible(HashSet<Pattern>);
 
@@ -63,7 +79,12 @@ struct Pattern {
 
 impl Pattern {
     /// None if the nodes contain graphs, whose names would have to be numbered too.
-    fn of(source: &Source, nodes: &[NodeProto], initializers: &[TensorProto], opset: i64) -> Option<Pattern> {
+    fn of(
+        source: &Source,
+        nodes: &[NodeProto],
+        initializers: &[TensorProto],
+        opset: i64,
+    ) -> Option<Pattern> {
         let mut encoded = Vec::new();
         // An omitted input has an empty name.
         let mut names = vec![""];
@@ -74,7 +95,8 @@ impl Pattern {
             }
             for list in [&node.input, &node.output] {
                 put_number(list.len(), &mut encoded);
-                list.iter().for_each(|name| put_number(number(name, &mut names), &mut encoded));
+                list.iter()
+                    .for_each(|name| put_number(number(name, &mut names), &mut encoded));
             }
             put_number(node.attribute.len(), &mut encoded);
             for attribute in &node.attribute {
@@ -88,12 +110,24 @@ impl Pattern {
             .values
             .iter()
             .map(|&(name, value)| {
-                (number(name, &mut names), source.known(value).clone(), constant(source, value).map(|tensor| unnamed(&tensor)))
+                (
+                    number(name, &mut names),
+                    source.known(value).clone(),
+                    constant(source, value).map(|tensor| unnamed(&tensor)),
+                )
             })
             .collect();
         values.sort_unstable_by_key(|&(number, ..)| number);
-        let initializers = initializers.iter().map(|tensor| (number(tensor.name(), &mut names), unnamed(tensor))).collect();
-        Some(Pattern { opset, nodes: encoded, values, initializers })
+        let initializers = initializers
+            .iter()
+            .map(|tensor| (number(tensor.name(), &mut names), unnamed(tensor)))
+            .collect();
+        Some(Pattern {
+            opset,
+            nodes: encoded,
+            values,
+            initializers,
+        })
     }
 }
 
@@ -103,10 +137,13 @@ fn put_number(number: usize, encoded: &mut Vec<u8>) {
 
 /// The number of a name: that of its first use.
 fn number<'n>(name: &'n str, names: &mut Vec<&'n str>) -> usize {
-    names.iter().position(|&known| known == name).unwrap_or_else(|| {
-        names.push(name);
-        names.len() - 1
-    })
+    names
+        .iter()
+        .position(|&known| known == name)
+        .unwrap_or_else(|| {
+            names.push(name);
+            names.len() - 1
+        })
 }
 
 fn unnamed(tensor: &TensorProto) -> Vec<u8> {
@@ -117,11 +154,17 @@ fn unnamed(tensor: &TensorProto) -> Vec<u8> {
 
 /// A value that is a small constant: axes, shapes, pads.
 fn constant(source: &Source, value: ValueId) -> Option<TensorProto> {
-    source.model.constant(value).ok().map(|constant| constant.tensor.into_owned()).filter(is_small)
+    source
+        .model
+        .constant(value)
+        .ok()
+        .map(|constant| constant.tensor.into_owned())
+        .filter(is_small)
 }
 
-/// The same for the nodes that replace a node in an opset. A single node is as valid as the one that it replaces, and so is one beside
-/// constants where shapes do not count, in subgraphs and functions. A body of the node's own may use values of the graph around it.
+/// The same for the nodes that replace a node in an opset. A single node is as valid as the one
+/// that it replaces, and so is one beside constants where shapes do not count, in subgraphs and
+/// functions. A body of the node's own may use values of the graph around it.
 pub(super) fn expect_possible(
     source: &Source,
     nodes: &[NodeProto],
@@ -130,21 +173,39 @@ pub(super) fn expect_possible(
     known: &mut Possible,
 ) -> Result<(), Reason> {
     let computes = |node: &&NodeProto| node.op_type() != "Constant";
-    let least = if source.id.scope == ScopeId::MAIN { 1 } else { 2 };
-    let is_plain = nodes.len() + initializers.len() < 2 || nodes.iter().filter(computes).take(least).count() < least;
+    let least = if source.id.scope == ScopeId::MAIN {
+        1
+    } else {
+        2
+    };
+    let is_plain = nodes.len() + initializers.len() < 2
+        || nodes.iter().filter(computes).take(least).count() < least;
     if is_plain || !source.bodies.is_empty() {
         return Ok(());
     }
     let pattern = Pattern::of(source, nodes, initializers, to);
-    if pattern.as_ref().is_some_and(|pattern| known.0.contains(pattern)) {
+    if pattern
+        .as_ref()
+        .is_some_and(|pattern| known.0.contains(pattern))
+    {
         return Ok(());
     }
-    let produced: HashSet<&str> = nodes.iter().flat_map(|node| &node.output).map(String::as_str).collect();
-    let mut graph = raw::GraphProto { node: nodes.to_vec(), initializer: initializers.to_vec(), ..raw::GraphProto::default() };
+    let produced: HashSet<&str> = nodes
+        .iter()
+        .flat_map(|node| &node.output)
+        .map(String::as_str)
+        .collect();
+    let mut graph = raw::GraphProto {
+        node: nodes.to_vec(),
+        initializer: initializers.to_vec(),
+        ..raw::GraphProto::default()
+    };
     for &(name, value) in &source.values {
         if produced.contains(name) {
             // Other nodes of the body may use it.
-            graph.value_info.push(make::typed(name, source.known(value)));
+            graph
+                .value_info
+                .push(make::typed(name, source.known(value)));
             continue;
         }
         match constant(source, value) {
@@ -155,7 +216,10 @@ pub(super) fn expect_possible(
             None => graph.input.push(make::typed(name, source.known(value))),
         }
     }
-    let opset = OperatorSetIdProto::from(raw::OperatorSetIdProto { domain: Some(String::new()), version: Some(to) });
+    let opset = OperatorSetIdProto::from(raw::OperatorSetIdProto {
+        domain: Some(String::new()),
+        version: Some(to),
+    });
     let proto = ModelProto::from(raw::ModelProto {
         ir_version: Some(crate::protobuf::ir_version::LATEST),
         opset_import: vec![opset],
@@ -163,14 +227,21 @@ pub(super) fn expect_possible(
         ..raw::ModelProto::default()
     });
     let body = Model::new(proto).map_err(|error| NodeInvalid.because(error.to_string()))?;
-    let outputs = source.values.iter().filter(|(name, _)| produced.contains(name));
+    let outputs = source
+        .values
+        .iter()
+        .filter(|(name, _)| produced.contains(name));
     let outputs = outputs.map(|&(name, value)| (name.to_owned(), source.known(value).clone()));
-    expect_consistent(&body, &infer(&body), to, outputs).map_err(|what| NodeInvalid.because(what))?;
+    expect_consistent(&body, &infer(&body), to, outputs)
+        .map_err(|what| NodeInvalid.because(what))?;
     known.0.extend(pattern);
     Ok(())
 }
 
 pub(super) fn is_small(tensor: &TensorProto) -> bool {
-    let elements = tensor.dims.iter().try_fold(1i64, |product, &dim| product.checked_mul(dim));
+    let elements = tensor
+        .dims
+        .iter()
+        .try_fold(1i64, |product, &dim| product.checked_mul(dim));
     elements.is_some_and(|elements| elements <= MOST_ELEMENTS)
 }

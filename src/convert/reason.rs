@@ -46,7 +46,10 @@ codes! {
 impl Reason {
     /// A reason of an adapter.
     pub fn new(code: Code, text: impl Into<String>) -> Reason {
-        Reason { code, text: text.into() }
+        Reason {
+            code,
+            text: text.into(),
+        }
     }
 
     /// Whether a value is known only when the model runs.
@@ -58,7 +61,10 @@ impl Reason {
 impl Code {
     /// A reason of this kind.
     pub(super) fn because(self, text: impl Into<String>) -> Reason {
-        Reason { code: self, text: text.into() }
+        Reason {
+            code: self,
+            text: text.into(),
+        }
     }
 }
 

@@ -20,8 +20,9 @@ pub(super) struct Planned {
     pub notes: Vec<String>,
 }
 
-/// The plan for the opset of the options, or, if their runtime lacks kernels in it, for the closest lower opset in which it has them, or
-/// else the closest higher one. If there is none, the plan has blockers.
+/// The plan for the opset of the options, or, if their runtime lacks kernels in it, for the closest
+/// lower opset in which it has them, or else the closest higher one. If there is none, the plan has
+/// blockers.
 ///
 /// # Errors
 /// If the operation is cancelled.
@@ -31,27 +32,62 @@ pub(super) fn plan(
     options: &Options,
     check: Option<CheckOfPasses>,
 ) -> Result<Planned, Invalid> {
-    let mut notes: Vec<String> = options.runtime.and_then(|runtime| runtime.note()).into_iter().collect();
-    let (Some(runtime), Some(wanted)) = (options.runtime, options.runtime.and_then(Wanted::of)) else {
-        notes.extend(options.runtime.and_then(|runtime| unknown_kernels(&runtime)));
-        return Ok(Planned { opset: options.opset, plan: Plan::new(model, inferred, options, None, check)?, notes });
+    let mut notes: Vec<String> = options
+        .runtime
+        .and_then(|runtime| runtime.note())
+        .into_iter()
+        .collect();
+    let (Some(runtime), Some(wanted)) = (options.runtime, options.runtime.and_then(Wanted::of))
+    else {
+        notes.extend(
+            options
+                .runtime
+                .and_then(|runtime| unknown_kernels(&runtime)),
+        );
+        return Ok(Planned {
+            opset: options.opset,
+            plan: Plan::new(model, inferred, options, None, check)?,
+            notes,
+        });
     };
-    let plan_for = |opset: i64| Plan::new(model, inferred, &options.clone().opset(opset), Some(wanted), check);
+    let plan_for = |opset: i64| {
+        Plan::new(
+            model,
+            inferred,
+            &options.clone().opset(opset),
+            Some(wanted),
+            check,
+        )
+    };
     let first = plan_for(options.opset)?;
-    let why = first.blockers.iter().find(|blocker| blocker.code == Code::NoKernel).map(ToString::to_string);
+    let why = first
+        .blockers
+        .iter()
+        .find(|blocker| blocker.code == Code::NoKernel)
+        .map(ToString::to_string);
     let (opset, plan) = search(options.opset, first, runtime.newest_opset(), plan_for)?;
     if let Some(why) = why.filter(|_| opset != options.opset) {
-        notes.push(format!("opset {opset} is used instead of {}: {why}", options.opset));
+        notes.push(format!(
+            "opset {opset} is used instead of {}: {why}",
+            options.opset
+        ));
     }
     if plan.kernels.undecided > 0 {
         let nodes = plural(plan.kernels.undecided, "node");
-        notes.push(format!("the kernels of {nodes} are not known: types, or the operators of a domain, are unknown"));
+        notes.push(format!(
+            "the kernels of {nodes} are not known: types, or the operators of a domain, are unknown"
+        ));
     }
     Ok(Planned { opset, plan, notes })
 }
 
 /// The first plan, or the one for the closest opset in which all nodes have kernels.
-fn search(limit: i64, first: Plan, newest: i64, plan_for: impl Fn(i64) -> Result<Plan, Invalid>) -> Result<(i64, Plan), Invalid> {
+fn search(
+    limit: i64,
+    first: Plan,
+    newest: i64,
+    plan_for: impl Fn(i64) -> Result<Plan, Invalid>,
+) -> Result<(i64, Plan), Invalid> {
     if first.kernels.gaps.is_empty() {
         return Ok((limit, first));
     }
@@ -72,17 +108,30 @@ fn search(limit: i64, first: Plan, newest: i64, plan_for: impl Fn(i64) -> Result
 impl Plan {
     /// Whether only kernels are missing.
     pub fn is_converted(&self) -> bool {
-        self.blockers.iter().all(|blocker| blocker.code == Code::NoKernel)
+        self.blockers
+            .iter()
+            .all(|blocker| blocker.code == Code::NoKernel)
     }
 
-    /// The highest lower opset than this one in which the nodes without a kernel may be others: a conversion to a lower opset passes through the nodes of
-    /// this plan.
+    /// The highest lower opset than this one in which the nodes without a kernel may be others: a
+    /// conversion to a lower opset passes through the nodes of this plan.
     pub fn next_lower(&self, opset: i64) -> Option<i64> {
         let before = |gap: &Gap| {
             let schema = gap.schema?;
-            Some(if gap.depends_on_opset { opset - 1 } else { schema.since_version - 1 })
+            Some(if gap.depends_on_opset {
+                opset - 1
+            } else {
+                schema.since_version - 1
+            })
         };
-        let lower = self.kernels.gaps.iter().map(before).collect::<Option<Vec<i64>>>()?.into_iter().min();
+        let lower = self
+            .kernels
+            .gaps
+            .iter()
+            .map(before)
+            .collect::<Option<Vec<i64>>>()?
+            .into_iter()
+            .min();
         lower.filter(|&opset| opset >= 1 && self.is_converted())
     }
 
@@ -90,19 +139,36 @@ impl Plan {
     pub fn next_higher(&self, opset: i64) -> Option<i64> {
         let after = |gap: &Gap| {
             let schema = gap.schema?;
-            let next = schemas::versions("", schema.name).iter().map(|next| next.since_version);
-            if gap.depends_on_opset { Some(opset + 1) } else { next.into_iter().find(|&next| next > schema.since_version) }
+            let next = schemas::versions("", schema.name)
+                .iter()
+                .map(|next| next.since_version);
+            if gap.depends_on_opset {
+                Some(opset + 1)
+            } else {
+                next.into_iter().find(|&next| next > schema.since_version)
+            }
         };
-        let higher = self.kernels.gaps.iter().map(after).collect::<Option<Vec<i64>>>()?.into_iter().max();
+        let higher = self
+            .kernels
+            .gaps
+            .iter()
+            .map(after)
+            .collect::<Option<Vec<i64>>>()?
+            .into_iter()
+            .max();
         higher.filter(|&higher| higher > opset && self.is_converted())
     }
 
-    /// The next opset above this one, of a downgrade, in which the nodes without a kernel may be others.
+    /// The next opset above this one, of a downgrade, in which the nodes without a kernel may be
+    /// others.
     pub fn next_above(&self, opset: i64) -> i64 {
         let is_kept = |gap: &&Gap| !gap.is_added && !gap.depends_on_opset && gap.schema.is_some();
         let kept = self.kernels.gaps.iter().filter(is_kept).filter_map(|gap| {
             let schema = gap.schema?;
-            schemas::versions("", schema.name).iter().map(|next| next.since_version).find(|&next| next > opset)
+            schemas::versions("", schema.name)
+                .iter()
+                .map(|next| next.since_version)
+                .find(|&next| next > opset)
         });
         kept.max().unwrap_or(opset + 1)
     }

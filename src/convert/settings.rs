@@ -48,8 +48,8 @@ pub enum ExpandInto {
     /// Nodes in its place.
     #[default]
     Nodes,
-    /// A local function, and a call of it in its place; the IR version becomes 8 at least. In functions, and if a lower IR version is
-    /// requested, nodes.
+    /// A local function, and a call of it in its place; the IR version becomes 8 at least. In
+    /// functions, and if a lower IR version is requested, nodes.
     Function,
 }
 

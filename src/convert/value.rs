@@ -16,7 +16,9 @@ impl Value {
     /// Whether an attribute has this value. Floats are compared as numbers.
     pub fn is(self, attribute: &AttributeProto) -> bool {
         match self {
-            Value::Int(value) => attribute.i == Some(value) || (attribute.i.is_none() && value == 0),
+            Value::Int(value) => {
+                attribute.i == Some(value) || (attribute.i.is_none() && value == 0)
+            }
             Value::Float(value) => attribute.f() == value,
             Value::String(value) => attribute.s() == value.as_bytes(),
             Value::Ones => attribute.ints.iter().all(|&value| value == 1),

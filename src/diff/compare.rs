@@ -26,7 +26,8 @@ pub struct Side<'a> {
     pub cancel: &'a Cancel,
 }
 
-/// All differences between the bytes of two models, in the order of the left one, and the tensors whose values cannot be read.
+/// All differences between the bytes of two models, in the order of the left one, and the tensors
+/// whose values cannot be read.
 #[must_use]
 pub fn compare(left: Side, right: Side) -> Compared {
     compare_messages("", &MODEL_PROTO, [left, right], |_, _, _| false)
@@ -34,16 +35,30 @@ pub fn compare(left: Side, right: Side) -> Compared {
 
 /// All differences between the bytes of two messages at a path, except expected ones.
 #[must_use]
-pub fn compare_messages(path: &str, message: &'static Message, sides: [Side; 2], is_expected: IsExpected) -> Compared {
+pub fn compare_messages(
+    path: &str,
+    message: &'static Message,
+    sides: [Side; 2],
+    is_expected: IsExpected,
+) -> Compared {
     let [left, right] = sides;
     let (data, cancel) = ([left.data, right.data], [left.cancel, right.cancel]);
-    let mut walk = Walk { data, cancel, is_expected, found: Vec::new(), faults: Vec::new() };
+    let mut walk = Walk {
+        data,
+        cancel,
+        is_expected,
+        found: Vec::new(),
+        faults: Vec::new(),
+    };
     walk.message(path, message, [left.message, right.message]);
-    Compared { differences: walk.found, faults: walk.faults }
+    Compared {
+        differences: walk.found,
+        faults: walk.faults,
+    }
 }
 
-/// Whether a difference is expected: by the names of the message and of its field, and the kind of the difference; `None` if both models
-/// have the field and its contents are still to be compared.
+/// Whether a difference is expected: by the names of the message and of its field, and the kind of
+/// the difference; `None` if both models have the field and its contents are still to be compared.
 pub type IsExpected = fn(&str, &str, Option<DifferenceKind>) -> bool;
 
 /// The outcome of a comparison.
@@ -67,7 +82,16 @@ pub(super) struct Walk<'a> {
 const PART: Threshold = Threshold::new("part of compared pairs", 1024);
 
 /// The fields of an attribute that its text form covers.
-const ATTRIBUTE_VALUE: &[&str] = &["type", "ref_attr_name", "i", "f", "s", "ints", "floats", "strings"];
+const ATTRIBUTE_VALUE: &[&str] = &[
+    "type",
+    "ref_attr_name",
+    "i",
+    "f",
+    "s",
+    "ints",
+    "floats",
+    "strings",
+];
 
 impl Walk<'_> {
     fn message(&mut self, path: &str, message: &'static Message, sides: [&Bytes; 2]) {
@@ -83,14 +107,27 @@ impl Walk<'_> {
     }
 
     /// Compares the `wanted` fields one by one.
-    pub(super) fn fields(&mut self, path: &str, message: &'static Message, sides: [&Bytes; 2], wanted: impl Fn(&str) -> bool) {
+    pub(super) fn fields(
+        &mut self,
+        path: &str,
+        message: &'static Message,
+        sides: [&Bytes; 2],
+        wanted: impl Fn(&str) -> bool,
+    ) {
         let sides = sides.map(|bytes| Fields::read(message, bytes));
         for number in field::numbers(&sides) {
             let [left, right] = [&sides[0], &sides[1]].map(|fields| fields.values(number));
             match message.field(number) {
                 _ if left == right => {}
-                Some(field) if !wanted(field.name) || (self.is_expected)(message.name, field.name, None) => {}
-                Some(field @ outline::Field { kind: Kind::Message(inner), .. }) => {
+                Some(field)
+                    if !wanted(field.name)
+                        || (self.is_expected)(message.name, field.name, None) => {}
+                Some(
+                    field @ outline::Field {
+                        kind: Kind::Message(inner),
+                        ..
+                    },
+                ) => {
                     self.items(path, message, field, inner, [left, right]);
                 }
                 Some(field) => {
@@ -114,11 +151,22 @@ impl Walk<'_> {
         inner: &'static Message,
         sides: [&[Field]; 2],
     ) {
-        let sides = sides.map(|values| values.iter().filter_map(|field| field.value.as_bytes()).collect::<Vec<&Bytes>>());
-        let path_of = |index: usize, item: &Bytes| path::item(path, message, field, inner, index, item);
+        let sides = sides.map(|values| {
+            values
+                .iter()
+                .filter_map(|field| field.value.as_bytes())
+                .collect::<Vec<&Bytes>>()
+        });
+        let path_of =
+            |index: usize, item: &Bytes| path::item(path, message, field, inner, index, item);
         let pairs = pair::matched(inner, [&sides[0], &sides[1]]);
         let is_expected = |kind| (self.is_expected)(message.name, field.name, Some(kind));
-        let expected = [DifferenceKind::Removed, DifferenceKind::Added, DifferenceKind::Reordered].map(is_expected);
+        let expected = [
+            DifferenceKind::Removed,
+            DifferenceKind::Added,
+            DifferenceKind::Reordered,
+        ]
+        .map(is_expected);
         let compare = |walk: &mut Self, pair: &Pair| match *pair {
             Pair::Left(_) if expected[0] => {}
             Pair::Right(_) if expected[1] => {}
@@ -130,18 +178,30 @@ impl Walk<'_> {
             }
             Pair::Left(index) => {
                 let item = sides[0][index];
-                walk.add_change(path_of(index, item), [Some(path::describe(inner, item)), None]);
+                walk.add_change(
+                    path_of(index, item),
+                    [Some(path::describe(inner, item)), None],
+                );
             }
             Pair::Right(index) => {
                 let item = sides[1][index];
-                walk.add_change(path_of(index, item), [None, Some(path::describe(inner, item))]);
+                walk.add_change(
+                    path_of(index, item),
+                    [None, Some(path::describe(inner, item))],
+                );
             }
         };
         self.in_parts(&pairs, compare);
         if let Some((left, right)) = pair::first_out_of_order(&pairs).filter(|_| !expected[2]) {
-            let [left, right] = [(0, left), (1, right)].map(|(side, index)| Some(path_of(index, sides[side][index])));
+            let [left, right] = [(0, left), (1, right)]
+                .map(|(side, index)| Some(path_of(index, sides[side][index])));
             let path = path::field(path, field.name);
-            self.found.push(Difference { path, kind: DifferenceKind::Reordered, left, right });
+            self.found.push(Difference {
+                path,
+                kind: DifferenceKind::Reordered,
+                left,
+                right,
+            });
         }
     }
 
@@ -153,23 +213,40 @@ impl Walk<'_> {
         }
         let (data, cancel, is_expected) = (self.data, self.cancel, self.is_expected);
         let walk = |_: &_, pairs: Vec<&Pair>| {
-            let mut walk = Walk { data, cancel, is_expected, found: Vec::new(), faults: Vec::new() };
+            let mut walk = Walk {
+                data,
+                cancel,
+                is_expected,
+                found: Vec::new(),
+                faults: Vec::new(),
+            };
             pairs.into_iter().for_each(|pair| compare(&mut walk, pair));
             walk
         };
-        in_waves(&mut (&mut self.found, &mut self.faults), pairs, of_part, walk, |(found, faults), walk| {
-            found.extend(walk.found);
-            faults.extend(walk.faults);
-        });
+        in_waves(
+            &mut (&mut self.found, &mut self.faults),
+            pairs,
+            of_part,
+            walk,
+            |(found, faults), walk| {
+                found.extend(walk.found);
+                faults.extend(walk.faults);
+            },
+        );
     }
 
     fn attribute(&mut self, path: &str, sides: [&Bytes; 2]) {
         let [left, right] = sides.map(|bytes| Fields::read(&ATTRIBUTE_PROTO, bytes));
         let is_value = |name: &str| ATTRIBUTE_VALUE.contains(&name);
-        let mut values = ATTRIBUTE_PROTO.fields.iter().filter(|field| is_value(field.name));
+        let mut values = ATTRIBUTE_PROTO
+            .fields
+            .iter()
+            .filter(|field| is_value(field.name));
         if values.any(|field| left.values(field.number) != right.values(field.number)) {
             let text = |bytes: &Bytes| AttributeProto::from_bytes(bytes.clone()).ok();
-            let texts = sides.map(|bytes| text(bytes).map(|attribute| onnx_text::print_attribute_value(&attribute)));
+            let texts = sides.map(|bytes| {
+                text(bytes).map(|attribute| onnx_text::print_attribute_value(&attribute))
+            });
             match texts[0] == texts[1] {
                 true => self.fields(path, &ATTRIBUTE_PROTO, sides, is_value),
                 false => self.add_change(path.to_owned(), texts),
@@ -178,9 +255,14 @@ impl Walk<'_> {
         self.fields(path, &ATTRIBUTE_PROTO, sides, |name| !is_value(name))
     }
 
-    /// A type is reported as one difference; fields that its text form does not cover are compared one by one.
+    /// A type is reported as one difference; fields that its text form does not cover are compared
+    /// one by one.
     fn r#type(&mut self, path: &str, sides: [&Bytes; 2]) {
-        let texts = sides.map(|bytes| TypeProto::from_bytes(bytes.clone()).ok().map(|proto| onnx_text::print_type(&proto)));
+        let texts = sides.map(|bytes| {
+            TypeProto::from_bytes(bytes.clone())
+                .ok()
+                .map(|proto| onnx_text::print_type(&proto))
+        });
         if texts[0] == texts[1] {
             return self.fields(path, &TYPE_PROTO, sides, |_| true);
         }
@@ -194,6 +276,11 @@ impl Walk<'_> {
             (None, _) => DifferenceKind::Added,
             (Some(_), Some(_)) => DifferenceKind::Changed,
         };
-        self.found.push(Difference { path, kind, left, right });
+        self.found.push(Difference {
+            path,
+            kind,
+            left,
+            right,
+        });
     }
 }

@@ -1,8 +1,9 @@
 //! Compares two models in every field, including fields unknown to the schema.
 //!
-//! Items of a list are matched by their identity (nodes by name and operator, then by output; others by name or key), so that an inserted
-//! item is a single difference. Tensors are compared by type, shape and values, regardless of their storage; equal values in different
-//! storage are a separate kind of difference.
+//! Items of a list are matched by their identity (nodes by name and operator, then by output;
+//! others by name or key), so that an inserted item is a single difference. Tensors are compared by
+//! type, shape and values, regardless of their storage; equal values in different storage are a
+//! separate kind of difference.
 
 pub(crate) mod compare;
 mod field;
@@ -16,7 +17,8 @@ use serde::Serialize;
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// The path of the field or item: `graph/cast_1.to`, `graph.input[x].type`, `opset_import[ai.onnx].version`.
+    /// The path of the field or item: `graph/cast_1.to`, `graph.input[x].type`,
+    /// `opset_import[ai.onnx].version`.
     pub path: String,
     /// The kind of the difference.
     pub kind: DifferenceKind,

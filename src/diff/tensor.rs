@@ -35,25 +35,37 @@ impl Walk<'_> {
         };
         self.fields(path, &TENSOR_PROTO, sides, |name| !is_of_values(name));
         if (left.dtype(), left.dims()) != (right.dtype(), right.dims()) {
-            let texts = [&protos[0], &protos[1]].map(|proto| Some(onnx_text::print_tensor_type(proto)));
+            let texts =
+                [&protos[0], &protos[1]].map(|proto| Some(onnx_text::print_tensor_type(proto)));
             self.add_change(path.to_owned(), texts);
             return;
         }
         let places = [0, 1].map(|side| place(&protos[side], sides[side]));
-        let same_file = is_external(&protos[0]) && places[0] == places[1] && self.data[0].is_same(self.data[1]);
+        let same_file =
+            is_external(&protos[0]) && places[0] == places[1] && self.data[0].is_same(self.data[1]);
         let (difference, same_bytes) = match same_file {
             true => (None, true),
             false => {
-                let stored = [stored(&left, &protos[0], self.data[0]), stored(&right, &protos[1], self.data[1])];
+                let stored = [
+                    stored(&left, &protos[0], self.data[0]),
+                    stored(&right, &protos[1], self.data[1]),
+                ];
                 let [Ok(left_values), Ok(right_values)] = stored else {
-                    let errors = (0..).zip(stored).filter_map(|(side, stored)| Some((side, stored.err()?)));
-                    self.faults.extend(errors.map(|(side, error)| (side, Invalid::caused_by(path, error))));
+                    let errors = (0..)
+                        .zip(stored)
+                        .filter_map(|(side, stored)| Some((side, stored.err()?)));
+                    self.faults.extend(
+                        errors.map(|(side, error)| (side, Invalid::caused_by(path, error))),
+                    );
                     return;
                 };
                 if are_same(&left_values, &right_values) {
                     (None, true)
                 } else {
-                    (first_difference(&left, &left_values.load(), &right_values.load()), false)
+                    (
+                        first_difference(&left, &left_values.load(), &right_values.load()),
+                        false,
+                    )
                 }
             }
         };
@@ -62,9 +74,18 @@ impl Walk<'_> {
             None if same_bytes && places[0] == places[1] => {}
             None => {
                 let [left, right] = places;
-                let padding = if same_bytes { "" } else { ", with different padding bits" };
+                let padding = if same_bytes {
+                    ""
+                } else {
+                    ", with different padding bits"
+                };
                 let (left, right) = (Some(left), Some(right + padding));
-                self.found.push(Difference { path: path.to_owned(), kind: DifferenceKind::Stored, left, right });
+                self.found.push(Difference {
+                    path: path.to_owned(),
+                    kind: DifferenceKind::Stored,
+                    left,
+                    right,
+                });
             }
         }
     }
@@ -73,12 +94,30 @@ impl Walk<'_> {
 /// The storage of a tensor's values: their fields, and the keys of external data.
 fn place(proto: &TensorProto, bytes: &Bytes) -> String {
     let fields = Fields::read(&TENSOR_PROTO, bytes);
-    let is_used = |field: &&Field| field.name.ends_with("_data") && !fields.values(field.number).is_empty();
-    let mut parts: Vec<String> = TENSOR_PROTO.fields.iter().filter(is_used).map(|field| field.name.to_owned()).collect();
-    parts.extend(proto.external_data.iter().map(|entry| format!("{}={}", entry.key(), entry.value())));
+    let is_used =
+        |field: &&Field| field.name.ends_with("_data") && !fields.values(field.number).is_empty();
+    let mut parts: Vec<String> = TENSOR_PROTO
+        .fields
+        .iter()
+        .filter(is_used)
+        .map(|field| field.name.to_owned())
+        .collect();
+    parts.extend(
+        proto
+            .external_data
+            .iter()
+            .map(|entry| format!("{}={}", entry.key(), entry.value())),
+    );
     // The default value, written explicitly.
-    parts.extend((proto.data_location.is_some() && !is_external(proto)).then(|| "data_location=DEFAULT".to_owned()));
-    if parts.is_empty() { "no field".to_owned() } else { parts.join(" ") }
+    parts.extend(
+        (proto.data_location.is_some() && !is_external(proto))
+            .then(|| "data_location=DEFAULT".to_owned()),
+    );
+    if parts.is_empty() {
+        "no field".to_owned()
+    } else {
+        parts.join(" ")
+    }
 }
 
 /// The values of a tensor, which may be in a file.
@@ -98,9 +137,15 @@ impl Content {
     }
 }
 
-fn stored(tensor: &Tensor, proto: &TensorProto, data: &DataFolder) -> Result<Content, crate::tensor::BadTensor> {
+fn stored(
+    tensor: &Tensor,
+    proto: &TensorProto,
+    data: &DataFolder,
+) -> Result<Content, crate::tensor::BadTensor> {
     if is_external(proto) {
-        return Reference::read(proto)?.bytes(tensor.raw_bytes(), data).map(Content::Numbers);
+        return Reference::read(proto)?
+            .bytes(tensor.raw_bytes(), data)
+            .map(Content::Numbers);
     }
     Ok(match tensor.values()? {
         Values::Raw(raw) => Content::Numbers(raw.into()),
@@ -111,11 +156,15 @@ fn stored(tensor: &Tensor, proto: &TensorProto, data: &DataFolder) -> Result<Con
 }
 
 /// Bytes that are compared at a time.
-const CHUNK: Threshold = Threshold::new("bytes of tensors that are compared", 1 << 20).small_from(64);
+const CHUNK: Threshold =
+    Threshold::new("bytes of tensors that are compared", 1 << 20).small_from(64);
 
-/// Whether values have the same bytes. Mapped ones are released again, so that the resident memory of a comparison stays small.
+/// Whether values have the same bytes. Mapped ones are released again, so that the resident memory
+/// of a comparison stays small.
 fn are_same(left: &Content, right: &Content) -> bool {
-    let (Content::Numbers(left), Content::Numbers(right)) = (left, right) else { return left == right };
+    let (Content::Numbers(left), Content::Numbers(right)) = (left, right) else {
+        return left == right;
+    };
     if left.len() != right.len() || left.is_same(right) {
         return left.len() == right.len();
     }
@@ -131,14 +180,22 @@ fn are_same(left: &Content, right: &Content) -> bool {
     parallel::all((0..length).step_by(chunk as usize).collect(), is_same)
 }
 
-/// The number of elements that differ and the first of them on both sides; `None` if only padding bits differ.
+/// The number of elements that differ and the first of them on both sides; `None` if only padding
+/// bits differ.
 fn first_difference(tensor: &Tensor, left: &Values, right: &Values) -> Option<[String; 2]> {
-    let mut differing =
-        (0..tensor.elements() as usize).filter(|&index| element(tensor, left, index) != element(tensor, right, index));
+    let mut differing = (0..tensor.elements() as usize)
+        .filter(|&index| element(tensor, left, index) != element(tensor, right, index));
     let first = differing.next()?;
-    let [left, right] = texts(tensor.dtype(), [left, right].map(|values| element(tensor, values, first)));
-    let count =
-        format!("{} of {} elements differ, the first at {}", 1 + differing.count(), tensor.elements(), place_text(tensor, first));
+    let [left, right] = texts(
+        tensor.dtype(),
+        [left, right].map(|values| element(tensor, values, first)),
+    );
+    let count = format!(
+        "{} of {} elements differ, the first at {}",
+        1 + differing.count(),
+        tensor.elements(),
+        place_text(tensor, first)
+    );
     Some([format!("{left} ({count})"), right])
 }
 
@@ -161,12 +218,18 @@ fn texts(dtype: DType, elements: [Cow<[u8]>; 2]) -> [String; 2] {
         return elements.map(|text| format!("{:?}", String::from_utf8_lossy(&text)));
     }
     if let Ok(cast) = Cast::new(dtype, DType::String, Rules::default()) {
-        let texts = elements.each_ref().map(|code| cast::format_strings(&cast, code, 1).0.remove(0));
+        let texts = elements
+            .each_ref()
+            .map(|code| cast::format_strings(&cast, code, 1).0.remove(0));
         if texts[0] != texts[1] {
             return texts;
         }
     }
-    elements.map(|code| code.iter().rev().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}")))
+    elements.map(|code| {
+        code.iter()
+            .rev()
+            .fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+    })
 }
 
 /// The index of an element in each dimension.

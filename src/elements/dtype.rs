@@ -1,6 +1,7 @@
 //! The element types of ONNX tensors: one row each, the single source of all properties of a type.
 //!
-//! Source: `TensorProto.DataType` (names, numbers), the `Cast` schema history (`cast_since`), ONNX's IR changelog (`ir`).
+//! Source: `TensorProto.DataType` (names, numbers), the `Cast` schema history (`cast_since`),
+//! ONNX's IR changelog (`ir`).
 
 use std::fmt;
 use std::str::FromStr;
@@ -53,7 +54,8 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => $name,)* }
             }
 
-            /// Bits of one element in `raw_data`; zero for strings, whose elements have no fixed size.
+            /// Bits of one element in `raw_data`; zero for strings, whose elements have no fixed
+            /// size.
             #[must_use]
             pub const fn bits(self) -> usize {
                 match self { $(DType::$variant => $bits,)* }
@@ -118,13 +120,18 @@ impl DType {
         self as i32
     }
 
-    /// Whether this is one of the four float8 types of opset 19: every 8-bit float except FLOAT8E8M0.
+    /// Whether this is one of the four float8 types of opset 19: every 8-bit float except
+    /// FLOAT8E8M0.
     #[must_use]
     pub const fn is_float8(self) -> bool {
-        matches!(self, DType::Float8E4M3Fn | DType::Float8E4M3Fnuz | DType::Float8E5M2 | DType::Float8E5M2Fnuz)
+        matches!(
+            self,
+            DType::Float8E4M3Fn | DType::Float8E4M3Fnuz | DType::Float8E5M2 | DType::Float8E5M2Fnuz
+        )
     }
 
-    /// Whether `saturate` has an effect on casts to this type: to the four float8 types, and to FLOAT8E8M0 (`Cast-24`).
+    /// Whether `saturate` has an effect on casts to this type: to the four float8 types, and to
+    /// FLOAT8E8M0 (`Cast-24`).
     #[must_use]
     pub const fn obeys_saturate(self) -> bool {
         self.is_float8() || matches!(self, DType::Float8E8M0)
@@ -136,8 +143,8 @@ impl DType {
         usize::try_from(self.raw_bytes(elements)?).ok()
     }
 
-    /// The size of `elements` elements in `raw_data`: elements of 2, 4 and 6 bits are packed, the last byte is padded with zeros. `None`
-    /// for strings, and if the product overflows.
+    /// The size of `elements` elements in `raw_data`: elements of 2, 4 and 6 bits are packed, the
+    /// last byte is padded with zeros. `None` for strings, and if the product overflows.
     #[must_use]
     pub fn raw_bytes(self, elements: u64) -> Option<u64> {
         match self.bits() {
@@ -145,7 +152,9 @@ impl DType {
             bits if bits % 8 == 0 => elements.checked_mul(bits as u64 / 8),
             bits => {
                 let (groups, left) = (elements / 8, elements % 8);
-                groups.checked_mul(bits as u64)?.checked_add((left * bits as u64).div_ceil(8))
+                groups
+                    .checked_mul(bits as u64)?
+                    .checked_add((left * bits as u64).div_ceil(8))
             }
         }
     }
@@ -174,14 +183,61 @@ const OTHER_NAMES: &[(DType, &[&str])] = &[
     (DType::Double, &["float64", "fp64", "f64"]),
     (DType::Float16, &["fp16", "f16", "half"]),
     (DType::Bfloat16, &["bf16", "brain"]),
-    (DType::Float8E4M3Fn, &["fp8", "float8", "f8", "e4m3", "e4m3fn", "fp8e4m3", "fp8e4m3fn", "f8e4m3fn", "float8e4m3", "f8e4m3"]),
-    (DType::Float8E4M3Fnuz, &["e4m3fnuz", "fp8e4m3fnuz", "f8e4m3fnuz"]),
+    (
+        DType::Float8E4M3Fn,
+        &[
+            "fp8",
+            "float8",
+            "f8",
+            "e4m3",
+            "e4m3fn",
+            "fp8e4m3",
+            "fp8e4m3fn",
+            "f8e4m3fn",
+            "float8e4m3",
+            "f8e4m3",
+        ],
+    ),
+    (
+        DType::Float8E4M3Fnuz,
+        &["e4m3fnuz", "fp8e4m3fnuz", "f8e4m3fnuz"],
+    ),
     (DType::Float8E5M2, &["e5m2", "fp8e5m2", "f8e5m2"]),
-    (DType::Float8E5M2Fnuz, &["e5m2fnuz", "fp8e5m2fnuz", "f8e5m2fnuz"]),
-    (DType::Float8E8M0, &["e8m0", "e8m0fnu", "fp8e8m0", "fp8e8m0fnu", "f8e8m0fnu", "float8e8m0fnu"]),
-    (DType::Float6E2M3, &["fp6", "float6", "e2m3", "e2m3fn", "fp6e2m3", "float6e2m3fn"]),
-    (DType::Float6E3M2, &["e3m2", "e3m2fn", "fp6e3m2", "float6e3m2fn"]),
-    (DType::Float4E2M1, &["fp4", "float4", "e2m1", "e2m1fn", "fp4e2m1", "float4e2m1fn", "float4e2m1fnx2"]),
+    (
+        DType::Float8E5M2Fnuz,
+        &["e5m2fnuz", "fp8e5m2fnuz", "f8e5m2fnuz"],
+    ),
+    (
+        DType::Float8E8M0,
+        &[
+            "e8m0",
+            "e8m0fnu",
+            "fp8e8m0",
+            "fp8e8m0fnu",
+            "f8e8m0fnu",
+            "float8e8m0fnu",
+        ],
+    ),
+    (
+        DType::Float6E2M3,
+        &["fp6", "float6", "e2m3", "e2m3fn", "fp6e2m3", "float6e2m3fn"],
+    ),
+    (
+        DType::Float6E3M2,
+        &["e3m2", "e3m2fn", "fp6e3m2", "float6e3m2fn"],
+    ),
+    (
+        DType::Float4E2M1,
+        &[
+            "fp4",
+            "float4",
+            "e2m1",
+            "e2m1fn",
+            "fp4e2m1",
+            "float4e2m1fn",
+            "float4e2m1fnx2",
+        ],
+    ),
     (DType::Int8, &["i8", "s8", "char", "qint8"]),
     (DType::Uint8, &["u8", "byte", "uchar", "quint8"]),
     (DType::Int16, &["i16", "s16", "short"]),
@@ -212,8 +268,15 @@ fn meant(name: &str) -> Option<DType> {
     let unqualified = name.rsplit(['.', ':']).next().unwrap_or(name);
     let plain = unqualified.replace(['_', '-', ' '], "").to_lowercase();
     let number = plain.parse().ok().and_then(DType::from_number);
-    let by_other_name = || OTHER_NAMES.iter().find(|(_, names)| names.contains(&plain.as_str())).map(|&(dtype, _)| dtype);
-    number.or_else(|| DType::from_name(&plain)).or_else(by_other_name)
+    let by_other_name = || {
+        OTHER_NAMES
+            .iter()
+            .find(|(_, names)| names.contains(&plain.as_str()))
+            .map(|&(dtype, _)| dtype)
+    };
+    number
+        .or_else(|| DType::from_name(&plain))
+        .or_else(by_other_name)
 }
 
 impl FromStr for DType {
@@ -232,7 +295,11 @@ mod tests {
     #[test]
     fn numbers_and_names_round_trip() {
         for (index, &dtype) in DType::ALL.iter().enumerate() {
-            assert_eq!(dtype.number(), i32::try_from(index).unwrap() + 1, "{dtype} is out of order");
+            assert_eq!(
+                dtype.number(),
+                i32::try_from(index).unwrap() + 1,
+                "{dtype} is out of order"
+            );
             assert_eq!(DType::from_number(dtype.number()), Some(dtype));
             assert_eq!(dtype.name().to_lowercase().parse(), Ok(dtype));
         }
@@ -257,14 +324,26 @@ mod tests {
         ];
         for (name, expected) in cases {
             let message = name.parse::<DType>().unwrap_err().to_string();
-            assert_eq!(message, format!("'{name}' is not an ONNX element type; did you mean {expected}?"));
+            assert_eq!(
+                message,
+                format!("'{name}' is not an ONNX element type; did you mean {expected}?")
+            );
         }
-        assert!("float7".parse::<DType>().unwrap_err().to_string().ends_with("; examples: FLOAT16, FLOAT8E4M3FN, INT4"));
+        assert!(
+            "float7"
+                .parse::<DType>()
+                .unwrap_err()
+                .to_string()
+                .ends_with("; examples: FLOAT16, FLOAT8E4M3FN, INT4")
+        );
     }
 
     #[test]
     fn aliases_are_unique_and_not_onnx_names() {
-        let names: Vec<&str> = OTHER_NAMES.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let names: Vec<&str> = OTHER_NAMES
+            .iter()
+            .flat_map(|(_, names)| names.iter().copied())
+            .collect();
         for (index, name) in names.iter().enumerate() {
             assert!(!names[index + 1..].contains(name), "{name} is a duplicate");
             assert!(name.parse::<DType>().is_err(), "{name} is an ONNX name");
@@ -274,9 +353,22 @@ mod tests {
     #[test]
     fn packed_sizes_round_up_to_a_byte() {
         use DType::*;
-        for (dtype, elements, bytes) in [(Int4, 3, 2), (Uint2, 5, 2), (Float6E2M3, 3, 3), (Float6E3M2, 5, 4), (Double, 2, 16)] {
-            assert_eq!(dtype.raw_bytes(elements), Some(bytes), "{elements} of {dtype}");
+        for (dtype, elements, bytes) in [
+            (Int4, 3, 2),
+            (Uint2, 5, 2),
+            (Float6E2M3, 3, 3),
+            (Float6E3M2, 5, 4),
+            (Double, 2, 16),
+        ] {
+            assert_eq!(
+                dtype.raw_bytes(elements),
+                Some(bytes),
+                "{elements} of {dtype}"
+            );
         }
-        assert_eq!((Double.raw_bytes(u64::MAX), String.raw_bytes(1)), (None, None));
+        assert_eq!(
+            (Double.raw_bytes(u64::MAX), String.raw_bytes(1)),
+            (None, None)
+        );
     }
 }

@@ -31,7 +31,12 @@ pub struct Format {
 }
 
 const fn format(exponent_bits: u32, mantissa_bits: u32, bias: i32, specials: Specials) -> Format {
-    Format { exponent_bits, mantissa_bits, bias, specials }
+    Format {
+        exponent_bits,
+        mantissa_bits,
+        bias,
+        specials,
+    }
 }
 
 impl Format {
@@ -66,7 +71,8 @@ impl Format {
         }
     }
 
-    /// The code of positive infinity; in formats without infinity, the first code above the largest.
+    /// The code of positive infinity; in formats without infinity, the first code above the
+    /// largest.
     #[must_use]
     pub const fn infinity(self) -> u64 {
         match self.specials {
@@ -118,8 +124,9 @@ impl Format {
         1 - self.bias
     }
 
-    /// Rounds `magnitude * 2^exponent` to nearest, ties to even, with an exponent field of all bits above the mantissa; greater exponents
-    /// are clamped. The result is a code without sign; a code above [`Format::largest`] means overflow, which the caller handles.
+    /// Rounds `magnitude * 2^exponent` to nearest, ties to even, with an exponent field of all bits
+    /// above the mantissa; greater exponents are clamped. The result is a code without sign; a code
+    /// above [`Format::largest`] means overflow, which the caller handles.
     #[must_use]
     pub const fn round(self, magnitude: u64, exponent: i32) -> u64 {
         if magnitude == 0 {
@@ -129,9 +136,14 @@ impl Format {
         let binade = exponent + magnitude.ilog2() as i64;
         let lowest = self.lowest_exponent() as i64;
         let normal = if binade < lowest { lowest } else { binade };
-        // The result counts steps of 2^step; rounding up into the next binade carries into the exponent field.
+        // The result counts steps of 2^step; rounding up into the next binade carries into the
+        // exponent field.
         let step = normal - self.mantissa_bits as i64;
-        let steps = if step <= exponent { magnitude << (exponent - step) } else { shift_right_to_even(magnitude, step - exponent) };
+        let steps = if step <= exponent {
+            magnitude << (exponent - step)
+        } else {
+            shift_right_to_even(magnitude, step - exponent)
+        };
         // The steps of a normal number account for one or two binades.
         let greatest = (u64::MAX >> self.mantissa_bits) - 2;
         let field = (normal - lowest) as u64;
@@ -145,7 +157,11 @@ const fn shift_right_to_even(magnitude: u64, shift: i64) -> u64 {
         return 0;
     }
     // The discarded bits, shifted to the top of a word.
-    let (quotient, rest) = if shift == 64 { (0, magnitude) } else { (magnitude >> shift, magnitude << (64 - shift)) };
+    let (quotient, rest) = if shift == 64 {
+        (0, magnitude)
+    } else {
+        (magnitude >> shift, magnitude << (64 - shift))
+    };
     let half = 1 << 63;
     quotient + (rest > half || (rest == half && quotient & 1 == 1)) as u64
 }
@@ -174,17 +190,36 @@ mod tests {
         ];
         for (dtype, largest, infinity, nan) in cases {
             let format = Format::of(dtype).unwrap();
-            assert_eq!((format.largest(), format.infinity(), format.nan()), (largest, infinity, nan), "{dtype}");
+            assert_eq!(
+                (format.largest(), format.infinity(), format.nan()),
+                (largest, infinity, nan),
+                "{dtype}"
+            );
         }
     }
 
     #[test]
     fn huge_numbers_round_to_codes_above_the_largest() {
         for dtype in DType::ALL {
-            let Some(format) = Format::of(*dtype) else { continue };
-            for exponent in [1024, 3071, 3072, 3073, 4096, 1 << 13, 1 << 20, i32::MAX - 64, i32::MAX] {
+            let Some(format) = Format::of(*dtype) else {
+                continue;
+            };
+            for exponent in [
+                1024,
+                3071,
+                3072,
+                3073,
+                4096,
+                1 << 13,
+                1 << 20,
+                i32::MAX - 64,
+                i32::MAX,
+            ] {
                 for magnitude in [1, 3, u64::MAX] {
-                    assert!(format.round(magnitude, exponent) > format.largest(), "{dtype}: {magnitude} * 2^{exponent}");
+                    assert!(
+                        format.round(magnitude, exponent) > format.largest(),
+                        "{dtype}: {magnitude} * 2^{exponent}"
+                    );
                 }
             }
             assert_eq!(format.round(u64::MAX, i32::MIN), 0, "{dtype}");
@@ -200,17 +235,32 @@ mod tests {
                 field => (bits & 0x7F_FFFF | 0x80_0000, field as i32 - 150),
             };
             assert_eq!(round(DType::Float, magnitude, exponent), bits);
-            assert_eq!(round(DType::Double, magnitude, exponent), f64::from(value).to_bits());
+            assert_eq!(
+                round(DType::Double, magnitude, exponent),
+                f64::from(value).to_bits()
+            );
             let narrow = round(DType::Float16, magnitude, exponent).min(0x7C00);
-            assert_eq!(narrow, u64::from(half::f16::from_f32(value).to_bits()), "{value:e}");
+            assert_eq!(
+                narrow,
+                u64::from(half::f16::from_f32(value).to_bits()),
+                "{value:e}"
+            );
         }
     }
 
     #[test]
     fn tiny_numbers_round_to_zero() {
         assert_eq!(round(DType::Float16, u64::MAX, -1000), 0);
-        assert_eq!(round(DType::Float16, u64::MAX, -64 - 25), 0, "just below the tie");
-        assert_eq!(round(DType::Float16, 1 << 63 | 1, -63 - 25), 1, "just above the tie");
+        assert_eq!(
+            round(DType::Float16, u64::MAX, -64 - 25),
+            0,
+            "just below the tie"
+        );
+        assert_eq!(
+            round(DType::Float16, 1 << 63 | 1, -63 - 25),
+            1,
+            "just above the tie"
+        );
         assert_eq!(round(DType::Float16, 1, -25), 0, "the tie goes to even");
         assert_eq!(round(DType::Float16, 3, -26), 1);
     }

@@ -1,5 +1,5 @@
-//! Elements of any width in `raw_data`: little-endian, the first element in the lowest bits, elements of 2, 4 and 6 bits in one
-//! contiguous bit stream.
+//! Elements of any width in `raw_data`: little-endian, the first element in the lowest bits,
+//! elements of 2, 4 and 6 bits in one contiguous bit stream.
 
 use super::dtype::{Class, DType};
 
@@ -35,14 +35,17 @@ pub fn integer(dtype: DType, bits: u64) -> i128 {
     }
 }
 
-/// The integers in bytes of an integer type of at least a byte. `None` for other types, or if one exceeds INT64.
+/// The integers in bytes of an integer type of at least a byte. `None` for other types, or if one
+/// exceeds INT64.
 #[must_use]
 pub fn integers(dtype: DType, bytes: &[u8]) -> Option<Vec<i64>> {
     let bits = dtype.bits();
     if !matches!(dtype.class(), Class::Signed | Class::Unsigned) || bits < 8 {
         return None;
     }
-    (0..elements(bits, bytes.len())).map(|index| integer(dtype, get(bits, bytes, index)).try_into().ok()).collect()
+    (0..elements(bits, bytes.len()))
+        .map(|index| integer(dtype, get(bits, bytes, index)).try_into().ok())
+        .collect()
 }
 
 /// Writes one element to bytes whose bits at its position are zero.
@@ -58,12 +61,16 @@ pub fn put(bits: usize, bytes: &mut [u8], index: usize, element: u64) {
     }
     let (first, shift) = place(bits, index);
     let word = (element & mask(bits)) << shift;
-    for (byte, addend) in bytes[first..first + (shift + bits).div_ceil(8)].iter_mut().zip(word.to_le_bytes()) {
+    for (byte, addend) in bytes[first..first + (shift + bits).div_ceil(8)]
+        .iter_mut()
+        .zip(word.to_le_bytes())
+    {
         *byte |= addend;
     }
 }
 
-/// The size of this many elements in bytes. Intermediate results overflow only if the result does, for any width of `usize`.
+/// The size of this many elements in bytes. Intermediate results overflow only if the result does,
+/// for any width of `usize`.
 #[must_use]
 #[inline]
 pub const fn size(bits: usize, elements: usize) -> usize {
@@ -119,13 +126,18 @@ pub fn unpack(bits: usize, bytes: &[u8], codes: &mut [u8]) {
         }),
         6 => unpack_groups::<3, 4>(bytes, codes, |[low, middle, high]| {
             let word = u32::from_le_bytes([low, middle, high, 0]);
-            ((word & 0x3F) | (word << 2 & 0x3F00) | (word << 4 & 0x3F_0000) | (word << 6 & 0x3F00_0000)).to_le_bytes()
+            ((word & 0x3F)
+                | (word << 2 & 0x3F00)
+                | (word << 4 & 0x3F_0000)
+                | (word << 6 & 0x3F00_0000))
+                .to_le_bytes()
         }),
         _ => unreachable!("elements of {bits} bits are not packed"),
     }
 }
 
-/// Packs the low 2, 4 or 6 bits of each byte of `codes`; fills `bytes`, with zeros in the unused bits of the last byte.
+/// Packs the low 2, 4 or 6 bits of each byte of `codes`; fills `bytes`, with zeros in the unused
+/// bits of the last byte.
 ///
 /// # Panics
 /// For any other width.
@@ -142,8 +154,11 @@ pub fn pack(bits: usize, codes: &[u8], bytes: &mut [u8]) {
         }),
         6 => pack_groups::<4, 3>(codes, bytes, |group| {
             let word = u32::from_le_bytes(group);
-            let [low, middle, high, _] =
-                ((word & 0x3F) | (word >> 2 & 0xFC0) | (word >> 4 & 0x3_F000) | (word >> 6 & 0xFC_0000)).to_le_bytes();
+            let [low, middle, high, _] = ((word & 0x3F)
+                | (word >> 2 & 0xFC0)
+                | (word >> 4 & 0x3_F000)
+                | (word >> 6 & 0xFC_0000))
+                .to_le_bytes();
             [low, middle, high]
         }),
         _ => unreachable!("elements of {bits} bits are not packed"),
@@ -211,7 +226,14 @@ mod tests {
         for (dtype, bytes, expected) in cases {
             assert_eq!(integers(dtype, bytes).as_deref(), expected, "{dtype}");
         }
-        assert_eq!((integer(DType::Int4, 0xf), integer(DType::Uint4, 0xf), integer(DType::Bool, 2)), (-1, 15, 1));
+        assert_eq!(
+            (
+                integer(DType::Int4, 0xf),
+                integer(DType::Uint4, 0xf),
+                integer(DType::Bool, 2)
+            ),
+            (-1, 15, 1)
+        );
     }
 
     #[test]
@@ -219,11 +241,18 @@ mod tests {
         let cases: [(usize, &[u64], &[u8]); 3] = [
             (4, &[1, 2, 3], &[0x21, 0x03]),
             (2, &[1, 2, 3, 0, 2], &[0b00_11_10_01, 0b10]),
-            (6, &[0b000001, 0b000010, 0b000011, 0b100000], &[0b1000_0001, 0b0011_0000, 0b1000_0000]),
+            (
+                6,
+                &[0b000001, 0b000010, 0b000011, 0b100000],
+                &[0b1000_0001, 0b0011_0000, 0b1000_0000],
+            ),
         ];
         for (bits, elements, expected) in cases {
             let mut bytes = vec![0; expected.len()];
-            elements.iter().enumerate().for_each(|(index, &element)| put(bits, &mut bytes, index, element));
+            elements
+                .iter()
+                .enumerate()
+                .for_each(|(index, &element)| put(bits, &mut bytes, index, element));
             assert_eq!(bytes, expected, "{bits} bits");
         }
     }
@@ -233,20 +262,38 @@ mod tests {
         for bits in [2, 4, 6, 8, 16, 32, 64] {
             let most = usize::MAX as u128 * 8 / bits as u128;
             for elements in (0..20).chain((0..20).map(|less| most - less)) {
-                let Ok(count) = usize::try_from(elements) else { continue };
+                let Ok(count) = usize::try_from(elements) else {
+                    continue;
+                };
                 let bytes = (elements * bits as u128).div_ceil(8);
                 if bytes > usize::MAX as u128 {
                     continue;
                 }
-                assert_eq!(size(bits, count) as u128, bytes, "{count} elements of {bits} bits");
+                assert_eq!(
+                    size(bits, count) as u128,
+                    bytes,
+                    "{count} elements of {bits} bits"
+                );
                 let whole = bytes * 8 / bits as u128;
                 if whole <= usize::MAX as u128 {
-                    assert_eq!(super::elements(bits, bytes as usize) as u128, whole, "{bytes} bytes of {bits} bits");
+                    assert_eq!(
+                        super::elements(bits, bytes as usize) as u128,
+                        whole,
+                        "{bytes} bytes of {bits} bits"
+                    );
                 }
                 let (byte, bit) = place(bits, count);
-                assert_eq!(byte as u128 * 8 + bit as u128, elements * bits as u128, "element {count} of {bits} bits");
+                assert_eq!(
+                    byte as u128 * 8 + bit as u128,
+                    elements * bits as u128,
+                    "element {count} of {bits} bits"
+                );
             }
-            assert_eq!(size(bits, usize::MAX / bits), (usize::MAX / bits * bits).div_ceil(8), "{bits} bits");
+            assert_eq!(
+                size(bits, usize::MAX / bits),
+                (usize::MAX / bits * bits).div_ceil(8),
+                "{bits} bits"
+            );
         }
     }
 
@@ -254,10 +301,18 @@ mod tests {
     fn put_and_get_round_trip() {
         for bits in [2, 4, 6, 8, 16, 32, 64] {
             for count in 1..20_usize {
-                let element = |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3 & mask(bits);
+                let element = |index: usize| {
+                    (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3 & mask(bits)
+                };
                 let mut bytes = vec![0; size(bits, count)];
                 (0..count).for_each(|index| put(bits, &mut bytes, index, element(index)));
-                (0..count).for_each(|index| assert_eq!(get(bits, &bytes, index), element(index), "{bits} bits, {count} elements"));
+                (0..count).for_each(|index| {
+                    assert_eq!(
+                        get(bits, &bytes, index),
+                        element(index),
+                        "{bits} bits, {count} elements"
+                    )
+                });
                 if bits < 8 {
                     let codes: Vec<u8> = (0..count).map(|index| element(index) as u8).collect();
                     let mut unpacked = vec![0xFF; count];

@@ -19,7 +19,10 @@ impl Before {
     /// # Errors
     /// Those of the operating system.
     pub fn of(path: &Path) -> io::Result<Before> {
-        Ok(Before { path: path.to_owned(), stat: stat(path)? })
+        Ok(Before {
+            path: path.to_owned(),
+            stat: stat(path)?,
+        })
     }
 
     /// Whether the path existed.
@@ -44,7 +47,14 @@ impl Before {
             (Some(now), Some(before)) => now.has_content_of(before),
             (now, before) => now.is_none() && before.is_none(),
         };
-        if is_same { Ok(()) } else { Err(at(&self.path, io::Error::other("was changed by another program; run again"))) }
+        if is_same {
+            Ok(())
+        } else {
+            Err(at(
+                &self.path,
+                io::Error::other("was changed by another program; run again"),
+            ))
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Access to the data files of a model.
 //!
-//! Data files are opened beneath the folder of the model. Before an output gets its name, [`DataFolder::expect_unchanged`] compares length,
-//! times and inode of the inputs with those at the start.
+//! Data files are opened beneath the folder of the model. Before an output gets its name,
+//! [`DataFolder::expect_unchanged`] compares length, times and inode of the inputs with those at
+//! the start.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,12 +17,13 @@ use crate::base::stored::Stored;
 
 /// The folders in which a model's data files are looked up.
 ///
-/// A model may name any path. A path out of the model's folder, by `..` or by a link, is refused, unless it is in a folder that was
-/// explicitly allowed. Only regular files are opened, since opening a device or a pipe can have effects or block. Each file is mapped
-/// once.
+/// A model may name any path. A path out of the model's folder, by `..` or by a link, is refused,
+/// unless it is in a folder that was explicitly allowed. Only regular files are opened, since
+/// opening a device or a pipe can have effects or block. Each file is mapped once.
 ///
-/// The folders are open as long as this value exists. A path is resolved, and its target is opened beneath the folder that must contain
-/// it, without following links: if a folder is replaced by a link between the two steps, the result is an error.
+/// The folders are open as long as this value exists. A path is resolved, and its target is opened
+/// beneath the folder that must contain it, without following links: if a folder is replaced by a
+/// link between the two steps, the result is an error.
 #[derive(Debug, Default)]
 pub struct DataFolder {
     /// None for a model from a pipe.
@@ -69,7 +71,10 @@ impl Located {
     /// Its path beneath a folder; none if it is elsewhere.
     #[must_use]
     pub(crate) fn beneath(&self, folder: &Folder) -> Option<PathBuf> {
-        self.path().strip_prefix(folder.path()).ok().map(Path::to_owned)
+        self.path()
+            .strip_prefix(folder.path())
+            .ok()
+            .map(Path::to_owned)
     }
 
     /// Removes it, if it is still the same file.
@@ -78,12 +83,19 @@ impl Located {
     /// Those of the operating system; also if it has changed.
     pub fn remove(&self) -> io::Result<()> {
         self.expect_unchanged()?;
-        let name = self.below.file_name().ok_or_else(|| io::Error::other("is not a file"))?;
-        self.folder.folder(self.below.parent().unwrap_or(Path::new("")))?.remove(name)
+        let name = self
+            .below
+            .file_name()
+            .ok_or_else(|| io::Error::other("is not a file"))?;
+        self.folder
+            .folder(self.below.parent().unwrap_or(Path::new("")))?
+            .remove(name)
     }
 
     fn expect_unchanged(&self) -> io::Result<()> {
-        self.folder.expect_unchanged(&self.below, &self.stat).map_err(|error| at(&self.path(), error))
+        self.folder
+            .expect_unchanged(&self.below, &self.stat)
+            .map_err(|error| at(&self.path(), error))
     }
 }
 
@@ -103,7 +115,9 @@ pub enum BadLocation {
     #[error("data file '{0}': a model from a stream has no folder; give the model as a file")]
     NoFolder(String),
     /// The path is absolute, and no folder was explicitly allowed.
-    #[error("data file '{0}': is an absolute path, and no folder outside the model's folder is allowed")]
+    #[error(
+        "data file '{0}': is an absolute path, and no folder outside the model's folder is allowed"
+    )]
     Absolute(String),
     /// The path is outside of the model's folder and the allowed folders.
     #[error("data file '{location}': resolves to {}, outside the model's folder and the allowed folders", path.display())]
@@ -130,15 +144,24 @@ impl BadLocation {
 }
 
 impl DataFolder {
-    /// The folder of a model file. If the file is a link, the folder of its target is a model's folder too: a cache may store a model and
-    /// its data under other names than the links that users see.
+    /// The folder of a model file. If the file is a link, the folder of its target is a model's
+    /// folder too: a cache may store a model and its data under other names than the links that
+    /// users see.
     #[must_use]
     pub fn of_model(model: &Path) -> DataFolder {
         let folder = folder_of(model);
         let target = folders::resolve(model).ok().map(|model| folder_of(&model));
-        let mut roots: Vec<Folder> = [&folder].into_iter().chain(&target).filter_map(|root| Folder::open(root).ok()).collect();
+        let mut roots: Vec<Folder> = [&folder]
+            .into_iter()
+            .chain(&target)
+            .filter_map(|root| Folder::open(root).ok())
+            .collect();
         roots.dedup_by(|second, first| second.path() == first.path());
-        DataFolder { folder: Some(folder), roots, ..DataFolder::default() }
+        DataFolder {
+            folder: Some(folder),
+            roots,
+            ..DataFolder::default()
+        }
     }
 
     /// The folder of a model file, and the model file, opened beneath it.
@@ -146,17 +169,33 @@ impl DataFolder {
         let changed = || io::Error::other("changed while it was opened");
         let folder = folder_of(model);
         let mut roots = vec![Folder::open(&folder)?];
-        let resolved = folders::resolve(&roots[0].path().join(model.file_name().ok_or_else(changed)?))?;
+        let resolved =
+            folders::resolve(&roots[0].path().join(model.file_name().ok_or_else(changed)?))?;
         if folder_of(&resolved) != roots[0].path() {
             roots.push(Folder::open(&folder_of(&resolved))?);
         }
-        let (root, name) = (&roots[roots.len() - 1], Path::new(resolved.file_name().ok_or_else(changed)?));
+        let (root, name) = (
+            &roots[roots.len() - 1],
+            Path::new(resolved.file_name().ok_or_else(changed)?),
+        );
         if root.path() != folder_of(&resolved) {
             return Err(changed());
         }
         let file = root.read(name)?;
-        let located = Located { folder: root.clone(), below: name.to_owned(), stat: file.stat().clone() };
-        Ok((DataFolder { folder: Some(folder), roots, model: Some(located), ..DataFolder::default() }, file))
+        let located = Located {
+            folder: root.clone(),
+            below: name.to_owned(),
+            stat: file.stat().clone(),
+        };
+        Ok((
+            DataFolder {
+                folder: Some(folder),
+                roots,
+                model: Some(located),
+                ..DataFolder::default()
+            },
+            file,
+        ))
     }
 
     /// Allows data files in another folder.
@@ -174,11 +213,23 @@ impl DataFolder {
         self.folder.as_deref()
     }
 
-    /// The folder of a model that is written from data of this one, with new files that do not have their names yet.
+    /// The folder of a model that is written from data of this one, with new files that do not have
+    /// their names yet.
     #[must_use]
-    pub(crate) fn with_new_files(&self, model: &Path, files: impl IntoIterator<Item = (PathBuf, Stored)>) -> DataFolder {
-        let unnamed = files.into_iter().map(|(path, bytes)| (identity(&path), bytes)).collect();
-        DataFolder { allowed: self.allowed.clone(), unnamed, ..DataFolder::of_model(model) }
+    pub(crate) fn with_new_files(
+        &self,
+        model: &Path,
+        files: impl IntoIterator<Item = (PathBuf, Stored)>,
+    ) -> DataFolder {
+        let unnamed = files
+            .into_iter()
+            .map(|(path, bytes)| (identity(&path), bytes))
+            .collect();
+        DataFolder {
+            allowed: self.allowed.clone(),
+            unnamed,
+            ..DataFolder::of_model(model)
+        }
     }
 
     /// Whether a location refers to the same file in both folders.
@@ -206,32 +257,57 @@ impl DataFolder {
         if let Some(known) = files.by_location.get(location) {
             return known.clone();
         }
-        let unnamed = || self.unnamed.get_key_value(&identity(&self.folder.as_ref()?.join(location)));
+        let unnamed = || {
+            self.unnamed
+                .get_key_value(&identity(&self.folder.as_ref()?.join(location)))
+        };
         if let Some((path, bytes)) = (!self.unnamed.is_empty()).then(unnamed).flatten() {
-            return Ok(DataFile { path: path.clone(), bytes: bytes.clone() });
+            return Ok(DataFile {
+                path: path.clone(),
+                bytes: bytes.clone(),
+            });
         }
         let opened = self.locate(location).and_then(|located| {
             let path = located.path();
             let bytes = match files.by_path.get(&path) {
                 Some(opened) => opened.bytes.clone(),
                 None => {
-                    let file = located.folder.read(&located.below).map_err(|error| unreadable(location, error))?;
-                    let bytes = mapped(&file, &path).map_err(|error| unreadable(location, error))?;
-                    let at = Located { stat: file.stat().clone(), ..located };
-                    files.by_path.insert(path.clone(), Opened { bytes: bytes.clone(), at });
+                    let file = located
+                        .folder
+                        .read(&located.below)
+                        .map_err(|error| unreadable(location, error))?;
+                    let bytes =
+                        mapped(&file, &path).map_err(|error| unreadable(location, error))?;
+                    let at = Located {
+                        stat: file.stat().clone(),
+                        ..located
+                    };
+                    files.by_path.insert(
+                        path.clone(),
+                        Opened {
+                            bytes: bytes.clone(),
+                            at,
+                        },
+                    );
                     bytes
                 }
             };
             Ok(DataFile { path, bytes })
         });
-        files.by_location.insert(location.to_owned(), opened.clone());
+        files
+            .by_location
+            .insert(location.to_owned(), opened.clone());
         opened
     }
 
     /// The complete file that contains some bytes, if it was opened through this value.
     #[must_use]
     pub(crate) fn file_around(&self, bytes: &Stored) -> Option<Stored> {
-        self.lock().by_path.values().find(|file| file.bytes.surrounds(bytes)).map(|file| file.bytes.clone())
+        self.lock()
+            .by_path
+            .values()
+            .find(|file| file.bytes.surrounds(bytes))
+            .map(|file| file.bytes.clone())
     }
 
     /// The paths of all open files.
@@ -244,24 +320,33 @@ impl DataFolder {
     #[must_use]
     pub fn holds(&self, path: &Path) -> bool {
         let id = id_of(path);
-        id.is_some() && self.lock().by_path.values().any(|file| file.at.stat.id == id)
+        id.is_some()
+            && self
+                .lock()
+                .by_path
+                .values()
+                .any(|file| file.at.stat.id == id)
     }
 
-    /// Checks that the model and all data files are unchanged since they were opened. To be called after the last read, and before a file
-    /// that was computed from them gets its name.
+    /// Checks that the model and all data files are unchanged since they were opened. To be called
+    /// after the last read, and before a file that was computed from them gets its name.
     ///
     /// # Errors
-    /// "changed while it was read", with the path; also those of the operating system, and of files that are read in ranges.
+    /// "changed while it was read", with the path; also those of the operating system, and of files
+    /// that are read in ranges.
     pub fn expect_unchanged(&self) -> io::Result<()> {
         self.model.iter().try_for_each(Located::expect_unchanged)?;
-        self.lock().by_path.values().try_for_each(|file| match file.bytes.failure() {
-            Some(error) => Err(at(&file.at.path(), error)),
-            None => file.at.expect_unchanged(),
-        })
+        self.lock()
+            .by_path
+            .values()
+            .try_for_each(|file| match file.bytes.failure() {
+                Some(error) => Err(at(&file.at.path(), error)),
+                None => file.at.expect_unchanged(),
+            })
     }
 
-    /// Closes all files; a later use opens them again. To be called before a file of this folder is replaced or removed: some systems
-    /// refuse that for a mapped file.
+    /// Closes all files; a later use opens them again. To be called before a file of this folder is
+    /// replaced or removed: some systems refuse that for a mapped file.
     pub fn release(&self) {
         *self.lock() = Files::default();
     }
@@ -289,19 +374,40 @@ impl DataFolder {
             return Err(BadLocation::Absolute(for_message(location)));
         }
         let folder = self.roots.first().map_or(folder.as_path(), Folder::path);
-        let path = folders::resolve(&folder.join(location)).map_err(|error| unreadable(location, error))?;
+        let path = folders::resolve(&folder.join(location))
+            .map_err(|error| unreadable(location, error))?;
         let roots: &[Folder] = if is_absolute { &[] } else { &self.roots };
-        let beneath = |root: &Folder| Some((root.clone(), path.strip_prefix(root.path()).ok()?.to_owned()));
+        let beneath = |root: &Folder| {
+            Some((
+                root.clone(),
+                path.strip_prefix(root.path()).ok()?.to_owned(),
+            ))
+        };
         let Some((folder, below)) = roots.iter().chain(&self.allowed).find_map(beneath) else {
-            return Err(BadLocation::Outside { location: for_message(location), path });
+            return Err(BadLocation::Outside {
+                location: for_message(location),
+                path,
+            });
         };
         if below == Path::new("") {
             return Err(BadLocation::NoFile(for_message(location)));
         }
-        match folder.stat(&below).map_err(|error| unreadable(location, error))? {
-            Some(stat) if stat.kind == Kind::File => Ok(Located { folder, below, stat }),
-            Some(stat) if stat.kind != Kind::Link => Err(BadLocation::NoFile(for_message(location))),
-            _ => Err(unreadable(location, io::Error::other("changed while it was opened"))),
+        match folder
+            .stat(&below)
+            .map_err(|error| unreadable(location, error))?
+        {
+            Some(stat) if stat.kind == Kind::File => Ok(Located {
+                folder,
+                below,
+                stat,
+            }),
+            Some(stat) if stat.kind != Kind::Link => {
+                Err(BadLocation::NoFile(for_message(location)))
+            }
+            _ => Err(unreadable(
+                location,
+                io::Error::other("changed while it was opened"),
+            )),
         }
     }
 }

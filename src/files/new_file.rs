@@ -1,7 +1,7 @@
 //! New files that do not have their names yet.
 //!
-//! A file is complete and flushed before it gets its name, so that a crash leaves the old file or the new one. Each chunk is passed to the
-//! disk as soon as it is written.
+//! A file is complete and flushed before it gets its name, so that a crash leaves the old file or
+//! the new one. Each chunk is passed to the disk as soon as it is written.
 
 use std::ffi::OsStr;
 use std::io;
@@ -18,8 +18,7 @@ use crate::base::stored::Stored;
 use crate::protobuf::Layout;
 
 /// Why a file of another user is not replaced.
-const NOT_OWNED: &str =
-    "belongs to another user, and only its owner can replace it, since the folder has the sticky bit; write to another file";
+const NOT_OWNED: &str = "belongs to another user, and only its owner can replace it, since the folder has the sticky bit; write to another file";
 
 /// A file to be written.
 #[derive(Debug)]
@@ -30,7 +29,8 @@ pub struct NewFile {
     pub layout: Layout,
     /// The open folder in which it is created; none for the folder of the path.
     pub folder: Option<Folder>,
-    /// Its permissions, as on Unix; none for those of the file that it replaces, or the default ones.
+    /// Its permissions, as on Unix; none for those of the file that it replaces, or the default
+    /// ones.
     pub mode: Option<u32>,
     /// The file whose owner and permissions a new file gets; none for the default ones.
     pub like: Option<Stat>,
@@ -44,17 +44,29 @@ impl NewFile {
     /// A file whose name must be unused.
     #[must_use]
     pub fn new(path: PathBuf, layout: Layout) -> NewFile {
-        NewFile { path, layout, folder: None, mode: None, like: None, is_new: true, names: 1 }
+        NewFile {
+            path,
+            layout,
+            folder: None,
+            mode: None,
+            like: None,
+            is_new: true,
+            names: 1,
+        }
     }
 
     /// A file that replaces an existing file and has its permissions.
     #[must_use]
     pub fn replacing(path: PathBuf, layout: Layout) -> NewFile {
-        NewFile { is_new: false, ..NewFile::new(path, layout) }
+        NewFile {
+            is_new: false,
+            ..NewFile::new(path, layout)
+        }
     }
 }
 
-/// A file that is complete, but does not have its name yet. It is removed if it does not get its name.
+/// A file that is complete, but does not have its name yet. It is removed if it does not get its
+/// name.
 #[derive(Debug)]
 pub(super) struct Written {
     file: Temporary,
@@ -69,7 +81,15 @@ impl Written {
     /// # Errors
     /// Any I/O error, with the path.
     pub(super) fn new(file: NewFile, is_read_again: bool) -> io::Result<Written> {
-        let NewFile { path, layout, folder, mode, like, is_new, names } = file;
+        let NewFile {
+            path,
+            layout,
+            folder,
+            mode,
+            like,
+            is_new,
+            names,
+        } = file;
         let write = || {
             let place = Place::of(&path, folder, names)?;
             // Names that are made on the way could not be removed again.
@@ -80,7 +100,14 @@ impl Written {
             }
             let is_default = place.old.is_none() && like.is_none() && mode.is_none();
             // Other users must not read it before it has its permissions.
-            let file = Temporary::new(&place.folder, if is_default { DEFAULT_MODE } else { PRIVATE_MODE })?;
+            let file = Temporary::new(
+                &place.folder,
+                if is_default {
+                    DEFAULT_MODE
+                } else {
+                    PRIVATE_MODE
+                },
+            )?;
             layout.enter(Phase::Writing);
             let written = match file.file().system() {
                 Some(file) => write_anywhere(&layout, file, is_read_again),
@@ -103,7 +130,11 @@ impl Written {
                 file.file().set_mode(mode)?;
             }
             layout.enter(Phase::Flushing);
-            Ok(Written { file, place, is_new })
+            Ok(Written {
+                file,
+                place,
+                is_new,
+            })
         };
         write().map_err(|error| at(&path, error))
     }
@@ -113,7 +144,10 @@ impl Written {
     /// # Errors
     /// Any I/O error, with the path.
     pub(super) fn flush(&self) -> io::Result<()> {
-        self.file.file().sync().map_err(|error| at(&self.place.path(), error))
+        self.file
+            .file()
+            .sync()
+            .map_err(|error| at(&self.place.path(), error))
     }
 
     /// Its bytes, read again.
@@ -122,7 +156,11 @@ impl Written {
     /// Those of the operating system, with the path.
     pub(super) fn bytes(&self) -> io::Result<Stored> {
         let path = self.place.path();
-        let bytes = self.file.file().reopened().and_then(|file| mapped(&file, &path));
+        let bytes = self
+            .file
+            .file()
+            .reopened()
+            .and_then(|file| mapped(&file, &path));
         bytes.map_err(|error| at(&path, error))
     }
 
@@ -136,8 +174,8 @@ impl Written {
         self.give(Temporary::name_new)
     }
 
-    /// Gives the file its name, and looks whether it has it now. If that cannot be seen, the system's word is taken: it is too late for an
-    /// error that says that nothing has changed.
+    /// Gives the file its name, and looks whether it has it now. If that cannot be seen, the
+    /// system's word is taken: it is too late for an error that says that nothing has changed.
     fn give(self, name: fn(Temporary, &Folder, &OsStr) -> io::Result<()>) -> io::Result<()> {
         let Written { file, place, .. } = self;
         let written = file.file().stat()?;
@@ -145,7 +183,9 @@ impl Written {
         match place.folder.stat(place.name.as_ref()) {
             Ok(Some(found)) if found.is_file_of(&written) => Ok(()),
             Err(_) => Ok(()),
-            Ok(_) => Err(io::Error::other("the system reports that the new file has its name, but another file has it, or none")),
+            Ok(_) => Err(io::Error::other(
+                "the system reports that the new file has its name, but another file has it, or none",
+            )),
         }
     }
 }

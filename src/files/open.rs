@@ -30,18 +30,31 @@ pub fn open(path: &Path) -> io::Result<Input> {
     let name = path.display().to_string();
     let mut file = match folders::read(path)? {
         Reading::System(file) => file,
-        Reading::Memory(bytes, _) => return Ok(Input { name, bytes: bytes.try_to_bytes()? }),
+        Reading::Memory(bytes, _) => {
+            return Ok(Input {
+                name,
+                bytes: bytes.try_to_bytes()?,
+            });
+        }
     };
     let metadata = file.metadata()?;
     if metadata.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder, not a file"));
+        return Err(io::Error::new(
+            io::ErrorKind::IsADirectory,
+            "is a folder, not a file",
+        ));
     }
-    let bytes = if metadata.is_file() && metadata.len() > 0 { map(&file, path)? } else { read_all(&mut file)? };
+    let bytes = if metadata.is_file() && metadata.len() > 0 {
+        map(&file, path)?
+    } else {
+        read_all(&mut file)?
+    };
     Ok(Input { name, bytes })
 }
 
-/// Opens a model, or another file that may name data files, and the folder of its data files. Both are looked up in the same open folder,
-/// so that data is never read from another folder that has replaced the model's folder.
+/// Opens a model, or another file that may name data files, and the folder of its data files. Both
+/// are looked up in the same open folder, so that data is never read from another folder that has
+/// replaced the model's folder.
 ///
 /// # Errors
 /// Those of the operating system.
@@ -50,7 +63,13 @@ pub fn open_with_data(path: &Path) -> io::Result<(Input, DataFolder)> {
         return Ok((open(path)?, DataFolder::of_model(path)));
     }
     let (data, file) = DataFolder::and_model(path)?;
-    Ok((Input { name: path.display().to_string(), bytes: mapped(&file, path)?.try_to_bytes()? }, data))
+    Ok((
+        Input {
+            name: path.display().to_string(),
+            bytes: mapped(&file, path)?.try_to_bytes()?,
+        },
+        data,
+    ))
 }
 
 /// Reads a stream to its end.
@@ -79,8 +98,14 @@ mod tests {
 
     #[test]
     fn an_endless_stream_is_read_up_to_a_limit() {
-        assert_eq!(read_up_to(100, &mut [1_u8; 100].as_slice()).unwrap().len(), 100);
+        assert_eq!(
+            read_up_to(100, &mut [1_u8; 100].as_slice()).unwrap().len(),
+            100
+        );
         let error = read_up_to(100, &mut io::repeat(1)).unwrap_err();
-        assert!(error.to_string().starts_with("has more than 100 bytes"), "{error}");
+        assert!(
+            error.to_string().starts_with("has more than 100 bytes"),
+            "{error}"
+        );
     }
 }

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use super::folders::{Folder, Kind, Stat};
 use super::paths::{folder_of, is_called_folder, is_stream};
 
-/// The minimum number of hexadecimal digits in the name of a cached file: MD5, two digits of which may be the name of the folder.
+/// The minimum number of hexadecimal digits in the name of a cached file: MD5, two digits of which
+/// may be the name of the folder.
 const SHORTEST_HASH: usize = 30;
 
 /// The target of a new file, with links resolved.
@@ -37,8 +38,9 @@ pub enum NotReplaceable {
     HardLinks(u64),
 }
 
-/// Checks that a path can be replaced by a new file without effects on other names: an unused path, a file with one name, or a link to
-/// such a file. A device or a pipe is written to, and not replaced.
+/// Checks that a path can be replaced by a new file without effects on other names: an unused path,
+/// a file with one name, or a link to such a file. A device or a pipe is written to, and not
+/// replaced.
 ///
 /// # Errors
 /// [`NotReplaceable`] as the source of the error; also those of the operating system.
@@ -53,7 +55,8 @@ pub fn check_replaceable(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The id of the owner of the file at a path, if a file that replaces it will belong to another user.
+/// The id of the owner of the file at a path, if a file that replaces it will belong to another
+/// user.
 #[must_use]
 pub fn lost_owner(path: &Path) -> Option<u32> {
     if is_stream(path) {
@@ -64,20 +67,31 @@ pub fn lost_owner(path: &Path) -> Option<u32> {
 }
 
 impl Place {
-    /// The target at a path, or, in an open folder, at the last name of the path, which must not be a link. An existing file may have
-    /// `names` names.
+    /// The target at a path, or, in an open folder, at the last name of the path, which must not be
+    /// a link. An existing file may have `names` names.
     pub(super) fn of(path: &Path, folder: Option<Folder>, names: u64) -> io::Result<Place> {
         if is_called_folder(path) {
             return Err(is_folder());
         }
-        let resolved = if folder.is_some() { path.to_owned() } else { resolved(path)? };
+        let resolved = if folder.is_some() {
+            path.to_owned()
+        } else {
+            resolved(path)?
+        };
         let name = resolved.file_name().ok_or_else(is_folder)?.to_owned();
         let folder = folder.map_or_else(|| Folder::open(&folder_of(&resolved)), Ok)?;
         let old = folder.stat(name.as_ref())?;
         match &old {
-            Some(Stat { kind: Kind::Folder, .. }) => Err(is_folder()),
-            Some(Stat { kind: Kind::Link | Kind::Other, .. }) => Err(io::Error::other("is not a regular file")),
-            Some(Stat { links, .. }) if *links > names => Err(io::Error::other(NotReplaceable::HardLinks(*links))),
+            Some(Stat {
+                kind: Kind::Folder, ..
+            }) => Err(is_folder()),
+            Some(Stat {
+                kind: Kind::Link | Kind::Other,
+                ..
+            }) => Err(io::Error::other("is not a regular file")),
+            Some(Stat { links, .. }) if *links > names => {
+                Err(io::Error::other(NotReplaceable::HardLinks(*links)))
+            }
             _ => Ok(Place { folder, name, old }),
         }
     }
@@ -98,7 +112,9 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
         Ok(target) if is_cached(&target) => Err(io::Error::other(NotReplaceable::Cached(target))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let target = fs::read_link(path)?;
-            Err(io::Error::other(NotReplaceable::DanglingLink(folder_of(path).join(target))))
+            Err(io::Error::other(NotReplaceable::DanglingLink(
+                folder_of(path).join(target),
+            )))
         }
         target => target,
     }
@@ -107,8 +123,14 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
 /// Whether a file appears to be named by its content, as in the caches of model hubs.
 fn is_cached(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().as_encoded_bytes();
-    let has_hash = name.split(|byte| !byte.is_ascii_hexdigit()).any(|run| run.len() >= SHORTEST_HASH);
-    has_hash || file.parent().and_then(Path::file_name).is_some_and(|folder| folder == "blobs")
+    let has_hash = name
+        .split(|byte| !byte.is_ascii_hexdigit())
+        .any(|run| run.len() >= SHORTEST_HASH);
+    has_hash
+        || file
+            .parent()
+            .and_then(Path::file_name)
+            .is_some_and(|folder| folder == "blobs")
 }
 
 fn is_folder() -> io::Error {

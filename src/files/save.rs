@@ -19,26 +19,33 @@ pub enum Target {
     Stdout,
 }
 
-/// Writes a file. The bytes are written to a temporary file in the target's folder and flushed; then this file gets the target's owner
-/// and permissions, as far as the user is permitted to set them, and its name. If the target is a link, the file to which it refers is
-/// replaced.
+/// Writes a file. The bytes are written to a temporary file in the target's folder and flushed;
+/// then this file gets the target's owner and permissions, as far as the user is permitted to set
+/// them, and its name. If the target is a link, the file to which it refers is replaced.
 ///
 /// # Errors
-/// Those of the operating system, with the path; the target is then unchanged, unless only flushing its folder failed. A terminal is an
-/// error, as are targets that [`crate::files::check_replaceable`] refuses.
+/// Those of the operating system, with the path; the target is then unchanged, unless only flushing
+/// its folder failed. A terminal is an error, as are targets that
+/// [`crate::files::check_replaceable`] refuses.
 #[expect(clippy::disallowed_methods, reason = "a model is not text")]
 pub fn save(layout: Layout, target: &Target) -> io::Result<()> {
     match target {
-        Target::File(path) if !is_stream(path) => {
-            save_together(vec![NewFile::replacing(path.clone(), layout)], None, None, || Ok(())).map(drop)
-        }
+        Target::File(path) if !is_stream(path) => save_together(
+            vec![NewFile::replacing(path.clone(), layout)],
+            None,
+            None,
+            || Ok(()),
+        )
+        .map(drop),
         Target::File(path) => {
             let write = || layout.write_to(&mut File::options().write(true).open(path)?);
             write().map_err(|error| at(path, error))
         }
         Target::Stdout => {
             let write = || match io::stdout().is_terminal() {
-                true => Err(io::Error::other("binary output is not written to a terminal; write it to a file")),
+                true => Err(io::Error::other(
+                    "binary output is not written to a terminal; write it to a file",
+                )),
                 false => layout.write_to(&mut io::stdout().lock()),
             };
             write().map_err(|error| at(Path::new("-"), error))
@@ -52,7 +59,8 @@ pub struct Reserved {
     _file: Option<Written>,
 }
 
-/// Writes a file, but does not give it its name, to find out whether that is possible. Nothing is written to a device or pipe.
+/// Writes a file, but does not give it its name, to find out whether that is possible. Nothing is
+/// written to a device or pipe.
 ///
 /// # Errors
 /// Those of the operating system, with the path.

@@ -15,8 +15,9 @@ const SUFFIX: &str = ".tmp";
 /// Attempts to find an unused name.
 const ATTEMPTS: usize = 1000;
 
-/// A new file in the folder in which it gets its name. If the system supports it, the file has no name at first, so that it disappears
-/// if the process is killed; otherwise it has a hidden name that the signal handler removes.
+/// A new file in the folder in which it gets its name. If the system supports it, the file has no
+/// name at first, so that it disappears if the process is killed; otherwise it has a hidden name
+/// that the signal handler removes.
 #[derive(Debug)]
 pub(super) struct Temporary {
     file: NewFile,
@@ -33,7 +34,8 @@ pub(super) struct Hidden {
 }
 
 impl Temporary {
-    /// An empty file. `mode` is its permissions as long as it has a hidden name, before the user's umask is applied.
+    /// An empty file. `mode` is its permissions as long as it has a hidden name, before the user's
+    /// umask is applied.
     pub(super) fn new(folder: &Folder, mode: u32) -> io::Result<Temporary> {
         match folder.create_unnamed() {
             Some(file) => Ok(Temporary { file, name: None }),
@@ -44,7 +46,8 @@ impl Temporary {
     fn with_hidden_name(folder: &Folder, mode: u32) -> io::Result<Temporary> {
         let (file, name) = Hidden::with(folder, |name| {
             let file = folder.create(name, mode)?;
-            // Another run that removes temporary files may have found the file before it was claimed.
+            // Another run that removes temporary files may have found the file before it was
+            // claimed.
             let is_claimed = file.claim();
             match folder.stat(name.as_ref()) {
                 Ok(Some(_)) if is_claimed => Ok(file),
@@ -55,14 +58,18 @@ impl Temporary {
                 }
             }
         })?;
-        Ok(Temporary { file, name: Some(name) })
+        Ok(Temporary {
+            file,
+            name: Some(name),
+        })
     }
 
     pub(super) fn file(&self) -> &NewFile {
         &self.file
     }
 
-    /// Removes the file. Its blocks are freed by another thread, which takes 250 ms for 1 GiB: a cancelled run does not wait for that.
+    /// Removes the file. Its blocks are freed by another thread, which takes 250 ms for 1 GiB: a
+    /// cancelled run does not wait for that.
     pub(super) fn discard(self) {
         drop(self.name);
         parallel::drop_later(self.file);
@@ -89,25 +96,42 @@ impl Temporary {
 
 impl Hidden {
     /// Creates a file under an unused hidden name.
-    pub(super) fn with<T>(folder: &Folder, mut make: impl FnMut(&OsStr) -> io::Result<T>) -> io::Result<(T, Hidden)> {
+    pub(super) fn with<T>(
+        folder: &Folder,
+        mut make: impl FnMut(&OsStr) -> io::Result<T>,
+    ) -> io::Result<(T, Hidden)> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         for _ in 0..ATTEMPTS {
-            let name = format!("{PREFIX}{}-{}{SUFFIX}", crate::files::folders::process_id(), COUNT.fetch_add(1, Ordering::Relaxed));
+            let name = format!(
+                "{PREFIX}{}-{}{SUFFIX}",
+                crate::files::folders::process_id(),
+                COUNT.fetch_add(1, Ordering::Relaxed)
+            );
             let removed = RemovedOnSignal::new(&folder.path().join(&name));
             match make(name.as_ref()) {
                 Ok(made) => {
-                    let hidden = Hidden { folder: folder.clone(), name: name.into(), is_used: false, _removed: removed };
+                    let hidden = Hidden {
+                        folder: folder.clone(),
+                        name: name.into(),
+                        is_used: false,
+                        _removed: removed,
+                    };
                     return Ok((made, hidden));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         }
-        Err(io::Error::other("found no unused name for a temporary file"))
+        Err(io::Error::other(
+            "found no unused name for a temporary file",
+        ))
     }
 
     /// Renames the file with the hidden name. If this fails, the file is removed.
-    pub(super) fn use_for(mut self, rename: impl FnOnce(&OsStr) -> io::Result<()>) -> io::Result<()> {
+    pub(super) fn use_for(
+        mut self,
+        rename: impl FnOnce(&OsStr) -> io::Result<()>,
+    ) -> io::Result<()> {
         rename(&self.name)?;
         self.is_used = true;
         Ok(())
@@ -129,15 +153,20 @@ impl Drop for Hidden {
     }
 }
 
-/// Removes the temporary files that interrupted runs left in a folder, and returns their paths. `is_used` says which of some files with
-/// such names are data files of a model, which a user may name like that.
+/// Removes the temporary files that interrupted runs left in a folder, and returns their paths.
+/// `is_used` says which of some files with such names are data files of a model, which a user may
+/// name like that.
 ///
-/// Such a file is not needed: it is a part of a new file, or a second copy of an old one. A running process locks its unfinished files,
-/// and the folder while it changes names. Without support for such locks, nothing is removed.
+/// Such a file is not needed: it is a part of a new file, or a second copy of an old one. A running
+/// process locks its unfinished files, and the folder while it changes names. Without support for
+/// such locks, nothing is removed.
 ///
 /// # Errors
 /// Those of the operating system.
-pub fn tidy(folder: &Path, is_used: impl FnOnce(&[PathBuf]) -> Vec<bool>) -> io::Result<Vec<PathBuf>> {
+pub fn tidy(
+    folder: &Path,
+    is_used: impl FnOnce(&[PathBuf]) -> Vec<bool>,
+) -> io::Result<Vec<PathBuf>> {
     let folder = match Folder::open(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         folder => folder?,
@@ -146,7 +175,10 @@ pub fn tidy(folder: &Path, is_used: impl FnOnce(&[PathBuf]) -> Vec<bool>) -> io:
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Vec::new()),
         names => names?,
     };
-    let names: Vec<_> = names.into_iter().filter(|name| is_temporary(name)).collect();
+    let names: Vec<_> = names
+        .into_iter()
+        .filter(|name| is_temporary(name))
+        .collect();
     if names.is_empty() {
         return Ok(Vec::new());
     }
@@ -154,18 +186,34 @@ pub fn tidy(folder: &Path, is_used: impl FnOnce(&[PathBuf]) -> Vec<bool>) -> io:
         return Ok(Vec::new());
     };
     let is_removed = |name: &OsString| {
-        let is_file = folder.stat(name.as_ref()).is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == Kind::File));
-        is_file && folder.read(name.as_ref()).is_ok_and(|file| file.is_unclaimed() && folder.remove(name).is_ok())
+        let is_file = folder
+            .stat(name.as_ref())
+            .is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == Kind::File));
+        is_file
+            && folder
+                .read(name.as_ref())
+                .is_ok_and(|file| file.is_unclaimed() && folder.remove(name).is_ok())
     };
     let paths: Vec<PathBuf> = names.iter().map(|name| folder.path().join(name)).collect();
-    let unused = names.into_iter().zip(is_used(&paths)).filter(|(_, is_used)| !is_used).map(|(name, _)| name);
-    Ok(unused.filter(is_removed).map(|name| folder.path().join(name)).collect())
+    let unused = names
+        .into_iter()
+        .zip(is_used(&paths))
+        .filter(|(_, is_used)| !is_used)
+        .map(|(name, _)| name);
+    Ok(unused
+        .filter(is_removed)
+        .map(|name| folder.path().join(name))
+        .collect())
 }
 
 /// Whether a name is one that this program gives to temporary files.
 #[must_use]
 pub fn is_temporary(name: &OsStr) -> bool {
-    let numbers = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.split_once('-'));
+    let numbers = name.to_str().and_then(|name| {
+        name.strip_prefix(PREFIX)?
+            .strip_suffix(SUFFIX)?
+            .split_once('-')
+    });
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     numbers.is_some_and(|(process, count)| is_number(process) && is_number(count))
 }
@@ -182,7 +230,10 @@ mod tests {
         let file = Temporary::with_hidden_name(&folder, PRIVATE_MODE).unwrap();
         let names = folder.list().unwrap();
         assert_eq!(names.len(), 1);
-        assert_eq!(folder.stat(names[0].as_ref()).unwrap().unwrap().mode, PRIVATE_MODE);
+        assert_eq!(
+            folder.stat(names[0].as_ref()).unwrap().unwrap().mode,
+            PRIVATE_MODE
+        );
         drop(file);
         assert!(folder.list().unwrap().is_empty());
     }

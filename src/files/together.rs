@@ -1,19 +1,26 @@
-//! Files that belong together, the last of which refers to the others: either all get their names, or none.
+//! Files that belong together, the last of which refers to the others: either all get their names,
+//! or none.
 //!
-//! All are complete and flushed before the first gets its name. The last file gets its name last, by one rename, so that the old or the
-//! new model exists at any moment. Two cases need additional steps:
+//! All are complete and flushed before the first gets its name. The last file gets its name last,
+//! by one rename, so that the old or the new model exists at any moment. Two cases need additional
+//! steps:
 //!
-//! - A data file replaces one that the old model uses. Systems do not rename two files at once. Therefore the old data file first gets a
-//!   second name, and the old model is replaced by an [`Interim`] model, which differs only in using this second name.
-//! - A step fails. Every file that is replaced before the last one has a second, hidden name, by which it is restored. If this fails
-//!   too, nothing more is changed or removed, and the error names what is left.
+//! - A data file replaces one that the old model uses. Systems do not rename two files at once.
+//!   Therefore the old data file first gets a second name, and the old model is replaced by an
+//!   [`Interim`] model, which differs only in using this second name.
+//! - A step fails. Every file that is replaced before the last one has a second, hidden name, by
+//!   which it is restored. If this fails too, nothing more is changed or removed, and the error
+//!   names what is left.
 //!
-//! If the process is killed at any point, a complete model with its data remains, and hidden names that [`crate::files::tidy`] removes.
+//! If the process is killed at any point, a complete model with its data remains, and hidden names
+//! that [`crate::files::tidy`] removes.
 //!
-//! While names change, a run holds an advisory lock (`flock`) on each folder. Under the lock it verifies that its inputs and the files to
-//! be replaced or reused are unchanged, and that no other model uses the data file that it replaces. A new data file gets its name by
-//! link(2), which replaces nothing: of two runs that choose the same name, the second is refused. A journal in place of second names would
-//! let other programs read wrong values until the next run repairs the pair.
+//! While names change, a run holds an advisory lock (`flock`) on each folder. Under the lock it
+//! verifies that its inputs and the files to be replaced or reused are unchanged, and that no other
+//! model uses the data file that it replaces. A new data file gets its name by link(2), which
+//! replaces nothing: of two runs that choose the same name, the second is refused. A journal in
+//! place of second names would let other programs read wrong values until the next run repairs the
+//! pair.
 
 use std::ffi::OsString;
 use std::io;
@@ -37,18 +44,21 @@ pub struct Interim {
     pub model: Layout,
 }
 
-/// Reads the new files again, given with their paths: the model is the last one. An error ends the save.
+/// Reads the new files again, given with their paths: the model is the last one. An error ends the
+/// save.
 pub type Inspect<'i> = Box<dyn FnOnce(Vec<(PathBuf, Stored)>) -> io::Result<()> + 'i>;
 
-/// Writes files that belong together, the last of which refers to the others. `inspect` and `check` are called after all bytes are written
-/// and before names change, `check` while no other run changes names in these folders; an error ends the save. Signals are deferred while
-/// names change.
+/// Writes files that belong together, the last of which refers to the others. `inspect` and `check`
+/// are called after all bytes are written and before names change, `check` while no other run
+/// changes names in these folders; an error ends the save. Signals are deferred while names change.
 ///
-/// Returns the locks of the folders, as long as which exist no other run changes names there, and what `check` returned.
+/// Returns the locks of the folders, as long as which exist no other run changes names there, and
+/// what `check` returned.
 ///
 /// # Errors
-/// Those of the operating system, with the path. All files are then unchanged, and no new file is left, unless the message says that only
-/// flushing the folder failed at the end, or which files could not be restored.
+/// Those of the operating system, with the path. All files are then unchanged, and no new file is
+/// left, unless the message says that only flushing the folder failed at the end, or which files
+/// could not be restored.
 pub fn save_together<T>(
     files: Vec<NewFile>,
     interim: Option<Interim>,
@@ -58,7 +68,10 @@ pub fn save_together<T>(
     // A layout is dropped as soon as it is written: some systems do not replace mapped files.
     let is_read_again = inspect.is_some();
     let write = |file| Written::new(file, is_read_again);
-    let mut written = files.into_iter().map(write).collect::<io::Result<Vec<Written>>>()?;
+    let mut written = files
+        .into_iter()
+        .map(write)
+        .collect::<io::Result<Vec<Written>>>()?;
     let Some(last) = written.pop() else {
         return Ok((Vec::new(), check()?));
     };
@@ -71,19 +84,31 @@ pub fn save_together<T>(
     };
     if let Some(inspect) = inspect {
         let read = |file: &Written| Ok((file.place.path(), file.bytes()?));
-        inspect(written.iter().chain([&last]).map(read).collect::<io::Result<_>>()?)?;
+        inspect(
+            written
+                .iter()
+                .chain([&last])
+                .map(read)
+                .collect::<io::Result<_>>()?,
+        )?;
     }
     let interim_file = interim.iter().map(|(_, file)| file);
-    written.iter().chain(interim_file).chain([&last]).try_for_each(Written::flush)?;
+    written
+        .iter()
+        .chain(interim_file)
+        .chain([&last])
+        .try_for_each(Written::flush)?;
     let locks = lock(written.iter().chain([&last]))?;
     let checked = check()?;
     let _held = system::hold();
     let mut steps = Steps::default();
     let (folder, path) = (last.place.folder.clone(), last.place.path());
-    let done = steps.name_others(written, interim, &last.place).and_then(|second| {
-        last.name().map_err(|error| at(&path, error))?;
-        Ok(second)
-    });
+    let done = steps
+        .name_others(written, interim, &last.place)
+        .and_then(|second| {
+            last.name().map_err(|error| at(&path, error))?;
+            Ok(second)
+        });
     let second = match done {
         Ok(second) => second,
         Err(error) => return Err(steps.undo().explain(error)),
@@ -94,7 +119,8 @@ pub fn save_together<T>(
         second.folder.remove(&second.name).ok();
     }
     flushed.map_err(|error| {
-        let message = format!("the new files are in place, but may not survive a power failure: {error}");
+        let message =
+            format!("the new files are in place, but may not survive a power failure: {error}");
         at(folder.path(), io::Error::new(error.kind(), message))
     })?;
     Ok((locks, checked))
@@ -143,13 +169,27 @@ struct Left {
 
 impl Steps {
     /// Gives their names to all files but the last. Returns the second name of the old data file.
-    fn name_others(&mut self, others: Vec<Written>, interim: Option<(Place, Written)>, last: &Place) -> io::Result<Option<Place>> {
+    fn name_others(
+        &mut self,
+        others: Vec<Written>,
+        interim: Option<(Place, Written)>,
+        last: &Place,
+    ) -> io::Result<Option<Place>> {
         let second = match (interim, others.first()) {
             (Some((second, model)), Some(data)) => {
                 if second.old.is_none() {
-                    copy_name(&data.place.folder, &data.place.name, &second.folder, &second.name)
-                        .map_err(|error| at(&second.path(), error))?;
-                    self.0.push(Step::Named(second.folder.clone(), second.name.clone(), SECOND));
+                    copy_name(
+                        &data.place.folder,
+                        &data.place.name,
+                        &second.folder,
+                        &second.name,
+                    )
+                    .map_err(|error| at(&second.path(), error))?;
+                    self.0.push(Step::Named(
+                        second.folder.clone(),
+                        second.name.clone(),
+                        SECOND,
+                    ));
                     sync(&second.folder)?;
                 }
                 self.replace(model)?;
@@ -174,7 +214,11 @@ impl Steps {
 
     /// Gives a file its name, and the file that had this name a hidden one.
     fn replace(&mut self, file: Written) -> io::Result<()> {
-        let (folder, name, path) = (file.place.folder.clone(), file.place.name.clone(), file.place.path());
+        let (folder, name, path) = (
+            file.place.folder.clone(),
+            file.place.name.clone(),
+            file.place.path(),
+        );
         let hidden = Hidden::with(&folder, |hidden| copy_name(&folder, &name, &folder, hidden));
         let ((), hidden) = hidden.map_err(|error| at(&path, error))?;
         file.name().map_err(|error| at(&path, error))?;
@@ -182,15 +226,17 @@ impl Steps {
         Ok(())
     }
 
-    /// Undoes the changes, the last one first. If a file cannot be restored, the changes before it stay, which the files that are there now
-    /// may need, and so do all old files: each may be the only copy.
+    /// Undoes the changes, the last one first. If a file cannot be restored, the changes before it
+    /// stay, which the files that are there now may need, and so do all old files: each may be the
+    /// only copy.
     fn undo(self) -> Left {
         let mut left = Left::default();
         for step in self.0.into_iter().rev() {
             match step {
                 Step::Named(folder, name, what) => {
                     if left.why.is_some() || folder.remove(&name).is_err() {
-                        left.names.push(format!("{} is {what}", folder.path().join(name).display()));
+                        left.names
+                            .push(format!("{} is {what}", folder.path().join(name).display()));
                     }
                 }
                 Step::Replaced(folder, name, hidden) => {
@@ -199,7 +245,11 @@ impl Steps {
                         left.why = folder.rename(&hidden, &name).err();
                     }
                     if left.why.is_some() {
-                        left.names.push(format!("{} is the old {}", folder.path().join(hidden).display(), name.display()));
+                        left.names.push(format!(
+                            "{} is the old {}",
+                            folder.path().join(hidden).display(),
+                            name.display()
+                        ));
                     }
                 }
             }
@@ -231,13 +281,22 @@ fn sync(folder: &Folder) -> io::Result<()> {
 /// Explains that another program uses the name now.
 fn in_use(error: io::Error) -> io::Error {
     match error.kind() {
-        io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), "was created by another program meanwhile; run again"),
+        io::ErrorKind::AlreadyExists => io::Error::new(
+            error.kind(),
+            "was created by another program meanwhile; run again",
+        ),
         _ => error,
     }
 }
 
-/// Gives a file a second name. If the file system does not support hard links, a copy of the file gets the name.
-fn copy_name(from: &Folder, name: &std::ffi::OsStr, to: &Folder, second: &std::ffi::OsStr) -> io::Result<()> {
+/// Gives a file a second name. If the file system does not support hard links, a copy of the file
+/// gets the name.
+fn copy_name(
+    from: &Folder,
+    name: &std::ffi::OsStr,
+    to: &Folder,
+    second: &std::ffi::OsStr,
+) -> io::Result<()> {
     match from.link_again(name, to, second) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {}
         result => return result,

@@ -11,7 +11,9 @@ use crate::base::error::{Invalid, ModelPlace, shortened};
 use crate::base::hash::HashMap;
 use crate::base::threshold::Threshold;
 use crate::protobuf::ir_version;
-use crate::protobuf::schema::{ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto};
+use crate::protobuf::schema::{
+    ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, ValueInfoProto,
+};
 use crate::tensor::{BadTensor, Tensor};
 
 /// # A model of a protobuf message
@@ -19,10 +21,14 @@ impl Model {
     /// Indexes a model.
     ///
     /// # Errors
-    /// If the model has no graph, a name is defined twice, a value depends on itself, or a tensor is inconsistent.
+    /// If the model has no graph, a name is defined twice, a value depends on itself, or a tensor
+    /// is inconsistent.
     pub fn new(proto: ModelProto) -> Result<Model, Invalid> {
         let model = Model::for_reading(proto)?;
-        model.bad_tensors().first().map_or(Ok(()), |fault| Err(fault.clone()))?;
+        model
+            .bad_tensors()
+            .first()
+            .map_or(Ok(()), |fault| Err(fault.clone()))?;
         Ok(model)
     }
 
@@ -32,14 +38,24 @@ impl Model {
     /// If the model has no graph, a name is defined twice, or a value depends on itself.
     pub fn for_reading(proto: ModelProto) -> Result<Model, Invalid> {
         let (index, bad_tensors) = index(&proto)?;
-        Ok(Model { proto, index, source: Source { bad_tensors: bad_tensors.into(), ..Source::default() } })
+        Ok(Model {
+            proto,
+            index,
+            source: Source {
+                bad_tensors: bad_tensors.into(),
+                ..Source::default()
+            },
+        })
     }
 }
 
 /// Indexes a model. Inconsistent initializers are returned as a list.
 fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
     let Some(main) = &model.graph else {
-        return Err(Invalid::at("model", "has no graph: the file is not an ONNX model"));
+        return Err(Invalid::at(
+            "model",
+            "has no graph: the file is not an ONNX model",
+        ));
     };
     let (mut values, mut edges, mut text) = (main.initializer.len() + main.input.len(), 0, 0);
     for node in &main.node {
@@ -48,8 +64,16 @@ fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
         text += node.output.iter().map(String::len).sum::<usize>();
     }
     let index = Index::with_capacity(main.node.len(), values, edges, text);
-    let mut builder = Builder { model, index, unresolved: Vec::new(), bad_tensors: Vec::new(), wide: Vec::new() };
-    builder.note_imports(ScopeId::MAIN, &model.opset_import).map_err(|what| Invalid::at("opset_import", what))?;
+    let mut builder = Builder {
+        model,
+        index,
+        unresolved: Vec::new(),
+        bad_tensors: Vec::new(),
+        wide: Vec::new(),
+    };
+    builder
+        .note_imports(ScopeId::MAIN, &model.opset_import)
+        .map_err(|what| Invalid::at("opset_import", what))?;
     builder.scope(ScopeKind::Main, Body::Graph(main))?;
     for (position, training) in (0..).zip(&model.training_info) {
         if let Some(graph) = &training.initialization {
@@ -73,7 +97,9 @@ fn index(model: &ModelProto) -> Result<(Index, Vec<Invalid>), Invalid> {
     }
     builder.leave_missing()?;
     for (id, node) in std::mem::take(&mut builder.wide) {
-        builder.index.note_wide(id, node.input.len(), node.output.len());
+        builder
+            .index
+            .note_wide(id, node.input.len(), node.output.len());
     }
     builder.pin_annotated();
     builder.pin_shadowed();
@@ -112,7 +138,9 @@ enum User {
 
 impl<'m> Builder<'m> {
     fn scope(&mut self, kind: ScopeKind, body: Body<'m>) -> Result<(), Invalid> {
-        let scope = self.index.add_scope(kind, body.nodes().len(), body.value_count());
+        let scope = self
+            .index
+            .add_scope(kind, body.nodes().len(), body.value_count());
         let first_unresolved = self.unresolved.len();
 
         for (input, name) in (0..).zip(body.input_names()) {
@@ -122,9 +150,15 @@ impl<'m> Builder<'m> {
             for (initializer, tensor) in (0..).zip(&graph.initializer) {
                 if let Some(error) = self.fault(tensor) {
                     let scope = scope::scope_path(self.model, &self.index.kinds, scope);
-                    self.bad_tensors.push(Invalid::caused_by(ModelPlace::of_value(&scope, "initializer", tensor.name()), error));
+                    self.bad_tensors.push(Invalid::caused_by(
+                        ModelPlace::of_value(&scope, "initializer", tensor.name()),
+                        error,
+                    ));
                 }
-                self.define_initializer(scope, tensor.name(), |input| Origin::Initializer { index: initializer, input })?;
+                self.define_initializer(scope, tensor.name(), |input| Origin::Initializer {
+                    index: initializer,
+                    input,
+                })?;
             }
             for (sparse, tensor) in (0..).zip(&graph.sparse_initializer) {
                 let name = tensor.values.as_ref().map_or("", |values| values.name());
@@ -135,7 +169,11 @@ impl<'m> Builder<'m> {
             self.node(NodeId { scope, position }, node)?;
         }
         for name in body.output_names() {
-            self.resolve(Use { scope, name, by: User::Output(scope) });
+            self.resolve(Use {
+                scope,
+                name,
+                by: User::Output(scope),
+            });
         }
         self.resolve_later_definitions(scope, first_unresolved);
         self.note_declarations(scope, body);
@@ -150,40 +188,65 @@ impl<'m> Builder<'m> {
         }
         for (input, name) in (0..).zip(&node.input) {
             if !name.is_empty() {
-                self.resolve(Use { scope: id.scope, name, by: User::Node(id, input) });
+                self.resolve(Use {
+                    scope: id.scope,
+                    name,
+                    by: User::Node(id, input),
+                });
             }
         }
         for (attribute, proto) in (0..).zip(&node.attribute) {
             if let Some(error) = proto.t.as_ref().and_then(|tensor| self.fault(tensor)) {
                 let node = scope::node_place(self.model, &self.index.kinds, id);
-                self.bad_tensors.push(Invalid::caused_by(node.part(proto.name()), error));
+                self.bad_tensors
+                    .push(Invalid::caused_by(node.part(proto.name()), error));
             }
             for (list_index, graph) in graphs_of(proto) {
-                self.scope(ScopeKind::Subgraph { owner: id, attribute, list_index }, Body::Graph(graph))?;
+                self.scope(
+                    ScopeKind::Subgraph {
+                        owner: id,
+                        attribute,
+                        list_index,
+                    },
+                    Body::Graph(graph),
+                )?;
             }
         }
         for (output, name) in (0..).zip(&node.output) {
             if !name.is_empty() {
                 let value = self.define(id.scope, name, Origin::Node { node: id, output })?;
                 let value = self.index.value(value).vertex;
-                self.index.graph.add_edge(vertex, value, Link::Output(output));
+                self.index
+                    .graph
+                    .add_edge(vertex, value, Link::Output(output));
             }
         }
         Ok(())
     }
 
-    fn define(&mut self, scope: ScopeId, name: &'m str, origin: Origin) -> Result<ValueId, Invalid> {
+    fn define(
+        &mut self,
+        scope: ScopeId,
+        name: &'m str,
+        origin: Origin,
+    ) -> Result<ValueId, Invalid> {
         let value = self.add_value(scope, name, origin)?;
         match self.index.bind_name(value) {
-            Some(_) if !name.is_empty() => {
-                Err(Invalid::at(self.place(scope).about_value(name), format!("the name '{name}' is defined twice")))
-            }
+            Some(_) if !name.is_empty() => Err(Invalid::at(
+                self.place(scope).about_value(name),
+                format!("the name '{name}' is defined twice"),
+            )),
             _ => Ok(value),
         }
     }
 
     /// An initializer may have the name of an input: both are then one value.
-    fn define_initializer(&mut self, scope: ScopeId, name: &'m str, origin: impl Fn(Option<u32>) -> Origin) -> Result<(), Invalid> {
+    fn define_initializer(
+        &mut self,
+        scope: ScopeId,
+        name: &'m str,
+        origin: impl Fn(Option<u32>) -> Origin,
+    ) -> Result<(), Invalid> {
         if let Some(value) = self.index.local(scope, name)
             && let Origin::Input(input) = self.index.value(value).origin
         {
@@ -193,14 +256,22 @@ impl<'m> Builder<'m> {
         self.define(scope, name, origin(None)).map(|_| ())
     }
 
-    fn add_value(&mut self, scope: ScopeId, name: &str, origin: Origin) -> Result<ValueId, Invalid> {
+    fn add_value(
+        &mut self,
+        scope: ScopeId,
+        name: &str,
+        origin: Origin,
+    ) -> Result<ValueId, Invalid> {
         let value = self.index.add_value(scope, name, origin);
         value.ok_or_else(|| Invalid::at("model", "the names of its values exceed 4 GiB"))
     }
 
     /// Binds a use to the current definition of the name, or defers it.
     fn resolve(&mut self, used: Use<'m>) {
-        let value = self.index.newest(used.scope, used.name).or_else(|| self.index.lookup(used.scope, used.name));
+        let value = self
+            .index
+            .newest(used.scope, used.name)
+            .or_else(|| self.index.lookup(used.scope, used.name));
         match value {
             Some(value) => self.bind(used, value),
             None => self.unresolved.push(used),
@@ -250,22 +321,33 @@ impl<'m> Builder<'m> {
         let mut scope = inner;
         while scope != outer {
             match self.index.kinds[scope.0 as usize] {
-                ScopeKind::Subgraph { owner, .. } if owner.scope == outer => return Some(self.index.vertex(owner)),
+                ScopeKind::Subgraph { owner, .. } if owner.scope == outer => {
+                    return Some(self.index.vertex(owner));
+                }
                 _ => scope = scope::enclosing(&self.index.kinds, scope)?,
             }
         }
         None
     }
 
-    /// A domain may be imported twice at the same version, under either spelling of ai.onnx: exporters do that, and runtimes
-    /// accept it.
-    fn note_imports(&mut self, root: ScopeId, imports: &[OperatorSetIdProto]) -> Result<(), String> {
+    /// A domain may be imported twice at the same version, under either spelling of ai.onnx:
+    /// exporters do that, and runtimes accept it.
+    fn note_imports(
+        &mut self,
+        root: ScopeId,
+        imports: &[OperatorSetIdProto],
+    ) -> Result<(), String> {
         for import in imports {
             let (domain, version) = (domain_name(import.domain()), import.version());
             let opsets = self.index.opsets.entry(root).or_default();
-            if let Some(other) = opsets.insert(domain.to_owned(), version).filter(|other| *other != version) {
+            if let Some(other) = opsets
+                .insert(domain.to_owned(), version)
+                .filter(|other| *other != version)
+            {
                 let domain = shortened(domain);
-                return Err(format!("imports two versions of {domain}, {other} and {version}: remove the wrong one"));
+                return Err(format!(
+                    "imports two versions of {domain}, {other} and {version}: remove the wrong one"
+                ));
             }
         }
         Ok(())
@@ -278,7 +360,9 @@ impl<'m> Builder<'m> {
             Body::Function(_) => Default::default(),
         };
         let listed = |infos: &'m [ValueInfoProto], place: fn(u32) -> Declared| {
-            (0..).zip(infos).map(move |(index, info)| (info.name(), place(index)))
+            (0..)
+                .zip(infos)
+                .map(move |(index, info)| (info.name(), place(index)))
         };
         let all = listed(body.value_info(), Declared::ValueInfo)
             .chain(listed(outputs, Declared::Output))
@@ -300,20 +384,27 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// The annotations of a graph may refer to values of enclosing scopes, including values that are defined later.
+    /// The annotations of a graph may refer to values of enclosing scopes, including values that
+    /// are defined later.
     fn pin_annotated(&mut self) {
         let mut annotated = Vec::new();
         for scope in (0..self.index.kinds.len() as u32).map(ScopeId) {
-            let annotations = scope::body(self.model, &self.index.kinds, scope).map_or(&[][..], Body::annotations);
+            let annotations = scope::body(self.model, &self.index.kinds, scope)
+                .map_or(&[][..], Body::annotations);
             for annotation in annotations {
-                let parameters = annotation.quant_parameter_tensor_names.iter().map(|entry| entry.value());
+                let parameters = annotation
+                    .quant_parameter_tensor_names
+                    .iter()
+                    .map(|entry| entry.value());
                 let names = parameters.chain([annotation.tensor_name()]);
                 annotated.extend(names.filter_map(|name| self.index.lookup(scope, name)));
             }
         }
         for value in annotated {
             // A value that training updates is not a constant.
-            self.index.values[value.index()].pin.get_or_insert(Pin::Annotated);
+            self.index.values[value.index()]
+                .pin
+                .get_or_insert(Pin::Annotated);
         }
     }
 
@@ -322,7 +413,10 @@ impl<'m> Builder<'m> {
         let mut shadowed = Vec::new();
         for scope in (0..self.index.kinds.len() as u32).map(ScopeId) {
             if let Some(outer) = scope::enclosing(&self.index.kinds, scope) {
-                let names = self.index.named_in(scope).map(|value| self.index.name(value));
+                let names = self
+                    .index
+                    .named_in(scope)
+                    .map(|value| self.index.name(value));
                 shadowed.extend(names.filter_map(|name| self.index.lookup(outer, name)));
             }
         }
@@ -345,8 +439,8 @@ impl<'m> Builder<'m> {
         }
     }
 
-    /// ONNX requires that nodes are sorted topologically. If they are, every edge leads to a later vertex, and the topological
-    /// order is the document order.
+    /// ONNX requires that nodes are sorted topologically. If they are, every edge leads to a later
+    /// vertex, and the topological order is the document order.
     fn sort(mut self) -> Result<Index, Invalid> {
         let graph = &self.index.graph;
         let mut order = Vec::with_capacity(self.index.nodes.iter().map(Vec::len).sum());
@@ -354,10 +448,15 @@ impl<'m> Builder<'m> {
             Vertex::Node(node) => order.push(node),
             Vertex::Value(_) => {}
         };
-        match graph.raw_edges().iter().all(|edge| edge.source() < edge.target()) {
+        match graph
+            .raw_edges()
+            .iter()
+            .all(|edge| edge.source() < edge.target())
+        {
             true => graph.node_indices().for_each(&mut add),
             false => {
-                let sorted = petgraph::algo::toposort(graph, None).map_err(|cycle| self.cycle(cycle.node_id()))?;
+                let sorted = petgraph::algo::toposort(graph, None)
+                    .map_err(|cycle| self.cycle(cycle.node_id()))?;
                 sorted.into_iter().for_each(&mut add);
             }
         }
@@ -367,10 +466,16 @@ impl<'m> Builder<'m> {
 
     fn cycle(&self, on_cycle: NodeIndex) -> Invalid {
         match &self.index.graph[on_cycle] {
-            Vertex::Node(node) => Invalid::at(scope::node_place(self.model, &self.index.kinds, *node), "depends on its own output"),
+            Vertex::Node(node) => Invalid::at(
+                scope::node_place(self.model, &self.index.kinds, *node),
+                "depends on its own output",
+            ),
             Vertex::Value(value) => {
                 let (scope, name) = (self.index.value(*value).scope, self.index.name(*value));
-                Invalid::at(self.place(scope).about_value(name), format!("the value '{name}' depends on itself"))
+                Invalid::at(
+                    self.place(scope).about_value(name),
+                    format!("the value '{name}' depends on itself"),
+                )
             }
         }
     }

@@ -16,11 +16,13 @@ use crate::protobuf::schema::{AttributeProto, ModelProto, NodeProto};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Attribute<'m> {
-    /// The node does not have it, or it refers to an attribute of the function that no call gives a value and that has no default.
+    /// The node does not have it, or it refers to an attribute of the function that no call gives a
+    /// value and that has no default.
     Absent,
     /// Its value.
     Is(&'m AttributeProto),
-    /// It refers to an attribute of the function, and the callers do not all give it the same value, or there are none.
+    /// It refers to an attribute of the function, and the callers do not all give it the same
+    /// value, or there are none.
     Unclear,
 }
 
@@ -43,7 +45,8 @@ impl Model {
         callee(&self.index, self.node(node))
     }
 
-    /// Whether a node applies this operator of ONNX's own domain, and not a model-local function of that name.
+    /// Whether a node applies this operator of ONNX's own domain, and not a model-local function of
+    /// that name.
     #[must_use]
     pub fn applies(&self, node: NodeId, operator: &str) -> bool {
         let proto = self.node(node);
@@ -56,19 +59,29 @@ impl Model {
         self.index.callers.get(&function).map_or(&[], Vec::as_slice)
     }
 
-    /// An attribute of a node. In a function it may refer to one of the function's attributes: its value is then the one that
-    /// every call of the function gives it, or leaves to the function's default. If no call gives it a value, and the function has no
-    /// default, the node does not have it.
+    /// An attribute of a node. In a function it may refer to one of the function's attributes: its
+    /// value is then the one that every call of the function gives it, or leaves to the function's
+    /// default. If no call gives it a value, and the function has no default, the node does not
+    /// have it.
     #[must_use]
     pub fn attribute(&self, node: NodeId, name: &str) -> Attribute<'_> {
-        let Some(attribute) = self.node(node).attribute.iter().find(|attribute| attribute.name() == name) else {
+        let Some(attribute) = self
+            .node(node)
+            .attribute
+            .iter()
+            .find(|attribute| attribute.name() == name)
+        else {
             return Attribute::Absent;
         };
         self.resolve(node.scope, attribute)
     }
 
     /// The same for an attribute that a node of a scope has, or gets.
-    pub(crate) fn resolve<'a>(&'a self, scope: ScopeId, attribute: &'a AttributeProto) -> Attribute<'a> {
+    pub(crate) fn resolve<'a>(
+        &'a self,
+        scope: ScopeId,
+        attribute: &'a AttributeProto,
+    ) -> Attribute<'a> {
         match resolved(&self.proto, &self.index, scope, attribute) {
             Ok(Some((_, attribute))) => Attribute::Is(attribute),
             Ok(None) => Attribute::Absent,
@@ -87,7 +100,14 @@ fn callee(index: &Index, call: &NodeProto) -> Option<ScopeId> {
     if index.functions.is_empty() {
         return None;
     }
-    index.functions.get(&function_key(call.domain(), call.op_type(), call.overload())).copied()
+    index
+        .functions
+        .get(&function_key(
+            call.domain(),
+            call.op_type(),
+            call.overload(),
+        ))
+        .copied()
 }
 
 /// Finds the nodes that call functions.
@@ -99,45 +119,71 @@ pub(super) fn note_callers(model: &ModelProto, index: &mut Index) {
         let nodes = scope::body(model, &index.kinds, scope).map_or(&[][..], Body::nodes);
         for (position, node) in (0..).zip(nodes) {
             if let Some(function) = callee(index, node) {
-                index.callers.entry(function).or_default().push(NodeId { scope, position });
+                index
+                    .callers
+                    .entry(function)
+                    .or_default()
+                    .push(NodeId { scope, position });
             }
         }
     }
 }
 
 /// The attribute in which the value of an argument is.
-fn value<'m>(model: &'m ModelProto, index: &Index, argument: Argument) -> Option<&'m AttributeProto> {
+fn value<'m>(
+    model: &'m ModelProto,
+    index: &Index,
+    argument: Argument,
+) -> Option<&'m AttributeProto> {
     match argument {
         Argument::Call(call, position) => {
-            let node = scope::body(model, &index.kinds, call.scope)?.nodes().get(call.position as usize)?;
+            let node = scope::body(model, &index.kinds, call.scope)?
+                .nodes()
+                .get(call.position as usize)?;
             node.attribute.get(position as usize)
         }
-        Argument::Default(function, position) => match scope::body(model, &index.kinds, function)? {
-            Body::Function(function) => function.attribute_proto.get(position as usize),
-            Body::Graph(_) => None,
-        },
+        Argument::Default(function, position) => {
+            match scope::body(model, &index.kinds, function)? {
+                Body::Function(function) => function.attribute_proto.get(position as usize),
+                Body::Graph(_) => None,
+            }
+        }
     }
 }
 
-/// Finds the values that the calls of each function give its attributes. Each attribute of each call is read once. Callers come
-/// before the functions that they call, so that what they pass on is known.
+/// Finds the values that the calls of each function give its attributes. Each attribute of each
+/// call is read once. Callers come before the functions that they call, so that what they pass on
+/// is known.
 pub(super) fn note_arguments(model: &ModelProto, index: &mut Index) {
     for function in callers_first(index) {
-        let (ScopeKind::Function(position), Some(callers)) = (index.kinds[function.0 as usize], index.callers.get(&function))
-        else {
+        let (ScopeKind::Function(position), Some(callers)) = (
+            index.kinds[function.0 as usize],
+            index.callers.get(&function),
+        ) else {
             continue;
         };
         let defaults = &model.functions[position as usize].attribute_proto;
         let mut given: HashMap<&str, Given> = HashMap::new();
         for (position, default) in (0..).zip(defaults) {
-            given.entry(default.name()).or_default().default.get_or_insert((Argument::Default(function, position), default));
+            given
+                .entry(default.name())
+                .or_default()
+                .default
+                .get_or_insert((Argument::Default(function, position), default));
         }
         for &caller in callers {
-            let call = scope::body(model, &index.kinds, caller.scope).map(|body| &body.nodes()[caller.position as usize]);
+            let call = scope::body(model, &index.kinds, caller.scope)
+                .map(|body| &body.nodes()[caller.position as usize]);
             for (position, attribute) in (0..).zip(call.map_or(&[][..], |call| &call.attribute)) {
-                let passed = resolved(model, index, caller.scope, attribute)
-                    .map(|found| found.map(|(argument, value)| (argument.unwrap_or(Argument::Call(caller, position)), value)));
-                given.entry(attribute.name()).or_default().add(caller, passed);
+                let passed = resolved(model, index, caller.scope, attribute).map(|found| {
+                    found.map(|(argument, value)| {
+                        (argument.unwrap_or(Argument::Call(caller, position)), value)
+                    })
+                });
+                given
+                    .entry(attribute.name())
+                    .or_default()
+                    .add(caller, passed);
             }
         }
         let given = given.into_iter().filter(|(_, given)| !given.is_absent());
@@ -147,14 +193,18 @@ pub(super) fn note_arguments(model: &ModelProto, index: &mut Index) {
     }
 }
 
-/// The functions that are called, each behind those that call it. The order of functions that call each other follows from that of the
-/// document, and so does what is known of their attributes.
+/// The functions that are called, each behind those that call it. The order of functions that call
+/// each other follows from that of the document, and so does what is known of their attributes.
 fn callers_first(index: &Index) -> Vec<ScopeId> {
     let scopes = (0..).map(ScopeId).take(index.kinds.len());
-    let called: Vec<(ScopeId, &Vec<NodeId>)> =
-        scopes.filter_map(|function| Some((function, index.callers.get(&function)?))).collect();
+    let called: Vec<(ScopeId, &Vec<NodeId>)> = scopes
+        .filter_map(|function| Some((function, index.callers.get(&function)?)))
+        .collect();
     let mut calls = DiGraph::new();
-    let vertices: HashMap<ScopeId, NodeIndex> = called.iter().map(|&(function, _)| (function, calls.add_node(function))).collect();
+    let vertices: HashMap<ScopeId, NodeIndex> = called
+        .iter()
+        .map(|&(function, _)| (function, calls.add_node(function)))
+        .collect();
     for (function, callers) in called {
         for caller in callers {
             if let Some(&caller) = vertices.get(&scope::root(&index.kinds, caller.scope)) {
@@ -162,14 +212,19 @@ fn callers_first(index: &Index) -> Vec<ScopeId> {
             }
         }
     }
-    kosaraju_scc(&calls).into_iter().flatten().map(|vertex| calls[vertex]).collect()
+    kosaraju_scc(&calls)
+        .into_iter()
+        .flatten()
+        .map(|vertex| calls[vertex])
+        .collect()
 }
 
 /// The calls of a function do not all give an attribute the same value, or there are none.
 struct Unclear;
 
-/// The value of an attribute that a node of a scope has: the attribute itself, or the one that the calls of the function around the scope
-/// give it, with its place. `None` if they do not give it a value.
+/// The value of an attribute that a node of a scope has: the attribute itself, or the one that the
+/// calls of the function around the scope give it, with its place. `None` if they do not give it a
+/// value.
 fn resolved<'m>(
     model: &'m ModelProto,
     index: &Index,
@@ -180,10 +235,18 @@ fn resolved<'m>(
     if referred.is_empty() {
         return Ok(Some((None, attribute)));
     }
-    let arguments = index.arguments.get(&scope::root(&index.kinds, scope)).ok_or(Unclear)?;
-    let Some(argument) = arguments.get(referred) else { return Ok(None) };
+    let arguments = index
+        .arguments
+        .get(&scope::root(&index.kinds, scope))
+        .ok_or(Unclear)?;
+    let Some(argument) = arguments.get(referred) else {
+        return Ok(None);
+    };
     let argument = argument.ok_or(Unclear)?;
-    Ok(Some((Some(argument), value(model, index, argument).ok_or(Unclear)?)))
+    Ok(Some((
+        Some(argument),
+        value(model, index, argument).ok_or(Unclear)?,
+    )))
 }
 
 /// The values of a function's attribute that have been found so far.
@@ -200,7 +263,11 @@ struct Given<'m> {
 
 impl<'m> Given<'m> {
     /// If several attributes have one name, the first counts.
-    fn add(&mut self, call: NodeId, passed: Result<Option<(Argument, &'m AttributeProto)>, Unclear>) {
+    fn add(
+        &mut self,
+        call: NodeId,
+        passed: Result<Option<(Argument, &'m AttributeProto)>, Unclear>,
+    ) {
         if self.last.replace(call) == Some(call) {
             return;
         }
@@ -219,22 +286,48 @@ impl<'m> Given<'m> {
     }
 
     fn argument(self, calls: usize) -> Option<Argument> {
-        let default = self.default.filter(|(_, default)| default.tail().ref_attr_name().is_empty());
+        let default = self
+            .default
+            .filter(|(_, default)| default.tail().ref_attr_name().is_empty());
         match (self.first, default) {
             _ if self.differ => None,
             (Some((argument, _)), _) if self.calls == calls => Some(argument),
-            (Some((argument, first)), Some((_, default))) => same_value(first, default).then_some(argument),
+            (Some((argument, first)), Some((_, default))) => {
+                same_value(first, default).then_some(argument)
+            }
             (None, Some((argument, _))) => Some(argument),
             (_, None) => None,
         }
     }
 }
 
-/// Whether two attributes have the same value, regardless of their names and documentation. Zeros of different signs differ.
+/// Whether two attributes have the same value, regardless of their names and documentation. Zeros
+/// of different signs differ.
 fn same_value(left: &AttributeProto, right: &AttributeProto) -> bool {
-    let raw::AttributeProto { name: _, r#type, f, i, s, t, g, lists: _, tail: _ } = &**left;
-    let raw::AttributeProtoLists { floats, ints, rare: _ } = left.lists();
-    let raw::AttributeProtoListsRare { doc_string: _, strings, tensors, graphs, tp, type_protos } = left.rare();
+    let raw::AttributeProto {
+        name: _,
+        r#type,
+        f,
+        i,
+        s,
+        t,
+        g,
+        lists: _,
+        tail: _,
+    } = &**left;
+    let raw::AttributeProtoLists {
+        floats,
+        ints,
+        rare: _,
+    } = left.lists();
+    let raw::AttributeProtoListsRare {
+        doc_string: _,
+        strings,
+        tensors,
+        graphs,
+        tp,
+        type_protos,
+    } = left.rare();
     *r#type == right.r#type
         && f.map(f32::to_bits) == right.f.map(f32::to_bits)
         && *i == right.i
@@ -243,7 +336,10 @@ fn same_value(left: &AttributeProto, right: &AttributeProto) -> bool {
         && *g == right.g
         && left.tail() == right.tail()
         && *tp == right.tp
-        && floats.iter().map(|float| float.to_bits()).eq(right.floats.iter().map(|float| float.to_bits()))
+        && floats
+            .iter()
+            .map(|float| float.to_bits())
+            .eq(right.floats.iter().map(|float| float.to_bits()))
         && *ints == right.ints
         && *strings == right.strings
         && *tensors == right.tensors

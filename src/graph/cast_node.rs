@@ -42,7 +42,8 @@ pub enum TypeSource {
 }
 
 impl CastNode {
-    /// The rules that determine the result beside the types. A missing attribute has the schema's default.
+    /// The rules that determine the result beside the types. A missing attribute has the schema's
+    /// default.
     #[must_use]
     pub fn rules(&self, opset: u32, contested: Contested) -> Rules {
         let defaults = Rules::default();
@@ -62,9 +63,11 @@ pub enum UnclearCast {
     /// The node is not a valid `Cast`.
     #[error("{0}")]
     Invalid(String),
-    /// An attribute refers to an attribute of the function, and its callers do not give it the same value, or give a required one no
-    /// value.
-    #[error("`{0}` refers to an attribute of the function, and its calls do not all give it the same value")]
+    /// An attribute refers to an attribute of the function, and its callers do not give it the same
+    /// value, or give a required one no value.
+    #[error(
+        "`{0}` refers to an attribute of the function, and its calls do not all give it the same value"
+    )]
     CallersDisagree(String),
 }
 
@@ -85,32 +88,58 @@ impl Model {
     /// Reads a node that [`Model::is_cast`].
     ///
     /// # Errors
-    /// If an attribute or input is missing or not valid for `Cast`, or the node has more than one output.
+    /// If an attribute or input is missing or not valid for `Cast`, or the node has more than one
+    /// output.
     pub fn cast_node(&self, node: NodeId) -> Result<CastNode, UnclearCast> {
         let invalid = |what: &str| UnclearCast::Invalid(what.to_owned());
-        // These nodes are not only invalid: replacing the cast would lose its other outputs or its subgraph.
+        // These nodes are not only invalid: replacing the cast would lose its other outputs or its
+        // subgraph.
         let outputs = self.node(node).output.len();
         if outputs > 1 {
-            return Err(UnclearCast::Invalid(format!("the cast has {outputs} outputs; Cast defines one")));
+            return Err(UnclearCast::Invalid(format!(
+                "the cast has {outputs} outputs; Cast defines one"
+            )));
         }
         if holds_graph(self.node(node)) {
             return Err(invalid("the cast has a subgraph"));
         }
-        let input = self.input(node, 0).ok_or_else(|| invalid("the cast has no input"))?;
+        let input = self
+            .input(node, 0)
+            .ok_or_else(|| invalid("the cast has no input"))?;
         let to = match self.node(node).op_type() {
-            "CastLike" => TypeSource::Like(self.input(node, 1).ok_or_else(|| invalid("CastLike has no second input"))?),
+            "CastLike" => TypeSource::Like(
+                self.input(node, 1)
+                    .ok_or_else(|| invalid("CastLike has no second input"))?,
+            ),
             _ => match self.known_attribute(node, "to")? {
                 Some(attribute) => TypeSource::Attribute(read_type(attribute)?),
                 // onnx.checker accepts a call that omits the attribute, except with full check.
-                None if self.node(node).attribute.iter().any(|attribute| attribute.name() == "to") => {
+                None if self
+                    .node(node)
+                    .attribute
+                    .iter()
+                    .any(|attribute| attribute.name() == "to") =>
+                {
                     return Err(UnclearCast::CallersDisagree("to".to_owned()));
                 }
                 None => return Err(invalid("the attribute `to` is missing")),
             },
         };
-        let saturate = self.known_attribute(node, "saturate")?.map(read_saturate).transpose()?;
-        let round_mode = self.known_attribute(node, "round_mode")?.map(read_round_mode).transpose()?;
-        Ok(CastNode { input, output: self.output(node, 0), to, saturate, round_mode })
+        let saturate = self
+            .known_attribute(node, "saturate")?
+            .map(read_saturate)
+            .transpose()?;
+        let round_mode = self
+            .known_attribute(node, "round_mode")?
+            .map(read_round_mode)
+            .transpose()?;
+        Ok(CastNode {
+            input,
+            output: self.output(node, 0),
+            to,
+            saturate,
+            round_mode,
+        })
     }
 
     /// The element type of a value, if the model declares it or a cast or constant determines it.
@@ -118,16 +147,29 @@ impl Model {
     pub fn element_type(&self, value: ValueId) -> Option<DType> {
         let of_cast = match self.origin(value) {
             Origin::Node { node, .. } if self.is_cast(node) => match self.cast_node(node) {
-                Ok(CastNode { to: TypeSource::Attribute(to), .. }) => Some(to),
+                Ok(CastNode {
+                    to: TypeSource::Attribute(to),
+                    ..
+                }) => Some(to),
                 _ => None,
             },
             _ => None,
         };
-        let of_constant = || self.constant(value).ok().and_then(|constant| DType::from_number(constant.tensor.data_type()));
-        of_cast.or_else(of_constant).or_else(|| self.declared_type(value))
+        let of_constant = || {
+            self.constant(value)
+                .ok()
+                .and_then(|constant| DType::from_number(constant.tensor.data_type()))
+        };
+        of_cast
+            .or_else(of_constant)
+            .or_else(|| self.declared_type(value))
     }
 
-    fn known_attribute(&self, node: NodeId, name: &str) -> Result<Option<&AttributeProto>, UnclearCast> {
+    fn known_attribute(
+        &self,
+        node: NodeId,
+        name: &str,
+    ) -> Result<Option<&AttributeProto>, UnclearCast> {
         match self.attribute(node, name) {
             Attribute::Absent => Ok(None),
             Attribute::Is(attribute) => Ok(Some(attribute)),
@@ -159,7 +201,10 @@ mod tests {
             ("y", None),
         ];
         let found = expected.map(|(name, _)| {
-            let value = model.values().find(|value| model.name(*value) == name).unwrap();
+            let value = model
+                .values()
+                .find(|value| model.name(*value) == name)
+                .unwrap();
             (name, model.element_type(value))
         });
         assert_eq!(found, expected);

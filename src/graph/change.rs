@@ -12,14 +12,15 @@ use crate::elements::dtype::DType;
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 use crate::protobuf::raw;
 use crate::protobuf::schema::{
-    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorShapeProto, TypeProto,
-    ValueInfoProto, tensor_shape_proto, type_proto,
+    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
+    TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto, type_proto,
 };
 
 /// The changes of one scope; positions are those before any change.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// The position of a node, and the nodes that replace it; of several entries for a node, the last counts.
+    /// The position of a node, and the nodes that replace it; of several entries for a node, the
+    /// last counts.
     pub nodes: Vec<(u32, NewNodes)>,
     /// Position, index of the input, new name.
     pub inputs: Vec<(u32, u32, String)>,
@@ -43,8 +44,13 @@ pub(super) struct Changes {
     pub removed: HashSet<String>,
 }
 
-/// Changes the messages. Inner scopes come first, so that the positions that lead to them stay valid.
-pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut changes: HashMap<ScopeId, Changes>) {
+/// Changes the messages. Inner scopes come first, so that the positions that lead to them stay
+/// valid.
+pub(super) fn apply_changes(
+    model: &mut ModelProto,
+    kinds: &[ScopeKind],
+    mut changes: HashMap<ScopeId, Changes>,
+) {
     let lists_initializers = model.ir_version() < OWN_INITIALIZERS;
     for scope in (0..kinds.len() as u32).rev().map(ScopeId) {
         let Some(mut change) = changes.remove(&scope) else {
@@ -63,7 +69,9 @@ pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut cha
                 change.declare(&mut [], &mut [], &mut function.value_info);
                 if !function.value_info.is_empty() {
                     let gone = change.gone(&function.node);
-                    function.value_info.retain(|info| !gone.contains(info.name()));
+                    function
+                        .value_info
+                        .retain(|info| !gone.contains(info.name()));
                 }
                 change.apply_to_nodes(&mut function.node);
             }
@@ -71,19 +79,26 @@ pub(super) fn apply_changes(model: &mut ModelProto, kinds: &[ScopeKind], mut cha
     }
 }
 
-/// Sets the opset of ai.onnx of a function or the model: in every import of the domain, or in a new one.
+/// Sets the opset of ai.onnx of a function or the model: in every import of the domain, or in a new
+/// one.
 pub(super) fn set_opset(model: &mut ModelProto, root: ScopeKind, version: i64) {
     let imports = match root {
         ScopeKind::Function(index) => &mut model.functions[index as usize].opset_import,
         _ => &mut model.opset_import,
     };
     let mut is_stated = false;
-    for import in imports.iter_mut().filter(|import| is_onnx_domain(import.domain())) {
+    for import in imports
+        .iter_mut()
+        .filter(|import| is_onnx_domain(import.domain()))
+    {
         import.version = Some(version);
         is_stated = true;
     }
     if !is_stated {
-        imports.push(OperatorSetIdProto::from(raw::OperatorSetIdProto { domain: Some(String::new()), version: Some(version) }));
+        imports.push(OperatorSetIdProto::from(raw::OperatorSetIdProto {
+            domain: Some(String::new()),
+            version: Some(version),
+        }));
     }
 }
 
@@ -94,16 +109,31 @@ pub(super) fn add_function(model: &mut ModelProto, position: usize, function: Fu
 }
 
 /// Imports a domain in a function.
-pub(super) fn import_domain(model: &mut ModelProto, function: ScopeKind, domain: &str, version: i64) {
+pub(super) fn import_domain(
+    model: &mut ModelProto,
+    function: ScopeKind,
+    domain: &str,
+    version: i64,
+) {
     if let ScopeKind::Function(index) = function {
-        add_import(&mut model.functions[index as usize].opset_import, domain, version);
+        add_import(
+            &mut model.functions[index as usize].opset_import,
+            domain,
+            version,
+        );
     }
 }
 
 /// Adds an import of a domain, unless there is one.
 fn add_import(imports: &mut Vec<OperatorSetIdProto>, domain: &str, version: i64) {
     if !imports.iter().any(|import| import.domain() == domain) {
-        imports.push(raw::OperatorSetIdProto { domain: Some(domain.to_owned()), version: Some(version) }.into());
+        imports.push(
+            raw::OperatorSetIdProto {
+                domain: Some(domain.to_owned()),
+                version: Some(version),
+            }
+            .into(),
+        );
     }
 }
 
@@ -129,10 +159,16 @@ impl BodyMut<'_> {
 
     pub(super) fn tensor(&mut self, place: TensorPlace) -> Option<&mut TensorProto> {
         match (place, self) {
-            (TensorPlace::Attribute(node, index, part), body) => {
-                attribute_part(body.nodes().get_mut(node.position as usize)?.attribute.get_mut(index as usize)?, part)
+            (TensorPlace::Attribute(node, index, part), body) => attribute_part(
+                body.nodes()
+                    .get_mut(node.position as usize)?
+                    .attribute
+                    .get_mut(index as usize)?,
+                part,
+            ),
+            (TensorPlace::Initializer(_, index), BodyMut::Graph(graph)) => {
+                graph.initializer.get_mut(index as usize)
             }
-            (TensorPlace::Initializer(_, index), BodyMut::Graph(graph)) => graph.initializer.get_mut(index as usize),
             (TensorPlace::Sparse(_, index, part), BodyMut::Graph(graph)) => {
                 sparse_part(graph.sparse_initializer.get_mut(index as usize)?, part)
             }
@@ -145,20 +181,42 @@ impl BodyMut<'_> {
     }
 }
 
-pub(super) fn body_mut<'m>(model: &'m mut ModelProto, kinds: &[ScopeKind], scope: ScopeId) -> Option<BodyMut<'m>> {
+pub(super) fn body_mut<'m>(
+    model: &'m mut ModelProto,
+    kinds: &[ScopeKind],
+    scope: ScopeId,
+) -> Option<BodyMut<'m>> {
     match kinds[scope.0 as usize] {
         ScopeKind::Main => model.graph.as_mut().map(BodyMut::Graph),
-        ScopeKind::Function(index) => model.functions.get_mut(index as usize).map(BodyMut::Function),
-        ScopeKind::Initialization(index) => {
-            model.training_info.get_mut(index as usize)?.initialization.as_mut().map(BodyMut::Graph)
-        }
-        ScopeKind::Algorithm(index) => model.training_info.get_mut(index as usize)?.algorithm.as_mut().map(BodyMut::Graph),
-        ScopeKind::Subgraph { owner, attribute, list_index } => {
+        ScopeKind::Function(index) => model
+            .functions
+            .get_mut(index as usize)
+            .map(BodyMut::Function),
+        ScopeKind::Initialization(index) => model
+            .training_info
+            .get_mut(index as usize)?
+            .initialization
+            .as_mut()
+            .map(BodyMut::Graph),
+        ScopeKind::Algorithm(index) => model
+            .training_info
+            .get_mut(index as usize)?
+            .algorithm
+            .as_mut()
+            .map(BodyMut::Graph),
+        ScopeKind::Subgraph {
+            owner,
+            attribute,
+            list_index,
+        } => {
             let nodes = match body_mut(model, kinds, owner.scope)? {
                 BodyMut::Graph(graph) => &mut graph.node,
                 BodyMut::Function(function) => &mut function.node,
             };
-            let attribute = nodes.get_mut(owner.position as usize)?.attribute.get_mut(attribute as usize)?;
+            let attribute = nodes
+                .get_mut(owner.position as usize)?
+                .attribute
+                .get_mut(attribute as usize)?;
             graph_mut(attribute, list_index).map(BodyMut::Graph)
         }
     }
@@ -180,11 +238,17 @@ impl Changes {
             graph.value_info.retain(|info| !gone.contains(info.name()));
         }
         for (name, dtype) in std::mem::take(&mut self.newly_declared) {
-            graph.value_info.push(value_info(Some(name), dtype.number(), None));
+            graph
+                .value_info
+                .push(value_info(Some(name), dtype.number(), None));
         }
         if !self.removed.is_empty() {
-            graph.initializer.retain(|tensor| !self.removed.contains(tensor.name()));
-            graph.input.retain(|input| !self.removed.contains(input.name()));
+            graph
+                .initializer
+                .retain(|tensor| !self.removed.contains(tensor.name()));
+            graph
+                .input
+                .retain(|input| !self.removed.contains(input.name()));
         }
         for tensor in std::mem::take(&mut self.added) {
             if lists_initializers {
@@ -195,49 +259,80 @@ impl Changes {
         self.apply_to_nodes(&mut graph.node);
     }
 
-    /// Changes the element types of declarations. Messages of other names are not borrowed mutably, and keep their bytes.
+    /// Changes the element types of declarations. Messages of other names are not borrowed mutably,
+    /// and keep their bytes.
     fn retype(&self, infos: &mut [ValueInfoProto]) {
         for info in infos {
-            let Some(&(from, dtype)) = self.retyped.get(info.name()) else { continue };
+            let Some(&(from, dtype)) = self.retyped.get(info.name()) else {
+                continue;
+            };
             if let Some(stated) = info.r#type.as_mut() {
                 set_element_type(stated, from, dtype);
             }
         }
     }
 
-    fn declare(&self, inputs: &mut [ValueInfoProto], outputs: &mut [ValueInfoProto], infos: &mut [ValueInfoProto]) {
+    fn declare(
+        &self,
+        inputs: &mut [ValueInfoProto],
+        outputs: &mut [ValueInfoProto],
+        infos: &mut [ValueInfoProto],
+    ) {
         for &(place, dtype) in &self.declared {
             let info = match place {
                 Declared::Input(index) => inputs.get_mut(index as usize),
                 Declared::Output(index) => outputs.get_mut(index as usize),
                 Declared::ValueInfo(index) => infos.get_mut(index as usize),
             };
-            let value = info.and_then(|info| info.r#type.as_mut()).and_then(|stated| stated.value.as_mut());
+            let value = info
+                .and_then(|info| info.r#type.as_mut())
+                .and_then(|stated| stated.value.as_mut());
             if let Some(raw::type_proto::Value::TensorType(tensor)) = value {
                 tensor.elem_type = Some(dtype.number());
             }
         }
     }
 
-    /// Names that are no longer defined: removed initializers, and outputs that are renamed or that no new node produces.
+    /// Names that are no longer defined: removed initializers, and outputs that are renamed or that
+    /// no new node produces.
     fn gone(&self, nodes: &[NodeProto]) -> HashSet<String> {
         let mut gone = self.removed.clone();
         for (position, new) in &self.nodes {
             // Most nodes are replaced by nodes that define the same names.
             let new = new.outputs();
-            gone.extend(nodes[*position as usize].output.iter().filter(|name| !new.contains(&name.as_bytes())).cloned());
+            gone.extend(
+                nodes[*position as usize]
+                    .output
+                    .iter()
+                    .filter(|name| !new.contains(&name.as_bytes()))
+                    .cloned(),
+            );
         }
         gone.extend(
-            self.outputs.iter().filter_map(|(position, output, _)| nodes[*position as usize].output.get(*output as usize)).cloned(),
+            self.outputs
+                .iter()
+                .filter_map(|(position, output, _)| {
+                    nodes[*position as usize].output.get(*output as usize)
+                })
+                .cloned(),
         );
         if gone.is_empty() {
             return gone;
         }
         let added = self.added.iter().map(|tensor| tensor.name().as_bytes());
         let renamed = self.outputs.iter().map(|(_, _, name)| name.as_bytes());
-        let inserted = self.inserted.values().flatten().flat_map(|node| &node.output).map(String::as_bytes);
+        let inserted = self
+            .inserted
+            .values()
+            .flatten()
+            .flat_map(|node| &node.output)
+            .map(String::as_bytes);
         let replacing = self.nodes.iter().flat_map(|(_, new)| new.outputs());
-        let defined: HashSet<&[u8]> = added.chain(renamed).chain(inserted).chain(replacing).collect();
+        let defined: HashSet<&[u8]> = added
+            .chain(renamed)
+            .chain(inserted)
+            .chain(replacing)
+            .collect();
         gone.retain(|name| !defined.contains(name.as_bytes()));
         gone
     }
@@ -245,7 +340,8 @@ impl Changes {
     fn apply_to_nodes(mut self, nodes: &mut Vec<NodeProto>) {
         // Device configurations refer to a node's inputs and outputs by name.
         let mut renamed: HashMap<u32, HashMap<String, String>> = HashMap::default();
-        let names_of: [fn(&mut NodeProto) -> &mut Vec<String>; 2] = [|node| &mut node.input, |node| &mut node.output];
+        let names_of: [fn(&mut NodeProto) -> &mut Vec<String>; 2] =
+            [|node| &mut node.input, |node| &mut node.output];
         for (changes, names) in [self.inputs, self.outputs].into_iter().zip(names_of) {
             for (position, index, new) in changes {
                 let node = &mut nodes[position as usize];
@@ -260,12 +356,18 @@ impl Changes {
         }
         for (position, name, with) in self.attributes {
             let attributes = &mut nodes[position as usize].attribute;
-            match attributes.iter_mut().find(|attribute| attribute.name() == name) {
+            match attributes
+                .iter_mut()
+                .find(|attribute| attribute.name() == name)
+            {
                 Some(attribute) => *attribute = with,
                 None => attributes.push(with),
             }
         }
-        #[expect(clippy::iter_over_hash_type, reason = "each entry changes another node")]
+        #[expect(
+            clippy::iter_over_hash_type,
+            reason = "each entry changes another node"
+        )]
         for (position, names) in renamed {
             let configurations = nodes[position as usize].device_configurations.iter_mut();
             for spec in configurations.flat_map(|configuration| &mut configuration.sharding_spec) {
@@ -291,8 +393,8 @@ impl Changes {
     }
 }
 
-/// Changes the element type of a tensor, or of the tensors in a sequence or an optional value, from one to another. Any other one, and one
-/// that is not stated, stays so.
+/// Changes the element type of a tensor, or of the tensors in a sequence or an optional value, from
+/// one to another. Any other one, and one that is not stated, stays so.
 pub(crate) fn set_element_type(stated: &mut TypeProto, from: DType, dtype: DType) {
     use raw::type_proto::Value;
     let set = |number: &mut Option<i32>| {
@@ -320,13 +422,29 @@ fn input(tensor: &TensorProto) -> ValueInfoProto {
             ..Default::default()
         })
     };
-    let shape = TensorShapeProto::from(raw::TensorShapeProto { dim: tensor.dims.iter().map(dim).collect() });
+    let shape = TensorShapeProto::from(raw::TensorShapeProto {
+        dim: tensor.dims.iter().map(dim).collect(),
+    });
     value_info(tensor.name.clone(), tensor.data_type(), Some(shape))
 }
 
 /// The declaration of a tensor.
-fn value_info(name: Option<String>, data_type: i32, shape: Option<TensorShapeProto>) -> ValueInfoProto {
-    let tensor = type_proto::Tensor::from(raw::type_proto::Tensor { elem_type: Some(data_type), shape });
-    let r#type = TypeProto::from(raw::TypeProto { value: Some(raw::type_proto::Value::TensorType(tensor)), ..Default::default() });
-    ValueInfoProto::from(raw::ValueInfoProto { name, r#type: Some(r#type), ..Default::default() })
+fn value_info(
+    name: Option<String>,
+    data_type: i32,
+    shape: Option<TensorShapeProto>,
+) -> ValueInfoProto {
+    let tensor = type_proto::Tensor::from(raw::type_proto::Tensor {
+        elem_type: Some(data_type),
+        shape,
+    });
+    let r#type = TypeProto::from(raw::TypeProto {
+        value: Some(raw::type_proto::Value::TensorType(tensor)),
+        ..Default::default()
+    });
+    ValueInfoProto::from(raw::ValueInfoProto {
+        name,
+        r#type: Some(r#type),
+        ..Default::default()
+    })
 }

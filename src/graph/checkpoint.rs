@@ -21,18 +21,26 @@ enum Messages {
 }
 
 impl Model {
-    /// The state of the model, to be restored if an operation fails. Free of cost for a model that has not changed since it was read.
+    /// The state of the model, to be restored if an operation fails. Free of cost for a model that
+    /// has not changed since it was read.
     pub(crate) fn checkpoint(&self) -> Checkpoint {
         let messages = match self.proto.source() {
             Some(bytes) => Messages::Encoded(bytes.clone()),
             None => Messages::Decoded(self.proto.clone()),
         };
-        Checkpoint { messages, source: self.source.clone() }
+        Checkpoint {
+            messages,
+            source: self.source.clone(),
+        }
     }
 
     /// Moves the model out and leaves one without a graph.
     pub(crate) fn take(&mut self) -> Model {
-        let empty = Model { proto: ModelProto::default(), index: Index::default(), source: Source::default() };
+        let empty = Model {
+            proto: ModelProto::default(),
+            index: Index::default(),
+            source: Source::default(),
+        };
         std::mem::replace(self, empty)
     }
 }
@@ -41,10 +49,15 @@ impl Checkpoint {
     /// The model in this state.
     pub(crate) fn restore(self) -> Model {
         let proto = match self.messages {
-            Messages::Encoded(bytes) => ModelProto::from_bytes(bytes).expect("these bytes were decoded before"),
+            Messages::Encoded(bytes) => {
+                ModelProto::from_bytes(bytes).expect("these bytes were decoded before")
+            }
             Messages::Decoded(proto) => proto,
         };
         let model = Model::for_reading(proto).expect("these messages were indexed before");
-        Model { source: self.source, ..model }
+        Model {
+            source: self.source,
+            ..model
+        }
     }
 }

@@ -52,22 +52,31 @@ impl Model {
     pub fn constant(&self, value: ValueId) -> Result<Constant<'_>, NotConstant> {
         match self.origin(value) {
             Origin::SparseInitializer(_) => Err(NotConstant::Sparse),
-            Origin::Initializer { .. } if self.pin(value) == Some(Pin::Trained) => Err(NotConstant::Trained),
-            Origin::Initializer { input: Some(_), .. } if self.is_overridable(value) => Err(NotConstant::Overridable),
+            Origin::Initializer { .. } if self.pin(value) == Some(Pin::Trained) => {
+                Err(NotConstant::Trained)
+            }
+            Origin::Initializer { input: Some(_), .. } if self.is_overridable(value) => {
+                Err(NotConstant::Overridable)
+            }
             Origin::Initializer { .. } => {
                 let tensor = self.initializer(value).ok_or(NotConstant::Computed)?;
-                Ok(Constant { tensor: Cow::Borrowed(tensor), node: None })
+                Ok(Constant {
+                    tensor: Cow::Borrowed(tensor),
+                    node: None,
+                })
             }
-            Origin::Node { node, output: 0 } if self.is_constant_node(node) => {
-                Ok(Constant { tensor: ConstantValue::of_node(self.node(node))?.tensor()?, node: Some(node) })
-            }
+            Origin::Node { node, output: 0 } if self.is_constant_node(node) => Ok(Constant {
+                tensor: ConstantValue::of_node(self.node(node))?.tensor()?,
+                node: Some(node),
+            }),
             Origin::Node { .. } | Origin::Input(_) | Origin::Missing => Err(NotConstant::Computed),
         }
     }
 
-    /// Whether a caller can override an initializer that is also an input. Since IR 4 it always can; before, the main graph and
-    /// a branch of an `If` had to list every initializer as an input. The inputs of other graphs get their values from the
-    /// enclosing node in any IR version.
+    /// Whether a caller can override an initializer that is also an input. Since IR 4 it always
+    /// can; before, the main graph and a branch of an `If` had to list every initializer as an
+    /// input. The inputs of other graphs get their values from the enclosing node in any IR
+    /// version.
     #[must_use]
     pub fn is_overridable(&self, value: ValueId) -> bool {
         let must_list = match self.scope_kind(self.scope_of(value)) {
@@ -81,15 +90,27 @@ impl Model {
     /// The overridable initializers of the main graph, by name, in the order of the inputs.
     #[must_use]
     pub fn overridable_initializers(&self) -> Vec<&str> {
-        let Body::Graph(graph) = self.body(ScopeId::MAIN) else { return Vec::new() };
+        let Body::Graph(graph) = self.body(ScopeId::MAIN) else {
+            return Vec::new();
+        };
         if self.ir_version() < OWN_INITIALIZERS {
             return Vec::new();
         }
         let is_initialized = |name: &&str| {
-            let origin = self.lookup(ScopeId::MAIN, name).map(|value| self.origin(value));
-            matches!(origin, Some(Origin::Initializer { .. } | Origin::SparseInitializer(_)))
+            let origin = self
+                .lookup(ScopeId::MAIN, name)
+                .map(|value| self.origin(value));
+            matches!(
+                origin,
+                Some(Origin::Initializer { .. } | Origin::SparseInitializer(_))
+            )
         };
-        graph.input.iter().map(|input| input.name()).filter(is_initialized).collect()
+        graph
+            .input
+            .iter()
+            .map(|input| input.name())
+            .filter(is_initialized)
+            .collect()
     }
 
     /// Whether a node is ONNX's `Constant`, with one value and nothing else.
@@ -99,8 +120,8 @@ impl Model {
     }
 }
 
-/// The value of a `Constant` node, by `Constant-13`: exactly one of its attributes holds it. All readers of `Constant` use
-/// this.
+/// The value of a `Constant` node, by `Constant-13`: exactly one of its attributes holds it. All
+/// readers of `Constant` use this.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantValue<'n> {
     form: Form,
@@ -126,7 +147,10 @@ impl<'n> ConstantValue<'n> {
     /// # Errors
     /// If no attribute or more than one holds a value.
     pub fn of_node(node: &'n NodeProto) -> Result<ConstantValue<'n>, NotConstant> {
-        let mut values = node.attribute.iter().filter_map(ConstantValue::of_attribute);
+        let mut values = node
+            .attribute
+            .iter()
+            .filter_map(ConstantValue::of_attribute);
         match (values.next(), values.next()) {
             (Some(value), None) => Ok(value),
             _ => Err(NotConstant::NoValue),
@@ -156,7 +180,14 @@ impl<'n> ConstantValue<'n> {
         let stated = |tensor: &TensorProto| DType::from_number(tensor.data_type());
         match self.form {
             Form::Tensor => self.attribute.t.as_ref().and_then(stated),
-            Form::Sparse => self.attribute.tail().sparse_tensor.as_ref()?.values.as_ref().and_then(stated),
+            Form::Sparse => self
+                .attribute
+                .tail()
+                .sparse_tensor
+                .as_ref()?
+                .values
+                .as_ref()
+                .and_then(stated),
             Form::Int | Form::Ints => Some(DType::Int64),
             Form::Float | Form::Floats => Some(DType::Float),
             Form::String | Form::Strings => Some(DType::String),
@@ -166,7 +197,9 @@ impl<'n> ConstantValue<'n> {
     /// The shape; `None` if it is unknown or the tensor is sparse.
     #[must_use]
     pub fn dims(&self) -> Option<Vec<i64>> {
-        let listed = |length: usize| (!self.is_reference()).then(|| vec![i64::try_from(length).unwrap_or(i64::MAX)]);
+        let listed = |length: usize| {
+            (!self.is_reference()).then(|| vec![i64::try_from(length).unwrap_or(i64::MAX)])
+        };
         match self.form {
             Form::Tensor => self.attribute.t.as_ref().map(|tensor| tensor.dims.clone()),
             Form::Sparse => None,
@@ -188,17 +221,37 @@ impl<'n> ConstantValue<'n> {
         let attribute = self.attribute;
         let numbers = |bytes: Vec<u8>| Data::Numbers(bytes.into(), Vec::new());
         let data = match self.form {
-            Form::Tensor => return attribute.t.as_ref().map(Cow::Borrowed).ok_or(NotConstant::NoValue),
+            Form::Tensor => {
+                return attribute
+                    .t
+                    .as_ref()
+                    .map(Cow::Borrowed)
+                    .ok_or(NotConstant::NoValue);
+            }
             Form::Sparse => return Err(NotConstant::Sparse),
             Form::Int => numbers(attribute.i().to_le_bytes().into()),
-            Form::Ints => numbers(attribute.ints.iter().flat_map(|int| int.to_le_bytes()).collect()),
+            Form::Ints => numbers(
+                attribute
+                    .ints
+                    .iter()
+                    .flat_map(|int| int.to_le_bytes())
+                    .collect(),
+            ),
             Form::Float => numbers(attribute.f().to_le_bytes().into()),
-            Form::Floats => numbers(attribute.floats.iter().flat_map(|float| float.to_le_bytes()).collect()),
+            Form::Floats => numbers(
+                attribute
+                    .floats
+                    .iter()
+                    .flat_map(|float| float.to_le_bytes())
+                    .collect(),
+            ),
             Form::String => Data::Strings(vec![attribute.s.clone().unwrap_or_default()]),
             Form::Strings => Data::Strings(attribute.strings.clone()),
         };
         match (self.dtype(), self.dims()) {
-            (Some(dtype), Some(dims)) => Ok(Cow::Owned(Content::new(dtype, &dims, data).into_tensor(""))),
+            (Some(dtype), Some(dims)) => {
+                Ok(Cow::Owned(Content::new(dtype, &dims, data).into_tensor("")))
+            }
             _ => Err(NotConstant::NoValue),
         }
     }

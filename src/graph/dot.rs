@@ -11,8 +11,8 @@ use crate::base::printable::{self, Parts, Put, Shown};
 
 /// # Drawing
 impl Model {
-    /// The nodes of all scopes as boxes, one cluster per scope; values as edges; graph inputs, initializers and outputs as
-    /// ellipses.
+    /// The nodes of all scopes as boxes, one cluster per scope; values as edges; graph inputs,
+    /// initializers and outputs as ellipses.
     ///
     /// # Errors
     /// Those of the writer.
@@ -26,17 +26,28 @@ impl Model {
     }
 
     fn put_dot(&self, put: &mut Put) -> io::Result<()> {
-        put(&Shown::lines("digraph model {\n  rankdir=TB;\n  node [shape=box];"))?;
+        put(&Shown::lines(
+            "digraph model {\n  rankdir=TB;\n  node [shape=box];",
+        ))?;
         for scope in self.scopes() {
             self.write_scope(put, scope)?;
         }
         for edge in self.index.graph.edge_references() {
-            self.write_edge(put, self.index.graph[edge.source()], self.index.graph[edge.target()], *edge.weight())?;
+            self.write_edge(
+                put,
+                self.index.graph[edge.source()],
+                self.index.graph[edge.target()],
+                *edge.weight(),
+            )?;
         }
         for value in self.values() {
             for &scope in self.output_of(value) {
                 let from = self.source(value);
-                let to = quoted(&format!("output {}/{}", self.scope_path(scope), self.name(value)));
+                let to = quoted(&format!(
+                    "output {}/{}",
+                    self.scope_path(scope),
+                    self.name(value)
+                ));
                 put(&Shown::line(format_args!("  {from} -> {to};")))?;
             }
         }
@@ -50,23 +61,36 @@ impl Model {
         put(&Shown::line(format_args!("    label={label};")))?;
         for node in self.nodes(scope) {
             let op = quoted(self.node(node).op_type());
-            put(&Shown::line(format_args!("    {} [label={op}];", self.vertex_name(node))))?;
+            put(&Shown::line(format_args!(
+                "    {} [label={op}];",
+                self.vertex_name(node)
+            )))?;
         }
         let is_own = |value: &ValueId| !matches!(self.origin(*value), Origin::Node { .. });
         let mut values: Vec<ValueId> = self.index.named_in(scope).filter(is_own).collect();
         values.sort_unstable();
         for value in values {
-            let shape = if self.initializer(value).is_some() { "ellipse, style=filled" } else { "ellipse" };
+            let shape = if self.initializer(value).is_some() {
+                "ellipse, style=filled"
+            } else {
+                "ellipse"
+            };
             let name = escaped(self.name(value));
             let label = match self.declared_type(value) {
                 Some(dtype) => format!("\"{name}\\n{dtype}\""),
                 None => format!("\"{name}\""),
             };
-            put(&Shown::line(format_args!("    {} [label={label}, shape={shape}];", self.source(value))))?;
+            put(&Shown::line(format_args!(
+                "    {} [label={label}, shape={shape}];",
+                self.source(value)
+            )))?;
         }
         for name in self.body(scope).output_names() {
             let id = quoted(&format!("output {path}/{name}"));
-            put(&Shown::line(format_args!("    {id} [label={}, shape=ellipse];", quoted(name))))?;
+            put(&Shown::line(format_args!(
+                "    {id} [label={}, shape=ellipse];",
+                quoted(name)
+            )))?;
         }
         put(&Shown::line(format_args!("  }}")))
     }
@@ -78,7 +102,11 @@ impl Model {
         let name = self.name(value);
         if let Some(id) = self.index.local(self.scope_of(value), name) {
             let label = quoted(name);
-            put(&Shown::line(format_args!("  {} -> {} [label={label}];", self.source(id), self.vertex_name(node))))?;
+            put(&Shown::line(format_args!(
+                "  {} -> {} [label={label}];",
+                self.source(id),
+                self.vertex_name(node)
+            )))?;
         }
         Ok(())
     }
@@ -87,12 +115,20 @@ impl Model {
     fn source(&self, value: ValueId) -> String {
         match self.origin(value) {
             Origin::Node { node, .. } => self.vertex_name(node),
-            _ => quoted(&format!("value {}/{}", self.scope_path(self.scope_of(value)), self.name(value))),
+            _ => quoted(&format!(
+                "value {}/{}",
+                self.scope_path(self.scope_of(value)),
+                self.name(value)
+            )),
         }
     }
 
     fn vertex_name(&self, node: NodeId) -> String {
-        quoted(&format!("node {}#{}", self.scope_path(node.scope), node.position))
+        quoted(&format!(
+            "node {}#{}",
+            self.scope_path(node.scope),
+            node.position
+        ))
     }
 }
 
@@ -102,5 +138,7 @@ fn quoted(text: &str) -> String {
 
 /// Text inside quotes.
 fn escaped(text: &str) -> String {
-    printable::escaped(text).replace('\\', "\\\\").replace('"', "\\\"")
+    printable::escaped(text)
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
 }

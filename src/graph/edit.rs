@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::Model;
-use super::change::{Changes, add_function, apply_changes, freeze_initializers, import_domain, set_opset};
+use super::change::{
+    Changes, add_function, apply_changes, freeze_initializers, import_domain, set_opset,
+};
 use super::index::{Origin, ValueId};
 use super::metadata::{Entries, MetadataKeys, drop_entries};
 use super::new_nodes::NewNodes;
@@ -35,7 +37,8 @@ pub enum Edit {
         /// The initializer, with its name.
         tensor: Box<TensorProto>,
     },
-    /// Changes the declared element type of a value. In a graph, a value that is not declared gets a declaration without a shape.
+    /// Changes the declared element type of a value. In a graph, a value that is not declared gets
+    /// a declaration without a shape.
     Declare {
         /// The value.
         value: ValueId,
@@ -67,8 +70,9 @@ pub enum Edit {
         /// The tensor that is inserted.
         with: TensorProto,
     },
-    /// Changes the element type in every declaration of a name in a scope that states a certain one: of its inputs, its outputs, and
-    /// `value_info`; for tensors, sequences and optional values.
+    /// Changes the element type in every declaration of a name in a scope that states a certain
+    /// one: of its inputs, its outputs, and `value_info`; for tensors, sequences and optional
+    /// values.
     Retype {
         /// The scope.
         scope: ScopeId,
@@ -88,7 +92,8 @@ pub enum Edit {
         /// The nodes that are inserted.
         nodes: Vec<NodeProto>,
     },
-    /// Makes a node consume the value of a name. The name must be visible to the node after the batch.
+    /// Makes a node consume the value of a name. The name must be visible to the node after the
+    /// batch.
     RenameInput {
         /// The node.
         node: NodeId,
@@ -122,7 +127,8 @@ pub enum Edit {
         /// The value that is used instead.
         to: ValueId,
     },
-    /// Adds an initializer of a new name, and replaces values by it in every node that consumes them.
+    /// Adds an initializer of a new name, and replaces values by it in every node that consumes
+    /// them.
     ShareInitializer {
         /// The graph.
         scope: ScopeId,
@@ -131,7 +137,8 @@ pub enum Edit {
         /// The values that are replaced.
         with: Vec<ValueId>,
     },
-    /// Sets the opset of ai.onnx. The caller must ensure that every node has the same meaning in it.
+    /// Sets the opset of ai.onnx. The caller must ensure that every node has the same meaning in
+    /// it.
     SetOpset {
         /// A function, or any other outermost scope to mean the model.
         root: ScopeId,
@@ -140,14 +147,17 @@ pub enum Edit {
     },
     /// Sets the IR version.
     SetIrVersion(i64),
-    /// Turns the overridable initializers of the main graph into constants: they are no longer inputs.
+    /// Turns the overridable initializers of the main graph into constants: they are no longer
+    /// inputs.
     FreezeInitializers,
-    /// Adds a function, and the import of its domain. The caller must ensure that no function of the domain has its name.
+    /// Adds a function, and the import of its domain. The caller must ensure that no function of
+    /// the domain has its name.
     AddFunction(Box<FunctionProto>),
-    /// Like [`Edit::AddFunction`], before the functions that the model has: onnx's reference evaluator requires that a function precedes
-    /// those that call it.
+    /// Like [`Edit::AddFunction`], before the functions that the model has: onnx's reference
+    /// evaluator requires that a function precedes those that call it.
     AddFirstFunction(Box<FunctionProto>),
-    /// Imports a version of a domain, other than that of ai.onnx, in a function that does not import it.
+    /// Imports a version of a domain, other than that of ai.onnx, in a function that does not
+    /// import it.
     Import {
         /// The function.
         function: ScopeId,
@@ -163,13 +173,18 @@ pub enum Edit {
 impl Edit {
     /// Changes the type that is declared for a value, if one is declared.
     pub(crate) fn declare(model: &Model, value: ValueId, dtype: DType) -> Option<Edit> {
-        model.declared_type(value).map(|_| Edit::Declare { value, dtype })
+        model
+            .declared_type(value)
+            .map(|_| Edit::Declare { value, dtype })
     }
 
     /// Replaces a node by another, or by others.
     #[must_use]
     pub fn replace_node(node: NodeId, with: impl Into<NewNodes>) -> Edit {
-        Edit::ReplaceNode { node, with: with.into() }
+        Edit::ReplaceNode {
+            node,
+            with: with.into(),
+        }
     }
 
     /// Removes a node.
@@ -226,8 +241,9 @@ impl Model {
     /// Applies a batch of edits atomically.
     ///
     /// # Errors
-    /// If a value that is still used, is an output of a graph, is pinned or is overridable would lose its definition; if a name
-    /// would be defined twice or refer to another value than before; if the result violates an invariant of the model.
+    /// If a value that is still used, is an output of a graph, is pinned or is overridable would
+    /// lose its definition; if a name would be defined twice or refer to another value than before;
+    /// if the result violates an invariant of the model.
     pub fn apply(self, edits: Vec<Edit>) -> Result<Model, Refused> {
         if edits.is_empty() {
             return Ok(self);
@@ -241,11 +257,18 @@ impl Model {
         };
         self.check_replaced_tensors(&edits)?;
         let mut batch = Batch::default();
-        batch.of(ScopeId::MAIN).nodes.reserve_exact(edits.iter().filter(|edit| is_of_main_node(edit)).count());
+        batch
+            .of(ScopeId::MAIN)
+            .nodes
+            .reserve_exact(edits.iter().filter(|edit| is_of_main_node(edit)).count());
         for edit in edits {
             self.sort_into(&mut batch, edit)?;
         }
-        let Model { mut proto, index, source } = self;
+        let Model {
+            mut proto,
+            index,
+            source,
+        } = self;
         let (kinds, mut kept) = match keeps_index {
             true => (index.kinds.clone(), Some(index)),
             // Frees the rest of the old index before the new one is built.
@@ -257,8 +280,16 @@ impl Model {
         for (root, version) in batch.opsets {
             set_opset(&mut proto, kinds[root.0 as usize], version);
             if let Some(index) = &mut kept {
-                let importing = if matches!(kinds[root.0 as usize], ScopeKind::Function(_)) { root } else { ScopeId::MAIN };
-                index.opsets.entry(importing).or_default().insert(domain_name("").to_owned(), version);
+                let importing = if matches!(kinds[root.0 as usize], ScopeKind::Function(_)) {
+                    root
+                } else {
+                    ScopeId::MAIN
+                };
+                index
+                    .opsets
+                    .entry(importing)
+                    .or_default()
+                    .insert(domain_name("").to_owned(), version);
             }
         }
         if batch.ir_version.is_some() {
@@ -281,9 +312,16 @@ impl Model {
                 Model::for_reading(proto.clone()).is_ok_and(|model| model.index.is_like(&index)),
                 "the index is no longer valid"
             );
-            return Ok(Model { proto, index, source });
+            return Ok(Model {
+                proto,
+                index,
+                source,
+            });
         }
-        let changed = Model { source, ..Model::new(proto)? };
+        let changed = Model {
+            source,
+            ..Model::new(proto)?
+        };
         match changed.missing().difference(&missing).next() {
             Some((path, name)) => {
                 let place = ModelPlace::of_scope(path.clone()).about_value(name);
@@ -301,66 +339,138 @@ impl Model {
 
     /// Whether names of `outer` are visible in `scope`, unless they are shadowed.
     fn is_inside(&self, scope: ScopeId, outer: ScopeId) -> bool {
-        std::iter::successors(Some(scope), |&scope| self.enclosing(scope)).any(|scope| scope == outer)
+        std::iter::successors(Some(scope), |&scope| self.enclosing(scope))
+            .any(|scope| scope == outer)
     }
 
     fn sort_into(&self, batch: &mut Batch, edit: Edit) -> Result<(), Refused> {
         match edit {
-            Edit::ReplaceNode { node, with } => batch.of(node.scope).nodes.push((node.position, with)),
+            Edit::ReplaceNode { node, with } => {
+                batch.of(node.scope).nodes.push((node.position, with))
+            }
             Edit::AddInitializer { scope, tensor } => batch.of(scope).added.push(*tensor),
             Edit::RemoveInitializer(value) => match self.origin(value) {
                 Origin::Initializer { input: Some(_), .. } if self.constant(value).is_err() => {
                     return Err(self.refuse(value, "is an input that a caller can override"));
                 }
                 Origin::Initializer { .. } => {
-                    batch.of(self.scope_of(value)).removed.insert(self.name(value).to_owned());
+                    batch
+                        .of(self.scope_of(value))
+                        .removed
+                        .insert(self.name(value).to_owned());
                 }
                 _ => return Err(self.refuse(value, "is not an initializer")),
             },
             Edit::ReplaceTensor { place, with } | Edit::CastTensor { place, with } => {
                 batch.of(place.scope()).tensors.push((place, with));
             }
-            Edit::Retype { scope, name, from, dtype } => {
+            Edit::Retype {
+                scope,
+                name,
+                from,
+                dtype,
+            } => {
                 batch.of(scope).retyped.insert(name, (from, dtype));
             }
-            Edit::InsertNodes { scope, position, nodes } => batch.of(scope).inserted.entry(position).or_default().extend(nodes),
-            Edit::RenameInput { node, input, name } => batch.of(node.scope).inputs.push((node.position, input, name)),
-            Edit::RenameOutput { node, output, name } => batch.of(node.scope).outputs.push((node.position, output, name)),
-            Edit::SetAttribute { node, name, with } => batch.of(node.scope).attributes.push((node.position, name, *with)),
+            Edit::InsertNodes {
+                scope,
+                position,
+                nodes,
+            } => batch
+                .of(scope)
+                .inserted
+                .entry(position)
+                .or_default()
+                .extend(nodes),
+            Edit::RenameInput { node, input, name } => {
+                batch
+                    .of(node.scope)
+                    .inputs
+                    .push((node.position, input, name))
+            }
+            Edit::RenameOutput { node, output, name } => {
+                batch
+                    .of(node.scope)
+                    .outputs
+                    .push((node.position, output, name))
+            }
+            Edit::SetAttribute { node, name, with } => {
+                batch
+                    .of(node.scope)
+                    .attributes
+                    .push((node.position, name, *with))
+            }
             Edit::Declare { value, dtype } => {
                 let scope = self.scope_of(value);
                 match (self.index.value(value).declared, self.body(scope)) {
                     (Some(place), _) => batch.of(scope).declared.push((place, dtype)),
-                    (None, Body::Graph(_)) => batch.of(scope).newly_declared.push((self.name(value).to_owned(), dtype)),
-                    (None, Body::Function(_)) => return Err(self.refuse(value, "has no declared type")),
+                    (None, Body::Graph(_)) => batch
+                        .of(scope)
+                        .newly_declared
+                        .push((self.name(value).to_owned(), dtype)),
+                    (None, Body::Function(_)) => {
+                        return Err(self.refuse(value, "has no declared type"));
+                    }
                 }
             }
-            Edit::DeclareNew { scope, name, dtype } => batch.of(scope).newly_declared.push((name, dtype)),
+            Edit::DeclareNew { scope, name, dtype } => {
+                batch.of(scope).newly_declared.push((name, dtype))
+            }
             Edit::Rewire { from, to } => {
                 for (user, input) in self.uses(from) {
                     if !self.is_visible(to, user.scope) {
-                        return Err(self.refuse(to, &format!("is not visible at {}", self.node_path(user))));
+                        return Err(
+                            self.refuse(to, &format!("is not visible at {}", self.node_path(user)))
+                        );
                     }
-                    batch.of(user.scope).inputs.push((user.position, input, self.name(to).to_owned()));
+                    batch.of(user.scope).inputs.push((
+                        user.position,
+                        input,
+                        self.name(to).to_owned(),
+                    ));
                 }
             }
-            Edit::ShareInitializer { scope, tensor, with } => {
+            Edit::ShareInitializer {
+                scope,
+                tensor,
+                with,
+            } => {
                 for (user, input) in with.into_iter().flat_map(|from| self.uses(from)) {
-                    if !self.is_inside(user.scope, scope) || self.lookup(user.scope, tensor.name()).is_some() {
-                        let place = ModelPlace::of_value(&self.scope_path(scope), "initializer", tensor.name());
+                    if !self.is_inside(user.scope, scope)
+                        || self.lookup(user.scope, tensor.name()).is_some()
+                    {
+                        let place = ModelPlace::of_value(
+                            &self.scope_path(scope),
+                            "initializer",
+                            tensor.name(),
+                        );
                         let reason = format!("would not be visible to {}", self.node_path(user));
                         return Err(Invalid::at(place, reason).into());
                     }
-                    batch.of(user.scope).inputs.push((user.position, input, tensor.name().to_owned()));
+                    batch.of(user.scope).inputs.push((
+                        user.position,
+                        input,
+                        tensor.name().to_owned(),
+                    ));
                 }
                 batch.of(scope).added.push(*tensor);
             }
             Edit::SetOpset { root, version } => batch.opsets.push((root, version)),
             Edit::SetIrVersion(version) => batch.ir_version = Some(version),
-            Edit::FreezeInitializers => batch.frozen = self.overridable_initializers().into_iter().map(str::to_owned).collect(),
+            Edit::FreezeInitializers => {
+                batch.frozen = self
+                    .overridable_initializers()
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect()
+            }
             Edit::AddFunction(function) => batch.functions.push(*function),
             Edit::AddFirstFunction(function) => batch.first_functions.push(*function),
-            Edit::Import { function, domain, version } => batch.imports.push((function, domain, version)),
+            Edit::Import {
+                function,
+                domain,
+                version,
+            } => batch.imports.push((function, domain, version)),
             Edit::DropMetadata(keys) => {
                 let entries = self.metadata_entries(&keys);
                 batch.dropped.push((keys, entries));
@@ -370,13 +480,26 @@ impl Model {
     }
 
     pub(super) fn refuse(&self, value: ValueId, reason: &str) -> Refused {
-        let place = ModelPlace::of_value(&self.scope_path(self.scope_of(value)), "value", self.name(value));
+        let place = ModelPlace::of_value(
+            &self.scope_path(self.scope_of(value)),
+            "value",
+            self.name(value),
+        );
         Refused(Invalid::at(place, reason))
     }
 
     fn missing(&self) -> BTreeSet<(String, String)> {
-        let missing = self.values().filter(|&value| self.origin(value) == Origin::Missing);
-        missing.map(|value| (self.scope_path(self.scope_of(value)), self.name(value).to_owned())).collect()
+        let missing = self
+            .values()
+            .filter(|&value| self.origin(value) == Origin::Missing);
+        missing
+            .map(|value| {
+                (
+                    self.scope_path(self.scope_of(value)),
+                    self.name(value).to_owned(),
+                )
+            })
+            .collect()
     }
 }
 

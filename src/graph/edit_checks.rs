@@ -1,7 +1,8 @@
 //! Checks of a batch of edits before it is applied.
 //!
-//! The index is rebuilt after a batch, which validates the model again, unless the batch changes only versions, tensors, and nodes whose
-//! inputs and outputs stay the same. Debug builds compare that index with a new one.
+//! The index is rebuilt after a batch, which validates the model again, unless the batch changes
+//! only versions, tensors, and nodes whose inputs and outputs stay the same. Debug builds compare
+//! that index with a new one.
 
 use std::cell::OnceCell;
 
@@ -31,9 +32,12 @@ impl Model {
                 Edit::ReplaceNode { node, with } => {
                     // Most nodes are replaced by nodes that define the same names.
                     let (old, new) = (self.outputs(*node).map(|(_, value)| value), with.outputs());
-                    removed_values.extend(old.filter(|&value| !new.contains(&self.name(value).as_bytes())));
+                    removed_values
+                        .extend(old.filter(|&value| !new.contains(&self.name(value).as_bytes())));
                 }
-                Edit::RenameOutput { node, output, .. } => removed_values.extend(self.output(*node, *output)),
+                Edit::RenameOutput { node, output, .. } => {
+                    removed_values.extend(self.output(*node, *output))
+                }
                 Edit::RemoveInitializer(value) => removed_values.push(*value),
                 _ => {}
             }
@@ -68,9 +72,17 @@ impl Model {
                     renamed.insert((*node, *input));
                 }
                 Edit::InsertNodes { scope, nodes, .. } => {
-                    defined.extend(nodes.iter().flat_map(|node| &node.output).map(|name| (*scope, name.as_bytes())));
+                    defined.extend(
+                        nodes
+                            .iter()
+                            .flat_map(|node| &node.output)
+                            .map(|name| (*scope, name.as_bytes())),
+                    );
                 }
-                Edit::ReplaceTensor { .. } | Edit::CastTensor { .. } | Edit::Declare { .. } | Edit::Retype { .. } => {}
+                Edit::ReplaceTensor { .. }
+                | Edit::CastTensor { .. }
+                | Edit::Declare { .. }
+                | Edit::Retype { .. } => {}
                 Edit::RenameOutput { node, name, .. } => {
                     defined.insert((node.scope, name.as_bytes()));
                 }
@@ -84,21 +96,38 @@ impl Model {
                 | Edit::DropMetadata(_) => {}
             }
         }
-        removed_values.retain(|&value| !defined.contains(&(self.scope_of(value), self.name(value).as_bytes())));
+        removed_values.retain(|&value| {
+            !defined.contains(&(self.scope_of(value), self.name(value).as_bytes()))
+        });
         // Scopes of removed nodes go with them.
         let is_dropped = |scope: ScopeId| self.owners(scope).any(|owner| dropped.contains(&owner));
         let still_shadowed = OnceCell::new();
         let is_pinned = |value: ValueId| match self.pin(value) {
-            Some(Pin::Shadowed) => still_shadowed.get_or_init(|| self.shadowed_after(&removed_values, is_dropped)).contains(&value),
+            Some(Pin::Shadowed) => still_shadowed
+                .get_or_init(|| self.shadowed_after(&removed_values, is_dropped))
+                .contains(&value),
             pin => pin.is_some(),
         };
         for &value in &removed_values {
-            let is_removed = |&(node, _): &(NodeId, u32)| self.with_owners(node).any(|node| removed_nodes.contains(&node));
-            let in_use = self.uses(value).find(|user| !rewired.contains(&value) && !renamed.contains(user) && !is_removed(user));
+            let is_removed = |&(node, _): &(NodeId, u32)| {
+                self.with_owners(node)
+                    .any(|node| removed_nodes.contains(&node))
+            };
+            let in_use = self.uses(value).find(|user| {
+                !rewired.contains(&value) && !renamed.contains(user) && !is_removed(user)
+            });
             let reason = match in_use {
                 Some((node, _)) => format!("is still used by {}", self.node_path(node)),
-                None if self.output_of(value).iter().any(|&scope| !is_dropped(scope)) => "is an output of its graph".to_owned(),
-                None if is_pinned(value) => "is named by an annotation, a training binding or in an inner scope".to_owned(),
+                None if self
+                    .output_of(value)
+                    .iter()
+                    .any(|&scope| !is_dropped(scope)) =>
+                {
+                    "is an output of its graph".to_owned()
+                }
+                None if is_pinned(value) => {
+                    "is named by an annotation, a training binding or in an inner scope".to_owned()
+                }
                 None => continue,
             };
             return Err(self.refuse(value, &reason));
@@ -107,10 +136,18 @@ impl Model {
     }
 
     /// The values whose names inner scopes define again after some values and scopes are removed.
-    fn shadowed_after(&self, removed: &[ValueId], is_dropped: impl Fn(ScopeId) -> bool) -> HashSet<ValueId> {
+    fn shadowed_after(
+        &self,
+        removed: &[ValueId],
+        is_dropped: impl Fn(ScopeId) -> bool,
+    ) -> HashSet<ValueId> {
         let removed: HashSet<ValueId> = removed.iter().copied().collect();
-        let stays = |&value: &ValueId| !removed.contains(&value) && !is_dropped(self.scope_of(value));
-        self.values().filter(stays).filter_map(|value| self.shadowed_by(value)).collect()
+        let stays =
+            |&value: &ValueId| !removed.contains(&value) && !is_dropped(self.scope_of(value));
+        self.values()
+            .filter(stays)
+            .filter_map(|value| self.shadowed_by(value))
+            .collect()
     }
 
     /// A replacement tensor must keep the properties that the graph depends on.
@@ -128,31 +165,44 @@ impl Model {
         }
         for (place, old) in self.tensors() {
             if let Some((new, keeps_width)) = replaced.remove(&place)
-                && ((&old.name, &old.dims) != (&new.name, &new.dims) || (keeps_width && width(old) != width(new)))
+                && ((&old.name, &old.dims) != (&new.name, &new.dims)
+                    || (keeps_width && width(old) != width(new)))
             {
-                return Err(Invalid::at(self.tensor_path(place), "the replacement has another name, width or shape").into());
+                return Err(Invalid::at(
+                    self.tensor_path(place),
+                    "the replacement has another name, width or shape",
+                )
+                .into());
             }
         }
         // The first one that is not there, in the order of the edits.
         match replacements().find(|(place, _)| replaced.contains_key(place)) {
-            Some((place, _)) => Err(Invalid::at("model", format!("there is no tensor at {place:?}")).into()),
+            Some((place, _)) => {
+                Err(Invalid::at("model", format!("there is no tensor at {place:?}")).into())
+            }
             None => Ok(()),
         }
     }
 
-    /// Whether the index stays valid: the edits change versions, tensors, and nodes that use and define the same values as before. In
-    /// models of later IR versions than the latest, unknown types are tolerated. In models with functions, a node may call another one than
-    /// before.
+    /// Whether the index stays valid: the edits change versions, tensors, and nodes that use and
+    /// define the same values as before. In models of later IR versions than the latest, unknown
+    /// types are tolerated. In models with functions, a node may call another one than before.
     pub(super) fn keeps_index(&self, edits: &[Edit]) -> bool {
-        let (is_good, has_functions) = (self.bad_tensors().is_empty(), !self.index.functions.is_empty());
+        let (is_good, has_functions) = (
+            self.bad_tensors().is_empty(),
+            !self.index.functions.is_empty(),
+        );
         let keeps = |edit: &Edit| match edit {
             Edit::SetOpset { .. } | Edit::SetIrVersion(_) => true,
-            Edit::ReplaceNode { node, with } => is_good && !has_functions && with.keeps_values_of(self.node(*node)),
+            Edit::ReplaceNode { node, with } => {
+                is_good && !has_functions && with.keeps_values_of(self.node(*node))
+            }
             Edit::ReplaceTensor { with, .. } => is_good && Tensor::read(with).is_ok(),
             _ => false,
         };
         let parts: Vec<&[Edit]> = edits.chunks(PART.get()).collect();
-        self.ir_version() <= ir_version::LATEST && parallel::all(parts, |part| part.iter().all(keeps))
+        self.ir_version() <= ir_version::LATEST
+            && parallel::all(parts, |part| part.iter().all(keeps))
     }
 }
 

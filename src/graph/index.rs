@@ -17,7 +17,8 @@ use crate::base::hash::HashMap;
 pub struct ValueId(pub(super) u32);
 
 impl ValueId {
-    /// The value's index for dense tables: unique, and less than [`Model::value_bound`](super::Model::value_bound).
+    /// The value's index for dense tables: unique, and less than
+    /// [`Model::value_bound`](super::Model::value_bound).
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -35,13 +36,15 @@ pub(super) struct Index {
     pub values: Vec<ValueData>,
     /// The concatenated names of all values. See [`ValueData::name_in`].
     pub text: String,
-    /// By scope: the value that each name refers to at the scope's end. The tables hold ids only: their keys are in `text`.
+    /// By scope: the value that each name refers to at the scope's end. The tables hold ids only:
+    /// their keys are in `text`.
     names: Vec<HashTable<ValueId>>,
     hasher: RandomState,
     /// The scopes that return a value as an output.
     pub output_of: HashMap<ValueId, Vec<ScopeId>>,
     pub graph: DiGraph<Vertex, Link>,
-    /// The values of nodes with many inputs or outputs, by index: in the graph, each would be found after all others.
+    /// The values of nodes with many inputs or outputs, by index: in the graph, each would be found
+    /// after all others.
     pub wide: HashMap<NodeId, WideNode>,
     /// Every node after the producers of its inputs.
     pub order: Vec<NodeId>,
@@ -49,8 +52,9 @@ pub(super) struct Index {
     pub functions: HashMap<[String; 3], ScopeId>,
     /// By function: the nodes that call it.
     pub callers: HashMap<ScopeId, Vec<NodeId>>,
-    /// By called function and attribute name: the value that all calls give the attribute; `None` if they differ. Attributes that no call
-    /// gives a value, and that have no default, are missing.
+    /// By called function and attribute name: the value that all calls give the attribute; `None`
+    /// if they differ. Attributes that no call gives a value, and that have no default, are
+    /// missing.
     pub arguments: HashMap<ScopeId, HashMap<String, Option<Argument>>>,
     /// By outermost scope and domain: the imported opset.
     pub opsets: HashMap<ScopeId, HashMap<String, i64>>,
@@ -163,7 +167,12 @@ impl Index {
     /// An empty index with capacity for a graph; `text` is the length of its names.
     pub fn with_capacity(nodes: usize, values: usize, edges: usize, text: usize) -> Index {
         let graph = DiGraph::with_capacity(nodes + values, edges);
-        Index { graph, values: Vec::with_capacity(values), text: String::with_capacity(text), ..Index::default() }
+        Index {
+            graph,
+            values: Vec::with_capacity(values),
+            text: String::with_capacity(text),
+            ..Index::default()
+        }
     }
 
     pub fn value(&self, id: ValueId) -> &ValueData {
@@ -191,23 +200,45 @@ impl Index {
         scope
     }
 
-    /// Adds a value whose name is not bound yet; `None` if the names of the model's values exceed 4 GiB.
+    /// Adds a value whose name is not bound yet; `None` if the names of the model's values exceed 4
+    /// GiB.
     pub fn add_value(&mut self, scope: ScopeId, name: &str, origin: Origin) -> Option<ValueId> {
-        let place = (u32::try_from(self.text.len()).ok()?, u32::try_from(name.len()).ok()?);
+        let place = (
+            u32::try_from(self.text.len()).ok()?,
+            u32::try_from(name.len()).ok()?,
+        );
         let value = ValueId(u32::try_from(self.values.len()).ok()?);
         let vertex = self.graph.add_node(Vertex::Value(value));
         self.text.push_str(name);
-        self.values.push(ValueData { vertex, scope, name: place, origin, declared: None, pin: None, is_shadowed: false });
+        self.values.push(ValueData {
+            vertex,
+            scope,
+            name: place,
+            origin,
+            declared: None,
+            pin: None,
+            is_shadowed: false,
+        });
         Some(value)
     }
 
     /// Binds a value's name to the value, and returns the value that was bound to the name before.
     pub fn bind_name(&mut self, value: ValueId) -> Option<ValueId> {
-        let Index { names, values, text, hasher, .. } = self;
+        let Index {
+            names,
+            values,
+            text,
+            hasher,
+            ..
+        } = self;
         let name_of = |value: &ValueId| values[value.index()].name_in(text);
         let name = name_of(&value);
         let names = &mut names[values[value.index()].scope.0 as usize];
-        match names.entry(hasher.hash_one(name), |other| name_of(other) == name, |other| hasher.hash_one(name_of(other))) {
+        match names.entry(
+            hasher.hash_one(name),
+            |other| name_of(other) == name,
+            |other| hasher.hash_one(name_of(other)),
+        ) {
             Entry::Occupied(mut entry) => Some(std::mem::replace(entry.get_mut(), value)),
             Entry::Vacant(entry) => {
                 entry.insert(value);
@@ -216,25 +247,33 @@ impl Index {
         }
     }
 
-    /// The value that a name refers to in a scope if that scope defines it, as far as the scope has been read.
+    /// The value that a name refers to in a scope if that scope defines it, as far as the scope has
+    /// been read.
     pub fn local(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
         self.find(scope, name, self.hasher.hash_one(name))
     }
 
-    /// The last value that was defined, if it has this name in this scope. In most models, that is what the next node consumes.
+    /// The last value that was defined, if it has this name in this scope. In most models, that is
+    /// what the next node consumes.
     pub fn newest(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
-        let last = self.values.last().filter(|last| last.scope == scope && last.name_in(&self.text) == name);
+        let last = self
+            .values
+            .last()
+            .filter(|last| last.scope == scope && last.name_in(&self.text) == name);
         last.map(|_| ValueId(self.values.len() as u32 - 1))
     }
 
     /// The value that a name refers to in a scope, as far as the scopes have been read.
     pub fn lookup(&self, scope: ScopeId, name: &str) -> Option<ValueId> {
         let hash = self.hasher.hash_one(name);
-        std::iter::successors(Some(scope), |&scope| enclosing(&self.kinds, scope)).find_map(|scope| self.find(scope, name, hash))
+        std::iter::successors(Some(scope), |&scope| enclosing(&self.kinds, scope))
+            .find_map(|scope| self.find(scope, name, hash))
     }
 
     fn find(&self, scope: ScopeId, name: &str, hash: u64) -> Option<ValueId> {
-        self.names[scope.0 as usize].find(hash, |&value| self.name(value) == name).copied()
+        self.names[scope.0 as usize]
+            .find(hash, |&value| self.name(value) == name)
+            .copied()
     }
 
     /// The values that the names of a scope refer to, in unspecified order.
@@ -244,12 +283,19 @@ impl Index {
 
     /// Lists the values of a node by index, once all its uses are bound.
     pub fn note_wide(&mut self, node: NodeId, inputs: usize, outputs: usize) {
-        let mut wide = WideNode { inputs: vec![None; inputs], outputs: vec![None; outputs] };
+        let mut wide = WideNode {
+            inputs: vec![None; inputs],
+            outputs: vec![None; outputs],
+        };
         for direction in [Direction::Incoming, Direction::Outgoing] {
             for edge in self.graph.edges_directed(self.vertex(node), direction) {
                 match *edge.weight() {
-                    Link::Input(index) => wide.inputs[index as usize] = self.value_at(edge.source()),
-                    Link::Output(index) => wide.outputs[index as usize] = self.value_at(edge.target()),
+                    Link::Input(index) => {
+                        wide.inputs[index as usize] = self.value_at(edge.source())
+                    }
+                    Link::Output(index) => {
+                        wide.outputs[index as usize] = self.value_at(edge.target())
+                    }
                     Link::Capture => {}
                 }
             }
@@ -260,13 +306,20 @@ impl Index {
     /// Whether both are the index of the same structure.
     pub fn is_like(&self, other: &Index) -> bool {
         let edges = |index: &Index| {
-            index.graph.raw_edges().iter().map(|edge| (edge.source(), edge.target(), edge.weight)).collect::<Vec<_>>()
+            index
+                .graph
+                .raw_edges()
+                .iter()
+                .map(|edge| (edge.source(), edge.target(), edge.weight))
+                .collect::<Vec<_>>()
         };
         self.kinds == other.kinds
             && self.nodes == other.nodes
             && (&self.values, &self.text) == (&other.values, &other.text)
-            && (&self.output_of, &self.order, &self.opsets) == (&other.output_of, &other.order, &other.opsets)
-            && (&self.functions, &self.callers, &self.wide) == (&other.functions, &other.callers, &other.wide)
+            && (&self.output_of, &self.order, &self.opsets)
+                == (&other.output_of, &other.order, &other.opsets)
+            && (&self.functions, &self.callers, &self.wide)
+                == (&other.functions, &other.callers, &other.wide)
             && edges(self) == edges(other)
     }
 

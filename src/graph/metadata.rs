@@ -75,20 +75,36 @@ impl Model {
                 Body::Graph(graph) => (&graph.metadata_props, [&graph.input, &graph.output]),
                 Body::Function(function) => (&function.metadata_props, [&[], &[]]),
             };
-            let infos = infos.into_iter().flatten().chain(body.value_info()).map(|info| info.metadata_props.as_slice());
-            let nodes = body.nodes().iter().map(|node| node.metadata_props.as_slice());
+            let infos = infos
+                .into_iter()
+                .flatten()
+                .chain(body.value_info())
+                .map(|info| info.metadata_props.as_slice());
+            let nodes = body
+                .nodes()
+                .iter()
+                .map(|node| node.metadata_props.as_slice());
             let of_scope = std::iter::once(own).chain(infos).chain(nodes);
             if of_scope.fold(false, |is_any, entries| count(entries) | is_any) {
                 found.scopes.push(scope);
             }
         }
-        found.tensors = self.tensors().filter(|(_, tensor)| count(&tensor.metadata_props)).map(|(place, _)| place).collect();
+        found.tensors = self
+            .tensors()
+            .filter(|(_, tensor)| count(&tensor.metadata_props))
+            .map(|(place, _)| place)
+            .collect();
         found
     }
 }
 
 /// Removes the entries. Messages without entries are not borrowed mutably, and keep their bytes.
-pub(super) fn drop_entries(model: &mut ModelProto, kinds: &[ScopeKind], found: &Entries, keys: &MetadataKeys) {
+pub(super) fn drop_entries(
+    model: &mut ModelProto,
+    kinds: &[ScopeKind],
+    found: &Entries,
+    keys: &MetadataKeys,
+) {
     if keys.any(&model.metadata_props) {
         keys.drop(&mut model.metadata_props);
     }
@@ -112,14 +128,21 @@ pub(super) fn drop_entries(model: &mut ModelProto, kinds: &[ScopeKind], found: &
                 drop_of_infos(&mut function.value_info, keys);
             }
         }
-        for node in body.nodes().iter_mut().filter(|node| keys.any(&node.metadata_props)) {
+        for node in body
+            .nodes()
+            .iter_mut()
+            .filter(|node| keys.any(&node.metadata_props))
+        {
             keys.drop(&mut node.metadata_props);
         }
     }
 }
 
 fn drop_of_infos(infos: &mut [ValueInfoProto], keys: &MetadataKeys) {
-    for info in infos.iter_mut().filter(|info| keys.any(&info.metadata_props)) {
+    for info in infos
+        .iter_mut()
+        .filter(|info| keys.any(&info.metadata_props))
+    {
         keys.drop(&mut info.metadata_props);
     }
 }

@@ -2,16 +2,18 @@
 //!
 //! Invariants of a [`Model`]:
 //!
-//! - The protobuf messages are kept whole and in order; the graph is an index over them. A message that no edit touches is
-//!   written with its original bytes.
-//! - A *scope* is a body with its own names: the main graph, each graph in a node's attribute (single or in a list, of any
-//!   domain), each model-local function, each training graph.
-//! - A name refers to the last definition before the node, in the node's scope or else in the enclosing scope. Names may repeat
-//!   in sibling scopes and may shadow outer names. A name that is only defined by a later node of the scope refers to that
-//!   node's value. A name without any definition is a value of origin [`Origin::Missing`]. The main graph encloses the training
+//! - The protobuf messages are kept whole and in order; the graph is an index over them. A message
+//!   that no edit touches is written with its original bytes.
+//! - A *scope* is a body with its own names: the main graph, each graph in a node's attribute
+//!   (single or in a list, of any domain), each model-local function, each training graph.
+//! - A name refers to the last definition before the node, in the node's scope or else in the
+//!   enclosing scope. Names may repeat in sibling scopes and may shadow outer names. A name that is
+//!   only defined by a later node of the scope refers to that node's value. A name without any
+//!   definition is a value of origin [`Origin::Missing`]. The main graph encloses the training
 //!   graphs; nothing encloses a function.
 //! - A name is defined at most once per scope, and no value depends on itself.
-//! - [`Model::apply`] is the only mutation API. It refuses edits that would leave a use without a definition.
+//! - [`Model::apply`] is the only mutation API. It refuses edits that would leave a use without a
+//!   definition.
 
 mod build;
 mod calls;

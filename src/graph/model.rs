@@ -84,7 +84,8 @@ impl Model {
         self.source.path.as_deref()
     }
 
-    /// The tensors that contradict themselves. A model with such tensors can be read, but not changed.
+    /// The tensors that contradict themselves. A model with such tensors can be read, but not
+    /// changed.
     #[must_use]
     pub fn bad_tensors(&self) -> &[Invalid] {
         &self.source.bad_tensors
@@ -96,7 +97,8 @@ impl Model {
         &self.source.data
     }
 
-    /// The external data that the model referred to when [`Model::with_data`] was called, before any edit.
+    /// The external data that the model referred to when [`Model::with_data`] was called, before
+    /// any edit.
     #[must_use]
     pub(crate) fn original_data_ranges(&self) -> &Arc<DataRanges> {
         &self.source.data_ranges

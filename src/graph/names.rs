@@ -6,7 +6,8 @@ use super::Model;
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::threshold::Threshold;
 
-/// So many names are compared with those of the model one by one, which takes less time than to read them into a table.
+/// So many names are compared with those of the model one by one, which takes less time than to
+/// read them into a table.
 const FEW: Threshold = Threshold::new("few names", 4).or_zero();
 
 /// The names of a model, and new ones.
@@ -26,17 +27,28 @@ impl<'m> Names<'m> {
     /// The names of a model, before any fresh name.
     #[must_use]
     pub fn new(model: &'m Model) -> Names<'m> {
-        Names { model, known: Arc::default(), comparisons: FEW.get(), made: HashSet::default(), next: HashMap::default() }
+        Names {
+            model,
+            known: Arc::default(),
+            comparisons: FEW.get(),
+            made: HashSet::default(),
+            next: HashMap::default(),
+        }
     }
 
-    /// The same names of the model, without fresh names: for a part of the work that is done at the same time as others.
+    /// The same names of the model, without fresh names: for a part of the work that is done at the
+    /// same time as others.
     #[must_use]
     pub(crate) fn for_part(&self) -> Names<'m> {
-        Names { known: Arc::clone(&self.known), comparisons: 0, ..Names::new(self.model) }
+        Names {
+            known: Arc::clone(&self.known),
+            comparisons: 0,
+            ..Names::new(self.model)
+        }
     }
 
-    /// Adds the fresh names of a part. Returns whether these are the names that it would have received after all earlier parts; otherwise
-    /// none is added.
+    /// Adds the fresh names of a part. Returns whether these are the names that it would have
+    /// received after all earlier parts; otherwise none is added.
     #[must_use]
     pub fn join(&mut self, part: Names<'m>) -> bool {
         let is_same = part.made.is_disjoint(&self.made);
@@ -50,7 +62,11 @@ impl<'m> Names<'m> {
     pub fn fresh(&mut self, prefix: &str) -> String {
         let mut next = self.next.get(prefix).copied().unwrap_or(0);
         let name = loop {
-            let name = if next == 0 { prefix.to_owned() } else { format!("{prefix}_{next}") };
+            let name = if next == 0 {
+                prefix.to_owned()
+            } else {
+                format!("{prefix}_{next}")
+            };
             next += 1;
             if !self.is_known(&name) && self.made.insert(name.clone()) {
                 break name;
@@ -68,7 +84,8 @@ impl<'m> Names<'m> {
             return all_names(model).any(|known| known == name);
         }
         let table = || {
-            let mut names = HashSet::with_capacity_and_hasher(2 * model.value_bound(), Default::default());
+            let mut names =
+                HashSet::with_capacity_and_hasher(2 * model.value_bound(), Default::default());
             names.extend(all_names(model));
             names
         };
@@ -81,7 +98,11 @@ fn all_names(model: &Model) -> impl Iterator<Item = &str> {
     let bodies = || model.scopes().map(|scope| model.body(scope));
     let nodes = bodies().flat_map(|body| body.nodes().iter().map(|node| node.name()));
     let declared = bodies().flat_map(|body| body.value_info().iter().map(|info| info.name()));
-    model.values().map(|value| model.name(value)).chain(nodes).chain(declared)
+    model
+        .values()
+        .map(|value| model.name(value))
+        .chain(nodes)
+        .chain(declared)
 }
 
 #[cfg(test)]
@@ -91,8 +112,9 @@ mod tests {
 
     #[test]
     fn parts_get_the_names_that_they_would_get_one_after_the_other() {
-        let model =
-            onnx_text::parse("<ir_version: 8, opset_import: [\"\": 13]> g (float[2] x) => (float[2] x_axes) { x_axes = Relu (x) }");
+        let model = onnx_text::parse(
+            "<ir_version: 8, opset_import: [\"\": 13]> g (float[2] x) => (float[2] x_axes) { x_axes = Relu (x) }",
+        );
         let model = Model::new(model.unwrap()).unwrap();
         let requests = [["x_axes", "y"], ["x_axes", "z"], ["y_1", "w"], ["y", "w"]];
 
@@ -113,7 +135,10 @@ mod tests {
             }
         });
         assert_eq!(joined, expected);
-        assert_eq!(joined.concat(), ["x_axes_1", "y", "x_axes_2", "z", "y_1", "w", "y_2", "w_1"]);
+        assert_eq!(
+            joined.concat(),
+            ["x_axes_1", "y", "x_axes_2", "z", "y_1", "w", "y_2", "w_1"]
+        );
         assert_eq!(again, 2, "the parts whose names were taken");
     }
 }

@@ -13,8 +13,9 @@ use crate::process::in_waves;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 use crate::protobuf::{Spans, raw};
 
-/// The nodes that replace a node. A batch of edits may have some for each node of the model, so they are kept encoded, which takes about a
-/// tenth of the memory of the messages, unless they contain tensors or graphs.
+/// The nodes that replace a node. A batch of edits may have some for each node of the model, so
+/// they are kept encoded, which takes about a tenth of the memory of the messages, unless they
+/// contain tensors or graphs.
 #[derive(Clone, Debug)]
 pub struct NewNodes(Form);
 
@@ -49,21 +50,35 @@ impl NewNodes {
         match &self.0 {
             Form::Encoded(bytes) => {
                 let nodes = Spans::of(bytes).map(|node| &bytes[node.value]);
-                let outputs = |node| Spans::of(node).filter(|field| field.tag == OUTPUT).map(move |field| &node[field.value]);
+                let outputs = |node| {
+                    Spans::of(node)
+                        .filter(|field| field.tag == OUTPUT)
+                        .map(move |field| &node[field.value])
+                };
                 nodes.flat_map(outputs).collect()
             }
-            Form::Messages(nodes) => nodes.iter().flat_map(|node| &node.output).map(String::as_bytes).collect(),
+            Form::Messages(nodes) => nodes
+                .iter()
+                .flat_map(|node| &node.output)
+                .map(String::as_bytes)
+                .collect(),
         }
     }
 
     /// Whether this is one node that uses and defines the same values, without tensors and graphs.
     pub(super) fn keeps_values_of(&self, old: &NodeProto) -> bool {
-        let Form::Encoded(bytes) = &self.0 else { return false };
+        let Form::Encoded(bytes) = &self.0 else {
+            return false;
+        };
         let mut nodes = Spans::of(bytes);
-        let (Some(node), None) = (nodes.next(), nodes.next()) else { return false };
+        let (Some(node), None) = (nodes.next(), nodes.next()) else {
+            return false;
+        };
         let node = &bytes[node.value];
         let has = |tag, names: &[String]| {
-            let found = Spans::of(node).filter(|field| field.tag == tag).map(|field| &node[field.value]);
+            let found = Spans::of(node)
+                .filter(|field| field.tag == tag)
+                .map(|field| &node[field.value]);
             found.eq(names.iter().map(String::as_bytes))
         };
         has(INPUT, &old.input) && has(OUTPUT, &old.output) && !holds_graph(old)
@@ -77,8 +92,9 @@ impl NewNodes {
     }
 }
 
-/// The nodes with some of them replaced, in ascending order of their positions, and others inserted before the node at a position. New nodes
-/// are decoded, and old ones freed, on all cores, some at a time, which takes little memory.
+/// The nodes with some of them replaced, in ascending order of their positions, and others inserted
+/// before the node at a position. New nodes are decoded, and old ones freed, on all cores, some at
+/// a time, which takes little memory.
 pub(super) fn replace(
     nodes: Vec<NodeProto>,
     replacements: Vec<(u32, NewNodes)>,
@@ -114,7 +130,10 @@ impl From<Vec<NodeProto>> for NewNodes {
         if nodes.is_empty() || !nodes.iter().all(can_be_encoded) {
             return NewNodes(Form::Messages(nodes));
         }
-        let graph = raw::GraphProto { node: nodes, ..Default::default() };
+        let graph = raw::GraphProto {
+            node: nodes,
+            ..Default::default()
+        };
         NewNodes(Form::Encoded(graph.encode_to_vec().into_boxed_slice()))
     }
 }
@@ -126,20 +145,25 @@ impl From<NodeProto> for NewNodes {
 }
 
 fn decode(bytes: &[u8]) -> Vec<NodeProto> {
-    raw::GraphProto::decode(bytes).expect("these bytes were encoded by us").node
+    raw::GraphProto::decode(bytes)
+        .expect("these bytes were encoded by us")
+        .node
 }
 
 /// The numbers of the fields `input` and `output` of a node.
 const INPUT: u32 = 1;
 const OUTPUT: u32 = 2;
 
-/// Whether decoding the encoded node results in the same messages, which are written with the same bytes later on. Tensors and graphs may
-/// be large, and refer to data that is not in memory.
+/// Whether decoding the encoded node results in the same messages, which are written with the same
+/// bytes later on. Tensors and graphs may be large, and refer to data that is not in memory.
 fn can_be_encoded(node: &NodeProto) -> bool {
     node.rest().is_empty()
         && node.device_configurations.is_empty()
         && node.is_canonical()
-        && node.metadata_props.iter().all(|entry| entry.rest().is_empty() && entry.is_canonical())
+        && node
+            .metadata_props
+            .iter()
+            .all(|entry| entry.rest().is_empty() && entry.is_canonical())
         && node.attribute.iter().all(is_plain)
 }
 
@@ -164,7 +188,10 @@ mod tests {
         node.extend(attribute);
         let mut graph = vec![0x0a, node.len() as u8];
         graph.extend(node);
-        GraphProto::from_bytes(graph.into()).expect("a graph").node.remove(0)
+        GraphProto::from_bytes(graph.into())
+            .expect("a graph")
+            .node
+            .remove(0)
     }
 
     fn changed(mut node: NodeProto) -> NodeProto {
@@ -191,24 +218,72 @@ mod tests {
             ("unchanged", node_with(in_order), true),
             ("changed", changed(node_with(in_order)), true),
             ("a rare field", with_rare, true),
-            ("unchanged, fields out of order", node_with(out_of_order), false),
-            ("changed, fields out of order", changed(node_with(out_of_order)), false),
-            ("changed, a long varint", changed(node_with(long_varint)), false),
-            ("changed, an unknown field", changed(node_with(unknown_field)), false),
-            ("changed, a packed list", changed(node_with(packed_list)), false),
-            ("a tensor", holding(|held| held.t = Some(TensorProto::default())), false),
-            ("tensors", holding(|held| held.tensors.push(TensorProto::default())), false),
-            ("a graph", holding(|held| held.g = Some(GraphProto::default())), false),
-            ("graphs", holding(|held| held.graphs.push(GraphProto::default())), false),
-            ("a type", holding(|held| held.tp = Some(TypeProto::default())), false),
-            ("types", holding(|held| held.type_protos.push(TypeProto::default())), false),
+            (
+                "unchanged, fields out of order",
+                node_with(out_of_order),
+                false,
+            ),
+            (
+                "changed, fields out of order",
+                changed(node_with(out_of_order)),
+                false,
+            ),
+            (
+                "changed, a long varint",
+                changed(node_with(long_varint)),
+                false,
+            ),
+            (
+                "changed, an unknown field",
+                changed(node_with(unknown_field)),
+                false,
+            ),
+            (
+                "changed, a packed list",
+                changed(node_with(packed_list)),
+                false,
+            ),
+            (
+                "a tensor",
+                holding(|held| held.t = Some(TensorProto::default())),
+                false,
+            ),
+            (
+                "tensors",
+                holding(|held| held.tensors.push(TensorProto::default())),
+                false,
+            ),
+            (
+                "a graph",
+                holding(|held| held.g = Some(GraphProto::default())),
+                false,
+            ),
+            (
+                "graphs",
+                holding(|held| held.graphs.push(GraphProto::default())),
+                false,
+            ),
+            (
+                "a type",
+                holding(|held| held.tp = Some(TypeProto::default())),
+                false,
+            ),
+            (
+                "types",
+                holding(|held| held.type_protos.push(TypeProto::default())),
+                false,
+            ),
             ("no fields", NodeProto::default(), true),
         ];
         for (name, node, is_encoded) in cases {
             let new = NewNodes::from(node.clone());
             assert_eq!(matches!(new.0, Form::Encoded(_)), is_encoded, "{name}");
             assert_eq!(new.get()[0].encode_to_vec(), node.encode_to_vec(), "{name}");
-            assert_eq!(new.outputs(), node.output.iter().map(String::as_bytes).collect::<Vec<_>>(), "{name}");
+            assert_eq!(
+                new.outputs(),
+                node.output.iter().map(String::as_bytes).collect::<Vec<_>>(),
+                "{name}"
+            );
             assert_eq!(new.into_messages(), [node], "{name}");
         }
         assert!(NewNodes::from(Vec::new()).is_empty());
@@ -222,14 +297,34 @@ mod tests {
         let mut with_tensor = old.clone();
         with_tensor.attribute[0].t = Some(TensorProto::default());
         let cases = [
-            ("another attribute", vec![node("x", "y", int(5))], &old, true),
+            (
+                "another attribute",
+                vec![node("x", "y", int(5))],
+                &old,
+                true,
+            ),
             ("another input", vec![node("z", "y", int(5))], &old, false),
-            ("one more input", vec![with_input(node("x", "y", int(5)))], &old, false),
+            (
+                "one more input",
+                vec![with_input(node("x", "y", int(5)))],
+                &old,
+                false,
+            ),
             ("another output", vec![node("x", "z", int(5))], &old, false),
-            ("two nodes", vec![node("x", "y", int(5)), node("x", "y", int(5))], &old, false),
+            (
+                "two nodes",
+                vec![node("x", "y", int(5)), node("x", "y", int(5))],
+                &old,
+                false,
+            ),
             ("no node", vec![], &old, false),
             ("a tensor", vec![with_tensor], &old, false),
-            ("a graph that is removed", vec![node("x", "y", int(5))], &with_graph, false),
+            (
+                "a graph that is removed",
+                vec![node("x", "y", int(5))],
+                &with_graph,
+                false,
+            ),
         ];
         for (name, new, old, expected) in cases {
             assert_eq!(NewNodes::from(new).keeps_values_of(old), expected, "{name}");
@@ -238,7 +333,13 @@ mod tests {
 
     fn node(input: &str, output: &str, attribute: AttributeProto) -> NodeProto {
         let (input, output) = (vec![input.to_owned()], vec![output.to_owned()]);
-        raw::NodeProto { input, output, attribute: vec![attribute], ..Default::default() }.into()
+        raw::NodeProto {
+            input,
+            output,
+            attribute: vec![attribute],
+            ..Default::default()
+        }
+        .into()
     }
 
     fn with_input(mut node: NodeProto) -> NodeProto {
@@ -247,6 +348,10 @@ mod tests {
     }
 
     fn int(value: i64) -> AttributeProto {
-        raw::AttributeProto { i: Some(value), ..Default::default() }.into()
+        raw::AttributeProto {
+            i: Some(value),
+            ..Default::default()
+        }
+        .into()
     }
 }

@@ -3,9 +3,13 @@
 use std::borrow::Cow;
 
 use crate::base::error::{ModelPlace, shortened};
-use crate::protobuf::schema::{AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorAnnotation, ValueInfoProto};
+use crate::protobuf::schema::{
+    AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorAnnotation,
+    ValueInfoProto,
+};
 
-/// A scope of a model. Scopes are numbered in document order, an inner scope after the enclosing one.
+/// A scope of a model. Scopes are numbered in document order, an inner scope after the enclosing
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScopeId(pub(super) u32);
 
@@ -81,7 +85,10 @@ impl<'m> Body<'m> {
             Body::Graph(graph) => (&graph.input, &[]),
             Body::Function(function) => (&[], &function.input),
         };
-        infos.iter().map(|info| info.name()).chain(names.iter().map(String::as_str))
+        infos
+            .iter()
+            .map(|info| info.name())
+            .chain(names.iter().map(String::as_str))
     }
 
     /// The names of the outputs.
@@ -90,7 +97,10 @@ impl<'m> Body<'m> {
             Body::Graph(graph) => (&graph.output, &[]),
             Body::Function(function) => (&[], &function.output),
         };
-        infos.iter().map(|info| info.name()).chain(names.iter().map(String::as_str))
+        infos
+            .iter()
+            .map(|info| info.name())
+            .chain(names.iter().map(String::as_str))
     }
 
     /// The number of values that it defines, if every node has one output.
@@ -113,13 +123,22 @@ impl<'m> Body<'m> {
 }
 
 /// The graphs in an attribute: `g`, then those of `graphs`.
-pub(super) fn graphs_of(attribute: &AttributeProto) -> impl Iterator<Item = (Option<u32>, &GraphProto)> {
-    let listed = attribute.graphs.iter().enumerate().map(|(index, graph)| (Some(index as u32), graph));
+pub(super) fn graphs_of(
+    attribute: &AttributeProto,
+) -> impl Iterator<Item = (Option<u32>, &GraphProto)> {
+    let listed = attribute
+        .graphs
+        .iter()
+        .enumerate()
+        .map(|(index, graph)| (Some(index as u32), graph));
     attribute.g.iter().map(|graph| (None, graph)).chain(listed)
 }
 
 /// A graph in an attribute, borrowed mutably: one of `graphs`, or `g`.
-pub(crate) fn graph_mut(attribute: &mut AttributeProto, list_index: Option<u32>) -> Option<&mut GraphProto> {
+pub(crate) fn graph_mut(
+    attribute: &mut AttributeProto,
+    list_index: Option<u32>,
+) -> Option<&mut GraphProto> {
     match list_index {
         Some(index) => attribute.graphs.get_mut(index as usize),
         None => attribute.g.as_mut(),
@@ -128,18 +147,40 @@ pub(crate) fn graph_mut(attribute: &mut AttributeProto, list_index: Option<u32>)
 
 /// Whether a node has graphs in its attributes.
 pub(crate) fn holds_graph(node: &NodeProto) -> bool {
-    node.attribute.iter().any(|attribute| graphs_of(attribute).next().is_some())
+    node.attribute
+        .iter()
+        .any(|attribute| graphs_of(attribute).next().is_some())
 }
 
 /// The body of a scope, found from the model through the enclosing scopes.
-pub(super) fn body<'m>(model: &'m ModelProto, kinds: &[ScopeKind], scope: ScopeId) -> Option<Body<'m>> {
+pub(super) fn body<'m>(
+    model: &'m ModelProto,
+    kinds: &[ScopeKind],
+    scope: ScopeId,
+) -> Option<Body<'m>> {
     match kinds[scope.0 as usize] {
         ScopeKind::Main => model.graph.as_ref().map(Body::Graph),
         ScopeKind::Function(index) => model.functions.get(index as usize).map(Body::Function),
-        ScopeKind::Initialization(index) => model.training_info.get(index as usize)?.initialization.as_ref().map(Body::Graph),
-        ScopeKind::Algorithm(index) => model.training_info.get(index as usize)?.algorithm.as_ref().map(Body::Graph),
-        ScopeKind::Subgraph { owner, attribute, list_index } => {
-            let node = body(model, kinds, owner.scope)?.nodes().get(owner.position as usize)?;
+        ScopeKind::Initialization(index) => model
+            .training_info
+            .get(index as usize)?
+            .initialization
+            .as_ref()
+            .map(Body::Graph),
+        ScopeKind::Algorithm(index) => model
+            .training_info
+            .get(index as usize)?
+            .algorithm
+            .as_ref()
+            .map(Body::Graph),
+        ScopeKind::Subgraph {
+            owner,
+            attribute,
+            list_index,
+        } => {
+            let node = body(model, kinds, owner.scope)?
+                .nodes()
+                .get(owner.position as usize)?;
             let attribute = node.attribute.get(attribute as usize)?;
             match list_index {
                 Some(index) => attribute.graphs.get(index as usize).map(Body::Graph),
@@ -171,33 +212,57 @@ pub(super) fn scope_path(model: &ModelProto, kinds: &[ScopeKind], scope: ScopeId
         ScopeKind::Main => "graph".to_owned(),
         ScopeKind::Function(index) => {
             let function = &model.functions[index as usize];
-            let overload =
-                if function.overload().is_empty() { String::new() } else { format!(":{}", shortened(function.overload())) };
-            format!("function/{}:{}{overload}", shortened(function.domain()), shortened(function.name()))
+            let overload = if function.overload().is_empty() {
+                String::new()
+            } else {
+                format!(":{}", shortened(function.overload()))
+            };
+            format!(
+                "function/{}:{}{overload}",
+                shortened(function.domain()),
+                shortened(function.name())
+            )
         }
         ScopeKind::Initialization(index) => format!("training[{index}].initialization"),
         ScopeKind::Algorithm(index) => format!("training[{index}].algorithm"),
-        ScopeKind::Subgraph { owner, attribute, list_index } => {
-            let name = body(model, kinds, owner.scope)
-                .map_or("", |body| body.nodes()[owner.position as usize].attribute[attribute as usize].name());
+        ScopeKind::Subgraph {
+            owner,
+            attribute,
+            list_index,
+        } => {
+            let name = body(model, kinds, owner.scope).map_or("", |body| {
+                body.nodes()[owner.position as usize].attribute[attribute as usize].name()
+            });
             let index = list_index.map_or_else(String::new, |index| format!("[{index}]"));
-            format!("{}.{}{index}", node_path(model, kinds, owner), shortened(name))
+            format!(
+                "{}.{}{index}",
+                node_path(model, kinds, owner),
+                shortened(name)
+            )
         }
     }
 }
 
 pub(super) fn node_path(model: &ModelProto, kinds: &[ScopeKind], node: NodeId) -> String {
-    format!("{}/{}", scope_path(model, kinds, node.scope), name_in_path(model, kinds, node))
+    format!(
+        "{}/{}",
+        scope_path(model, kinds, node.scope),
+        name_in_path(model, kinds, node)
+    )
 }
 
 /// The place of a node in errors.
 pub(super) fn node_place(model: &ModelProto, kinds: &[ScopeKind], node: NodeId) -> ModelPlace {
-    ModelPlace::of_node(&scope_path(model, kinds, node.scope), &name_in_path(model, kinds, node))
+    ModelPlace::of_node(
+        &scope_path(model, kinds, node.scope),
+        &name_in_path(model, kinds, node),
+    )
 }
 
 /// The name of a node as paths show it; `#12:Cast` if it has none.
 fn name_in_path<'m>(model: &'m ModelProto, kinds: &[ScopeKind], node: NodeId) -> Cow<'m, str> {
-    let proto = body(model, kinds, node.scope).and_then(|body| body.nodes().get(node.position as usize));
+    let proto =
+        body(model, kinds, node.scope).and_then(|body| body.nodes().get(node.position as usize));
     match proto.map(|proto| (proto.name(), proto.op_type())) {
         Some(("", op_type)) => format!("#{}:{}", node.position, shortened(op_type)).into(),
         Some((name, _)) => shortened(name),

@@ -17,7 +17,8 @@ pub enum TensorPlace {
     Sparse(ScopeId, u32, SparsePart),
     /// A tensor in an attribute of a node, by the attribute's index.
     Attribute(NodeId, u32, AttributePart),
-    /// A tensor in the default of an attribute of a function, by the default's index in `attribute_proto`.
+    /// A tensor in the default of an attribute of a function, by the default's index in
+    /// `attribute_proto`.
     Default(ScopeId, u32, AttributePart),
 }
 
@@ -50,7 +51,9 @@ impl TensorPlace {
     #[must_use]
     pub fn scope(self) -> ScopeId {
         match self {
-            TensorPlace::Initializer(scope, _) | TensorPlace::Sparse(scope, ..) | TensorPlace::Default(scope, ..) => scope,
+            TensorPlace::Initializer(scope, _)
+            | TensorPlace::Sparse(scope, ..)
+            | TensorPlace::Default(scope, ..) => scope,
             TensorPlace::Attribute(node, ..) => node.scope,
         }
     }
@@ -58,26 +61,40 @@ impl TensorPlace {
 
 /// # Tensors and their data files
 impl Model {
-    /// Every tensor of the model with its place: initializers, the halves of sparse ones, tensors in attributes and in their
-    /// defaults, in all scopes.
+    /// Every tensor of the model with its place: initializers, the halves of sparse ones, tensors
+    /// in attributes and in their defaults, in all scopes.
     pub fn tensors(&self) -> impl Iterator<Item = (TensorPlace, &TensorProto)> {
         self.scopes().flat_map(|scope| {
-            let (dense, sparse, defaults): (&[TensorProto], &[SparseTensorProto], &[AttributeProto]) = match self.body(scope) {
+            let (dense, sparse, defaults): (
+                &[TensorProto],
+                &[SparseTensorProto],
+                &[AttributeProto],
+            ) = match self.body(scope) {
                 Body::Graph(graph) => (&graph.initializer, &graph.sparse_initializer, &[]),
                 Body::Function(function) => (&[], &[], &function.attribute_proto),
             };
-            let dense = (0..).zip(dense).map(move |(index, tensor)| (TensorPlace::Initializer(scope, index), tensor));
+            let dense = (0..)
+                .zip(dense)
+                .map(move |(index, tensor)| (TensorPlace::Initializer(scope, index), tensor));
             let sparse = (0..).zip(sparse).flat_map(move |(index, sparse)| {
-                parts(sparse).map(move |(part, tensor)| (TensorPlace::Sparse(scope, index, part), tensor))
+                parts(sparse)
+                    .map(move |(part, tensor)| (TensorPlace::Sparse(scope, index, part), tensor))
             });
             let nodes = self.nodes(scope).zip(self.body(scope).nodes());
-            let attributes = nodes.filter(|(_, node)| !node.attribute.is_empty()).flat_map(|(id, node)| {
-                (0..).zip(&node.attribute).flat_map(move |(index, attribute)| {
-                    of_attribute(attribute).map(move |(part, tensor)| (TensorPlace::Attribute(id, index, part), tensor))
-                })
-            });
+            let attributes = nodes
+                .filter(|(_, node)| !node.attribute.is_empty())
+                .flat_map(|(id, node)| {
+                    (0..)
+                        .zip(&node.attribute)
+                        .flat_map(move |(index, attribute)| {
+                            of_attribute(attribute).map(move |(part, tensor)| {
+                                (TensorPlace::Attribute(id, index, part), tensor)
+                            })
+                        })
+                });
             let defaults = (0..).zip(defaults).flat_map(move |(index, attribute)| {
-                of_attribute(attribute).map(move |(part, tensor)| (TensorPlace::Default(scope, index, part), tensor))
+                of_attribute(attribute)
+                    .map(move |(part, tensor)| (TensorPlace::Default(scope, index, part), tensor))
             });
             dense.chain(sparse).chain(attributes).chain(defaults)
         })
@@ -88,18 +105,31 @@ impl Model {
     pub(crate) fn data_ranges(&self) -> DataRanges {
         let mut ranges = DataRanges::new();
         for (_, tensor) in self.tensors().filter(|(_, tensor)| is_external(tensor)) {
-            let Ok(Reference { location, offset, .. }) = Reference::read(tensor) else { continue };
+            let Ok(Reference {
+                location, offset, ..
+            }) = Reference::read(tensor)
+            else {
+                continue;
+            };
             let of_location = ranges.entry(location).or_default();
-            of_location.extend(Tensor::read(tensor).map(|tensor| offset..offset.saturating_add(tensor.raw_bytes())));
+            of_location.extend(
+                Tensor::read(tensor)
+                    .map(|tensor| offset..offset.saturating_add(tensor.raw_bytes())),
+            );
         }
         ranges
     }
 
-    /// The bytes of the data files of the model, each up to the last value that the model stores in it.
+    /// The bytes of the data files of the model, each up to the last value that the model stores in
+    /// it.
     #[must_use]
     pub fn data_bytes(&self) -> u64 {
-        let used = |ranges: Vec<Range<u64>>| ranges.into_iter().map(|range| range.end).max().unwrap_or(0);
-        self.data_ranges().into_values().map(used).fold(0, u64::saturating_add)
+        let used =
+            |ranges: Vec<Range<u64>>| ranges.into_iter().map(|range| range.end).max().unwrap_or(0);
+        self.data_ranges()
+            .into_values()
+            .map(used)
+            .fold(0, u64::saturating_add)
     }
 
     /// The path of a tensor in errors and reports: `graph/weight`, `graph/const_1.value`.
@@ -107,14 +137,25 @@ impl Model {
     pub fn tensor_path(&self, place: TensorPlace) -> String {
         let named = |name: &str| format!("{}/{name}", self.scope_path(place.scope()));
         match (place, self.body(place.scope())) {
-            (TensorPlace::Initializer(_, index), Body::Graph(graph)) => named(graph.initializer[index as usize].name()),
-            (TensorPlace::Sparse(_, index, _), Body::Graph(graph)) => {
-                named(graph.sparse_initializer[index as usize].values.as_ref().map_or("", |values| values.name()))
+            (TensorPlace::Initializer(_, index), Body::Graph(graph)) => {
+                named(graph.initializer[index as usize].name())
             }
+            (TensorPlace::Sparse(_, index, _), Body::Graph(graph)) => named(
+                graph.sparse_initializer[index as usize]
+                    .values
+                    .as_ref()
+                    .map_or("", |values| values.name()),
+            ),
             (TensorPlace::Attribute(node, index, _), _) => {
-                format!("{}.{}", self.node_path(node), self.node(node).attribute[index as usize].name())
+                format!(
+                    "{}.{}",
+                    self.node_path(node),
+                    self.node(node).attribute[index as usize].name()
+                )
             }
-            (TensorPlace::Default(_, index, _), Body::Function(function)) => named(function.attribute_proto[index as usize].name()),
+            (TensorPlace::Default(_, index, _), Body::Function(function)) => {
+                named(function.attribute_proto[index as usize].name())
+            }
             (TensorPlace::Initializer(..) | TensorPlace::Sparse(..), Body::Function(_))
             | (TensorPlace::Default(..), Body::Graph(_)) => {
                 unreachable!("a function has no initializers, and a graph no defaults")
@@ -124,22 +165,46 @@ impl Model {
 }
 
 fn parts(sparse: &SparseTensorProto) -> impl Iterator<Item = (SparsePart, &TensorProto)> {
-    let values = sparse.values.iter().map(|tensor| (SparsePart::Values, tensor));
-    values.chain(sparse.indices.iter().map(|tensor| (SparsePart::Indices, tensor)))
+    let values = sparse
+        .values
+        .iter()
+        .map(|tensor| (SparsePart::Values, tensor));
+    values.chain(
+        sparse
+            .indices
+            .iter()
+            .map(|tensor| (SparsePart::Indices, tensor)),
+    )
 }
 
 fn of_attribute(attribute: &AttributeProto) -> impl Iterator<Item = (AttributePart, &TensorProto)> {
-    let single = attribute.t.iter().map(|tensor| (AttributePart::Single, tensor));
-    let listed = (0..).zip(&attribute.tensors).map(|(index, tensor)| (AttributePart::Listed(index), tensor));
-    let sparse = attribute.tail().sparse_tensor.iter().flat_map(parts).map(|(part, tensor)| (AttributePart::Sparse(part), tensor));
+    let single = attribute
+        .t
+        .iter()
+        .map(|tensor| (AttributePart::Single, tensor));
+    let listed = (0..)
+        .zip(&attribute.tensors)
+        .map(|(index, tensor)| (AttributePart::Listed(index), tensor));
+    let sparse = attribute
+        .tail()
+        .sparse_tensor
+        .iter()
+        .flat_map(parts)
+        .map(|(part, tensor)| (AttributePart::Sparse(part), tensor));
     let listed_sparse = (0..)
         .zip(&attribute.tail().sparse_tensors)
-        .flat_map(|(index, sparse)| parts(sparse).map(move |(part, tensor)| (AttributePart::ListedSparse(index, part), tensor)));
+        .flat_map(|(index, sparse)| {
+            parts(sparse)
+                .map(move |(part, tensor)| (AttributePart::ListedSparse(index, part), tensor))
+        });
     single.chain(listed).chain(sparse).chain(listed_sparse)
 }
 
 /// The half of a sparse tensor, borrowed mutably.
-pub(super) fn sparse_part(sparse: &mut SparseTensorProto, part: SparsePart) -> Option<&mut TensorProto> {
+pub(super) fn sparse_part(
+    sparse: &mut SparseTensorProto,
+    part: SparsePart,
+) -> Option<&mut TensorProto> {
     match part {
         SparsePart::Values => sparse.values.as_mut(),
         SparsePart::Indices => sparse.indices.as_mut(),
@@ -147,11 +212,22 @@ pub(super) fn sparse_part(sparse: &mut SparseTensorProto, part: SparsePart) -> O
 }
 
 /// The tensor of an attribute, borrowed mutably.
-pub(super) fn attribute_part(attribute: &mut AttributeProto, part: AttributePart) -> Option<&mut TensorProto> {
+pub(super) fn attribute_part(
+    attribute: &mut AttributeProto,
+    part: AttributePart,
+) -> Option<&mut TensorProto> {
     match part {
         AttributePart::Single => attribute.t.as_mut(),
         AttributePart::Listed(index) => attribute.tensors.get_mut(index as usize),
-        AttributePart::Sparse(part) => sparse_part(attribute.tail_mut().sparse_tensor.as_mut()?, part),
-        AttributePart::ListedSparse(index, part) => sparse_part(attribute.tail_mut().sparse_tensors.get_mut(index as usize)?, part),
+        AttributePart::Sparse(part) => {
+            sparse_part(attribute.tail_mut().sparse_tensor.as_mut()?, part)
+        }
+        AttributePart::ListedSparse(index, part) => sparse_part(
+            attribute
+                .tail_mut()
+                .sparse_tensors
+                .get_mut(index as usize)?,
+            part,
+        ),
     }
 }

@@ -14,7 +14,8 @@ use crate::files::folders;
 /// The version of the file format; it is increased when the meaning of a key changes.
 const VERSION: u64 = 1;
 
-/// Known findings, by file, rule and place. Paths are relative to the folder of the baseline file. The default is empty.
+/// Known findings, by file, rule and place. Paths are relative to the folder of the baseline file.
+/// The default is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
     folder: PathBuf,
@@ -23,7 +24,10 @@ pub struct Baseline {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a finding with the keys `path`, `code` and `place`")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a finding with the keys `path`, `code` and `place`"
+)]
 struct Known {
     path: String,
     code: String,
@@ -31,7 +35,10 @@ struct Known {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object with the keys `version` and `findings`")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object with the keys `version` and `findings`"
+)]
 struct File {
     version: u64,
     findings: Vec<Known>,
@@ -63,7 +70,9 @@ impl From<serde_json::Error> for BadBaseline {
     fn from(error: serde_json::Error) -> BadBaseline {
         match error.classify() {
             Category::Data => BadBaseline::Malformed(error.to_string()),
-            Category::Syntax | Category::Eof | Category::Io => BadBaseline::NotJson(error.to_string()),
+            Category::Syntax | Category::Eof | Category::Io => {
+                BadBaseline::NotJson(error.to_string())
+            }
         }
     }
 }
@@ -94,11 +103,18 @@ impl Baseline {
         match version.as_u64() {
             Some(VERSION) => {}
             Some(other) => return Err(BadBaseline::Version(other)),
-            None => return Err(BadBaseline::Malformed("`version` is not a number".to_owned())),
+            None => {
+                return Err(BadBaseline::Malformed(
+                    "`version` is not a number".to_owned(),
+                ));
+            }
         }
         let File { mut findings, .. } = serde_json::from_slice(text)?;
         findings.sort_unstable();
-        Ok(Baseline { folder: absolute(folder), findings })
+        Ok(Baseline {
+            folder: absolute(folder),
+            findings,
+        })
     }
 
     /// The text of the file.
@@ -107,7 +123,10 @@ impl Baseline {
     /// Never: all keys are strings.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let file = File { version: VERSION, findings: self.findings.clone() };
+        let file = File {
+            version: VERSION,
+            findings: self.findings.clone(),
+        };
         serde_json::to_string_pretty(&file).expect("all keys are strings") + "\n"
     }
 
@@ -120,8 +139,12 @@ impl Baseline {
     /// How many findings it lists of files that do not exist.
     #[must_use]
     pub(crate) fn of_missing_files(&self) -> usize {
-        let files = self.findings.chunk_by(|left, right| left.path == right.path);
-        let missing = files.filter(|known| known[0].path != STDIN && !folders::is_file(&self.folder.join(&known[0].path)));
+        let files = self
+            .findings
+            .chunk_by(|left, right| left.path == right.path);
+        let missing = files.filter(|known| {
+            known[0].path != STDIN && !folders::is_file(&self.folder.join(&known[0].path))
+        });
         missing.flatten().count()
     }
 
@@ -136,7 +159,8 @@ impl Baseline {
         found.retain(|one| {
             let one = known(one, &self.folder);
             if paths.insert(one.path.clone()) {
-                self.of_path(&one.path).for_each(|known| *left.entry(known).or_default() += 1);
+                self.of_path(&one.path)
+                    .for_each(|known| *left.entry(known).or_default() += 1);
             }
             match left.get_mut(&one) {
                 Some(count) if *count > 0 => {
@@ -151,13 +175,21 @@ impl Baseline {
 
     /// The findings of a file.
     fn of_path(&self, path: &str) -> impl Iterator<Item = &Known> {
-        let first = self.findings.partition_point(|known| known.path.as_str() < path);
-        self.findings[first..].iter().take_while(move |known| known.path == path)
+        let first = self
+            .findings
+            .partition_point(|known| known.path.as_str() < path);
+        self.findings[first..]
+            .iter()
+            .take_while(move |known| known.path == path)
     }
 }
 
 fn known(found: &Diagnostic, folder: &Path) -> Known {
-    Known { path: relative(found.path(), folder), code: found.code().to_owned(), place: found.identity() }
+    Known {
+        path: relative(found.path(), folder),
+        code: found.code().to_owned(),
+        place: found.identity(),
+    }
 }
 
 /// The name of standard input.
@@ -169,5 +201,8 @@ fn relative(path: &str, folder: &Path) -> String {
         return STDIN.to_owned();
     }
     let path = absolute(Path::new(path));
-    path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().replace('\\', "/")
+    path.strip_prefix(folder)
+        .unwrap_or(&path)
+        .to_string_lossy()
+        .replace('\\', "/")
 }

@@ -34,8 +34,8 @@ pub struct Config {
     pub baseline: Option<PathBuf>,
 }
 
-/// A pattern of files: of paths under a folder, or of names of files and folders if it has no `/`. A matching folder matches
-/// with all its contents.
+/// A pattern of files: of paths under a folder, or of names of files and folders if it has no `/`.
+/// A matching folder matches with all its contents.
 #[derive(Clone, Debug)]
 pub struct FilePattern {
     /// As it was written.
@@ -85,7 +85,10 @@ struct Table {
 
 /// A runtime, or a list of runtimes.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected RUNTIME@VERSION or a list of these, for instance \"onnxruntime@1.17\"")]
+#[serde(
+    untagged,
+    expecting = "expected RUNTIME@VERSION or a list of these, for instance \"onnxruntime@1.17\""
+)]
 enum Targets {
     One(String),
     Several(Vec<String>),
@@ -97,7 +100,13 @@ impl Targets {
             Targets::One(name) => vec![name],
             Targets::Several(names) => names,
         };
-        names.iter().map(|name| name.parse().map_err(|unknown: UnknownRuntime| unknown.to_string())).collect()
+        names
+            .iter()
+            .map(|name| {
+                name.parse()
+                    .map_err(|unknown: UnknownRuntime| unknown.to_string())
+            })
+            .collect()
     }
 }
 
@@ -109,56 +118,93 @@ impl Config {
     /// # Errors
     /// If it cannot be read, or has unknown or invalid settings.
     pub fn read(path: &Path) -> Result<Config, BadConfig> {
-        let bad = |what: String| BadConfig { path: path.to_owned(), what: what.trim_end().to_owned() };
+        let bad = |what: String| BadConfig {
+            path: path.to_owned(),
+            what: what.trim_end().to_owned(),
+        };
         let text = folders::read_text(path).map_err(|error| bad(error.to_string()))?;
-        let File { lint } = toml::from_str(&text).map_err(|error| bad(in_one_line(&text, &error)))?;
-        let bad_at = |span: Range<usize>, what: String| bad(format!("{}: {what}", place(&text, span.start)));
+        let File { lint } =
+            toml::from_str(&text).map_err(|error| bad(in_one_line(&text, &error)))?;
+        let bad_at =
+            |span: Range<usize>, what: String| bad(format!("{}: {what}", place(&text, span.start)));
         let folder = path.parent().unwrap_or(Path::new(""));
         let pattern = |text: &Spanned<String>| {
-            FilePattern::new(folder, text.get_ref()).map_err(|error| bad_at(text.span(), error.to_string()))
+            FilePattern::new(folder, text.get_ref())
+                .map_err(|error| bad_at(text.span(), error.to_string()))
         };
         let selector = |name: &Spanned<String>| -> Result<Selector, BadConfig> {
-            name.get_ref().parse().map_err(|error: UnknownRule| bad_at(name.span(), error.to_string()))
+            name.get_ref()
+                .parse()
+                .map_err(|error: UnknownRule| bad_at(name.span(), error.to_string()))
         };
-        let selectors = |names: Vec<Spanned<String>>| names.iter().map(selector).collect::<Result<Vec<Selector>, BadConfig>>();
-        let severity = |(name, severity): (Spanned<String>, Severity)| Ok((selector(&name)?, severity));
+        let selectors = |names: Vec<Spanned<String>>| {
+            names
+                .iter()
+                .map(selector)
+                .collect::<Result<Vec<Selector>, BadConfig>>()
+        };
+        let severity =
+            |(name, severity): (Spanned<String>, Severity)| Ok((selector(&name)?, severity));
         let targets = |target: Spanned<Targets>| {
             let span = target.span();
-            target.into_inner().read().map_err(|what| bad_at(span, format!("target: {what}")))
+            target
+                .into_inner()
+                .read()
+                .map_err(|what| bad_at(span, format!("target: {what}")))
         };
-        let Table { select, extend_select, ignore, severity: severities, per_file_ignores, exclude, fail_on, target, baseline } =
-            lint;
+        let Table {
+            select,
+            extend_select,
+            ignore,
+            severity: severities,
+            per_file_ignores,
+            exclude,
+            fail_on,
+            target,
+            baseline,
+        } = lint;
         Ok(Config {
             path: path.to_owned(),
             layer: Layer {
                 select: select.map(selectors).transpose()?,
                 extend_select: selectors(extend_select)?,
                 ignore: selectors(ignore)?,
-                severity: severities.into_iter().map(severity).collect::<Result<_, BadConfig>>()?,
+                severity: severities
+                    .into_iter()
+                    .map(severity)
+                    .collect::<Result<_, BadConfig>>()?,
                 targets: target.map(targets).transpose()?.unwrap_or_default(),
             },
             per_file_ignores: per_file_ignores
                 .into_iter()
                 .map(|(text, names)| Ok((pattern(&text)?, selectors(names)?)))
                 .collect::<Result<_, BadConfig>>()?,
-            exclude: exclude.iter().map(pattern).collect::<Result<_, BadConfig>>()?,
+            exclude: exclude
+                .iter()
+                .map(pattern)
+                .collect::<Result<_, BadConfig>>()?,
             fail_on,
             baseline: baseline.map(|path| folder.join(path)),
         })
     }
 
-    /// The configuration file of a folder: its own, or that of the nearest parent folder that has one.
+    /// The configuration file of a folder: its own, or that of the nearest parent folder that has
+    /// one.
     #[must_use]
     pub fn find(folder: &Path) -> Option<PathBuf> {
         let folder = absolute(folder);
-        folder.ancestors().map(|folder| folder.join(NAME)).find(|path| folders::is_file(path))
+        folder
+            .ancestors()
+            .map(|folder| folder.join(NAME))
+            .find(|path| folders::is_file(path))
     }
 }
 
 /// A TOML error with its line and column, and the name that is like the unknown one.
 fn in_one_line(text: &str, error: &toml::de::Error) -> String {
     let mut message = error.message().replace('\n', "; ");
-    // "unknown field `selct`, expected one of `select`, `ignore`": serde has the names in this text only.
+    // "unknown field `selct`, expected one of `select`, `ignore`": serde has the names in this text
+    // only.
     let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     if let [unknown, known @ ..] = names.as_slice()
         && message.starts_with("unknown ")
@@ -187,9 +233,17 @@ impl FilePattern {
     /// If the pattern is not valid.
     pub fn new(folder: &Path, pattern: &str) -> Result<FilePattern, BadPattern> {
         let of_paths = pattern.trim_end_matches('/').contains('/');
-        let plain: PathBuf = Path::new(pattern).components().filter(|part| *part != Component::CurDir).collect();
+        let plain: PathBuf = Path::new(pattern)
+            .components()
+            .filter(|part| *part != Component::CurDir)
+            .collect();
         let text = pattern.to_owned();
-        Ok(FilePattern { text, folder: absolute(folder), pattern: patterns::of_paths(&plain.to_string_lossy())?, of_paths })
+        Ok(FilePattern {
+            text,
+            folder: absolute(folder),
+            pattern: patterns::of_paths(&plain.to_string_lossy())?,
+            of_paths,
+        })
     }
 
     /// The pattern, as it was written.
@@ -203,19 +257,31 @@ impl FilePattern {
     pub fn matches(&self, path: &Path) -> bool {
         let path = absolute(path);
         let inside = path.strip_prefix(&self.folder).unwrap_or(&path);
-        let mut paths = inside.ancestors().filter(|path| !path.as_os_str().is_empty());
+        let mut paths = inside
+            .ancestors()
+            .filter(|path| !path.as_os_str().is_empty());
         match self.of_paths {
             true => paths.any(|path| self.pattern.is_match(path)),
-            false => paths.any(|path| path.file_name().is_some_and(|name| self.pattern.is_match(name))),
+            false => paths.any(|path| {
+                path.file_name()
+                    .is_some_and(|name| self.pattern.is_match(name))
+            }),
         }
     }
 }
 
 /// The absolute path, without `.` and `..`; links are not resolved.
 pub(super) fn absolute(path: &Path) -> PathBuf {
-    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let path = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    };
     let mut plain = PathBuf::new();
-    for part in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {
+    for part in std::path::absolute(path)
+        .unwrap_or_else(|_| path.to_owned())
+        .components()
+    {
         match part {
             Component::ParentDir => {
                 plain.pop();

@@ -13,14 +13,15 @@ use crate::elements::packed::{self, size};
 use crate::graph::ValueId;
 use crate::tensor::{CASTS_OF_EACH, Content, Data, Tensor};
 
-/// Elements per block between two casts: few enough for the cache, and a whole number of bytes in every packing.
+/// Elements per block between two casts: few enough for the cache, and a whole number of bytes in
+/// every packing.
 const BLOCK: Threshold = Threshold::new("block of a tally", 8192).multiple_of(8);
 /// Elements per unit of work of a thread.
 const PART: Threshold = Threshold::new("part of a tally", 128 * BLOCK.usual()).multiple_of(8);
 
 impl Subject<'_> {
-    /// The values of a constant, or of the results of casts of a constant, if ONNX defines them; `None` if the value is
-    /// neither, or if the allowance for computing casts is used up.
+    /// The values of a constant, or of the results of casts of a constant, if ONNX defines them;
+    /// `None` if the value is neither, or if the allowance for computing casts is used up.
     #[must_use]
     pub fn known_values(&self, value: ValueId) -> Option<Content> {
         let mut kernels = Vec::new();
@@ -39,11 +40,14 @@ impl Subject<'_> {
         if kernels.is_empty() {
             return Some(constant);
         }
-        let content = kernels.into_iter().rev().try_fold(constant, |content, kernel| {
-            let may_be_cast = self.allowance.borrow_mut().take(at, content.bytes());
-            let (content, summary) = may_be_cast.then(|| content.cast(kernel))?.ok()?;
-            summary.is_defined().then_some(content)
-        })?;
+        let content = kernels
+            .into_iter()
+            .rev()
+            .try_fold(constant, |content, kernel| {
+                let may_be_cast = self.allowance.borrow_mut().take(at, content.bytes());
+                let (content, summary) = may_be_cast.then(|| content.cast(kernel))?.ok()?;
+                summary.is_defined().then_some(content)
+            })?;
         Some(content.computed())
     }
 
@@ -51,13 +55,16 @@ impl Subject<'_> {
     #[must_use]
     pub fn constant(&self, value: ValueId) -> Option<Content> {
         let constant = self.model.constant(value).ok()?;
-        let content = Tensor::read(&constant.tensor).ok()?.load(self.model.data()).ok()?;
+        let content = Tensor::read(&constant.tensor)
+            .ok()?
+            .load(self.model.data())
+            .ok()?;
         Some(content.with_cancel(&self.model.control().cancel))
     }
 }
 
-/// Counts the elements of a constant for which `is_source` is true and whose results satisfy `is_result`. For a string,
-/// `is_source` receives its number as a DOUBLE.
+/// Counts the elements of a constant for which `is_source` is true and whose results satisfy
+/// `is_result`. For a string, `is_source` receives its number as a DOUBLE.
 #[must_use]
 pub fn tally(
     constant: &Content,
@@ -77,12 +84,19 @@ pub fn tally(
             return Tally::default();
         }
         let elements = of_part.min(all - first);
-        let source = source.part(size(cast.from().bits(), first) as u64..size(cast.from().bits(), first + elements) as u64);
+        let source = source.part(
+            size(cast.from().bits(), first) as u64
+                ..size(cast.from().bits(), first + elements) as u64,
+        );
         let mut tally = tally_part(&converter, &source, elements, &results, &is_source);
         tally.first = tally.first.map(|index| first as u64 + index);
         tally
     };
-    let join = |all: Tally, next: Tally| Tally { count: all.count + next.count, first: all.first.or(next.first), ..all };
+    let join = |all: Tally, next: Tally| Tally {
+        count: all.count + next.count,
+        first: all.first.or(next.first),
+        ..all
+    };
     parallel::map_and_join(all.div_ceil(of_part), |index| part(index * of_part), join)
 }
 
@@ -94,11 +108,18 @@ pub fn element(constant: &Content, index: u64) -> String {
         Data::Numbers(raw, _) => {
             // Eight elements of any packing begin and end at bytes.
             let (bits, first) = (constant.dtype().bits(), index / 8 * 8);
-            let few = raw.part(size(bits, first) as u64..size(bits, constant.elements().min(first + 8)) as u64);
+            let few = raw.part(
+                size(bits, first) as u64..size(bits, constant.elements().min(first + 8)) as u64,
+            );
             number(constant.dtype(), packed::get(bits, &few, index - first))
         }
         Data::Strings(strings) => {
-            format!("\"{}\"", strings.get(index).map_or_else(Default::default, |text| String::from_utf8_lossy(text)))
+            format!(
+                "\"{}\"",
+                strings
+                    .get(index)
+                    .map_or_else(Default::default, |text| String::from_utf8_lossy(text))
+            )
         }
     }
 }
@@ -108,9 +129,16 @@ pub fn element(constant: &Content, index: u64) -> String {
 pub fn number(dtype: DType, bits: u64) -> String {
     let text = || {
         let cast = Cast::new(dtype, DType::String, Rules::default());
-        cast.map(|cast| cast::format_strings(&cast, &bits.to_le_bytes(), 1).0.concat())
+        cast.map(|cast| {
+            cast::format_strings(&cast, &bits.to_le_bytes(), 1)
+                .0
+                .concat()
+        })
     };
-    let plain = match (dtype.class(), Cast::new(dtype, DType::Double, Rules::default())) {
+    let plain = match (
+        dtype.class(),
+        Cast::new(dtype, DType::Double, Rules::default()),
+    ) {
         (Class::Float, _) if dtype == DType::Float => plain(f32::from_bits(bits as u32)),
         (Class::Float, Ok(cast)) => plain(f64::from_bits(convert_element(&cast, bits).0)),
         _ => text().unwrap_or_else(|_| format!("{bits:#x}")),
@@ -143,16 +171,28 @@ struct Results<F> {
 impl<F: Fn(u64) -> bool> Results<F> {
     fn new(dtype: DType, is_meant: F) -> Results<F> {
         let bits = dtype.bits();
-        let table = if matches!(bits, 8 | 16) { (0..1 << bits).map(&is_meant).collect() } else { Vec::new() };
-        Results { bits, table, is_meant }
+        let table = if matches!(bits, 8 | 16) {
+            (0..1 << bits).map(&is_meant).collect()
+        } else {
+            Vec::new()
+        };
+        Results {
+            bits,
+            table,
+            is_meant,
+        }
     }
 
     /// Whether a block may have one.
     fn may_be_in(&self, block: &[u8]) -> bool {
         match self.bits {
-            8 => block.iter().fold(false, |found, &code| found | self.table[usize::from(code)]),
+            8 => block
+                .iter()
+                .fold(false, |found, &code| found | self.table[usize::from(code)]),
             16 => {
-                let codes = block.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+                let codes = block
+                    .chunks_exact(2)
+                    .map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
                 codes.fold(false, |found, code| found | self.table[usize::from(code)])
             }
             _ => true,
@@ -180,7 +220,9 @@ fn tally_part(
             continue;
         }
         for index in 0..count {
-            if (results.is_meant)(packed::get(to, target, index)) && is_source(packed::get(from, source, index)) {
+            if (results.is_meant)(packed::get(to, target, index))
+                && is_source(packed::get(from, source, index))
+            {
                 tally.count += 1;
                 tally.first = tally.first.or(Some((first + index) as u64));
             }
@@ -190,17 +232,35 @@ fn tally_part(
 }
 
 /// `None` if a string is not a number.
-fn tally_strings(strings: &[Bytes], cast: &Cast, is_result: impl Fn(u64) -> bool, is_source: impl Fn(u64) -> bool) -> Tally {
-    let to_double = Cast::new(DType::String, DType::Double, Rules::default()).expect("the latest opset has this cast");
-    let (Ok((sources, _)), Ok((results, _))) = (cast::parse_strings(&to_double, strings), cast::parse_strings(cast, strings))
-    else {
+fn tally_strings(
+    strings: &[Bytes],
+    cast: &Cast,
+    is_result: impl Fn(u64) -> bool,
+    is_source: impl Fn(u64) -> bool,
+) -> Tally {
+    let to_double = Cast::new(DType::String, DType::Double, Rules::default())
+        .expect("the latest opset has this cast");
+    let (Ok((sources, _)), Ok((results, _))) = (
+        cast::parse_strings(&to_double, strings),
+        cast::parse_strings(cast, strings),
+    ) else {
         return Tally::default();
     };
     let is_meant = |&index: &usize| {
-        let (source, result) = (packed::get(64, &sources, index), packed::get(cast.to().bits(), &results, index));
+        let (source, result) = (
+            packed::get(64, &sources, index),
+            packed::get(cast.to().bits(), &results, index),
+        );
         is_result(result) && is_source(source)
     };
-    let mut meant = (0..strings.len()).filter(is_meant).map(|index| index as u64).peekable();
+    let mut meant = (0..strings.len())
+        .filter(is_meant)
+        .map(|index| index as u64)
+        .peekable();
     let first = meant.peek().copied();
-    Tally { first, count: meant.count() as u64, ..Tally::default() }
+    Tally {
+        first,
+        count: meant.count() as u64,
+        ..Tally::default()
+    }
 }

@@ -16,8 +16,9 @@ use crate::graph::{Body, Model, NodeId, ScopeId, ValueId};
 use crate::onnx_text;
 use crate::protobuf::Kept;
 
-/// A finding that does not refer to the model. A model may have one for each of its nodes, so its size matters: what many findings of a
-/// model have in common is shared, and paths are made of a name when they are printed.
+/// A finding that does not refer to the model. A model may have one for each of its nodes, so its
+/// size matters: what many findings of a model have in common is shared, and paths are made of a
+/// name when they are printed.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     /// The rule.
@@ -82,11 +83,19 @@ pub(super) struct Places<'m> {
 impl<'m> Places<'m> {
     /// Those of the model in this file.
     pub fn new(path: &str) -> Places<'m> {
-        Places { path: path.into(), scopes: HashMap::default(), places: HashMap::default() }
+        Places {
+            path: path.into(),
+            scopes: HashMap::default(),
+            places: HashMap::default(),
+        }
     }
 
     fn scope(&mut self, model: &Model, scope: ScopeId) -> Arc<str> {
-        Arc::clone(self.scopes.entry(scope).or_insert_with(|| model.scope_path(scope).into()))
+        Arc::clone(
+            self.scopes
+                .entry(scope)
+                .or_insert_with(|| model.scope_path(scope).into()),
+        )
     }
 
     fn place(&mut self, model: &'m Model, at: Place) -> Arc<Shared> {
@@ -99,14 +108,19 @@ impl<'m> Places<'m> {
             return Arc::clone(known);
         }
         let scope = key.0.map(|scope| self.scope(model, scope));
-        let shared = Arc::new(Shared { path: Arc::clone(&self.path), scope, op: key.1.map(Box::from) });
+        let shared = Arc::new(Shared {
+            path: Arc::clone(&self.path),
+            scope,
+            op: key.1.map(Box::from),
+        });
         self.places.insert(key, Arc::clone(&shared));
         shared
     }
 }
 
 impl Diagnostic {
-    /// `text` is that of the node that the finding is about, by [`node_text`]; empty if it is not about a node.
+    /// `text` is that of the node that the finding is about, by [`node_text`]; empty if it is not
+    /// about a node.
     pub(super) fn new<'m>(
         model: &'m Model,
         places: &mut Places<'m>,
@@ -116,7 +130,12 @@ impl Diagnostic {
     ) -> Diagnostic {
         let (subject, name, position, bytes) = match at {
             Place::Model => (SubjectKind::Model, "".into(), 0, None),
-            Place::Value(_, value) => (SubjectKind::Value, model.name(value).into(), 0, value_region(model, value)),
+            Place::Value(_, value) => (
+                SubjectKind::Value,
+                model.name(value).into(),
+                0,
+                value_region(model, value),
+            ),
             Place::Node(node) => {
                 let proto = model.node(node);
                 let output = proto.output.iter().find(|output| !output.is_empty());
@@ -191,27 +210,39 @@ impl Diagnostic {
         self.is_about_node().then_some(&self.text)
     }
 
-    /// The place in the file, if the finding is about a node or value that is as it was in the file.
+    /// The place in the file, if the finding is about a node or value that is as it was in the
+    /// file.
     #[must_use]
     pub fn bytes(&self) -> Option<Region> {
         self.bytes
     }
 
-    /// A name for the finding that stays the same while the model changes elsewhere: it depends on the path of the file, the rule, and
-    /// the name of the node or value, or of what an unnamed node produces.
+    /// A name for the finding that stays the same while the model changes elsewhere: it depends on
+    /// the path of the file, the rule, and the name of the node or value, or of what an unnamed
+    /// node produces.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        fingerprint(&[&self.path().replace('\\', "/"), self.code(), &self.identity()])
+        fingerprint(&[
+            &self.path().replace('\\', "/"),
+            self.code(),
+            &self.identity(),
+        ])
     }
 
     /// The subject of the finding, apart from the file: see [`Diagnostic::fingerprint`].
     #[must_use]
     pub fn identity(&self) -> String {
         let mut identity = match self.subject {
-            // The path of an unnamed node has its position, which changes with any node before it: what it produces is better.
-            SubjectKind::UnnamedNode => {
-                [self.scope().unwrap_or_default(), "/", &self.name, ":", self.op().unwrap_or_default()].concat()
-            }
+            // The path of an unnamed node has its position, which changes with any node before it:
+            // what it produces is better.
+            SubjectKind::UnnamedNode => [
+                self.scope().unwrap_or_default(),
+                "/",
+                &self.name,
+                ":",
+                self.op().unwrap_or_default(),
+            ]
+            .concat(),
             _ => self.place(),
         };
         if self.number > 1 {
@@ -228,7 +259,11 @@ impl Diagnostic {
             SubjectKind::Model => "model".to_owned(),
             SubjectKind::Value | SubjectKind::NamedNode => [scope, "/", &self.name].concat(),
             SubjectKind::UnnamedNode | SubjectKind::AnonymousNode => {
-                format!("{scope}/#{}:{}", self.position, shortened(self.op().unwrap_or_default()))
+                format!(
+                    "{scope}/#{}:{}",
+                    self.position,
+                    shortened(self.op().unwrap_or_default())
+                )
             }
         }
     }
@@ -261,7 +296,11 @@ impl Serialize for Diagnostic {
 /// A node in a line, however large it is.
 pub(super) fn node_text(model: &Model, node: NodeId) -> String {
     let text = onnx_text::print_node(model.node(node));
-    if text.len() <= LONGEST_TEXT && !text.contains('\n') { text } else { shown(&text) }
+    if text.len() <= LONGEST_TEXT && !text.contains('\n') {
+        text
+    } else {
+        shown(&text)
+    }
 }
 
 /// Findings of one rule about one thing are told apart by their number.
@@ -271,7 +310,11 @@ pub(super) fn count_equals(found: &mut [Diagnostic]) {
     let hasher = RandomState::default();
     let mut newest: HashTable<usize> = HashTable::with_capacity(found.len());
     for (index, hash) in hashes.iter().enumerate() {
-        let slot = newest.entry(hasher.hash_one(hash), |&other| hashes[other] == *hash, |&other| hasher.hash_one(hashes[other]));
+        let slot = newest.entry(
+            hasher.hash_one(hash),
+            |&other| hashes[other] == *hash,
+            |&other| hasher.hash_one(hashes[other]),
+        );
         match slot {
             Entry::Occupied(mut before) => {
                 found[index].number = found[*before.get()].number + 1;
@@ -284,8 +327,8 @@ pub(super) fn count_equals(found: &mut [Diagnostic]) {
     }
 }
 
-/// A short name for a list of texts that is the same on every machine and in every version: 64 bits of FNV-1a over the texts, each
-/// followed by a zero, in hexadecimal.
+/// A short name for a list of texts that is the same on every machine and in every version: 64 bits
+/// of FNV-1a over the texts, each followed by a zero, in hexadecimal.
 #[must_use]
 pub fn fingerprint(parts: &[&str]) -> String {
     format!("{:016x}", hash(parts))
@@ -293,7 +336,9 @@ pub fn fingerprint(parts: &[&str]) -> String {
 
 fn hash(parts: &[&str]) -> u64 {
     let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
-    bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3))
+    bytes.fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+    })
 }
 
 /// The first line, and not too much of it.
@@ -317,5 +362,8 @@ fn value_region(model: &Model, value: ValueId) -> Option<Region> {
 
 /// The bytes of a message that is as it came.
 fn region<M>(message: &Kept<M>) -> Option<Region> {
-    message.source().map(|source| Region { offset: message.offset(), length: source.len() as u64 })
+    message.source().map(|source| Region {
+        offset: message.offset(),
+        length: source.len() as u64,
+    })
 }

@@ -1,7 +1,7 @@
 //! Findings of rules.
 //!
-//! A report stores what cannot be derived: equal messages are shared, and paths, identities and fingerprints are made when they are
-//! printed.
+//! A report stores what cannot be derived: equal messages are shared, and paths, identities and
+//! fingerprints are made when they are printed.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::graph::{Edit, Model, NodeId, ScopeId, ValueId};
 
-/// An occurrence of a rule's pattern. A model may have one for each of its nodes, so its size matters.
+/// An occurrence of a rule's pattern. A model may have one for each of its nodes, so its size
+/// matters.
 #[derive(Debug)]
 pub struct Finding {
     /// The place.
@@ -58,32 +59,55 @@ pub enum Safety {
 impl Finding {
     /// A finding at a node.
     pub fn at_node(node: NodeId, message: impl Into<Arc<str>>) -> Finding {
-        Finding { at: Place::Node(node), message: message.into(), fix: None }
+        Finding {
+            at: Place::Node(node),
+            message: message.into(),
+            fix: None,
+        }
     }
 
     /// A finding about a value that no node produces.
     pub fn at_value(model: &Model, value: ValueId, message: impl Into<Arc<str>>) -> Finding {
-        Finding { at: Place::Value(model.scope_of(value), value), message: message.into(), fix: None }
+        Finding {
+            at: Place::Value(model.scope_of(value), value),
+            message: message.into(),
+            fix: None,
+        }
     }
 
     /// A finding about the model as a whole.
     pub fn at_model(message: impl Into<Arc<str>>) -> Finding {
-        Finding { at: Place::Model, message: message.into(), fix: None }
+        Finding {
+            at: Place::Model,
+            message: message.into(),
+            fix: None,
+        }
     }
 
     /// The finding with a fix that preserves the model's meaning.
     #[must_use]
     pub fn with_safe_fix(self, what: impl Into<String>, edits: Vec<Edit>) -> Finding {
-        self.with_fix(Fix { safety: Safety::Safe, what: what.into(), edits })
+        self.with_fix(Fix {
+            safety: Safety::Safe,
+            what: what.into(),
+            edits,
+        })
     }
 
     /// The finding with a fix that requires review.
     #[must_use]
     pub fn with_unsafe_fix(self, what: impl Into<String>, edits: Vec<Edit>) -> Finding {
-        self.with_fix(Fix { safety: Safety::Unsafe, what: what.into(), edits })
+        self.with_fix(Fix {
+            safety: Safety::Unsafe,
+            what: what.into(),
+            edits,
+        })
     }
 
     fn with_fix(self, fix: Fix) -> Finding {
-        Finding { fix: Some(Box::new(fix)), ..self }
+        Finding {
+            fix: Some(Box::new(fix)),
+            ..self
+        }
     }
 }

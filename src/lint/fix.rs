@@ -38,18 +38,28 @@ impl Classified for FixError {
     }
 }
 
-/// Applies the safe fixes of findings that are not in the baseline, and the unsafe fixes if they are allowed.
+/// Applies the safe fixes of findings that are not in the baseline, and the unsafe fixes if they
+/// are allowed.
 ///
-/// Each round applies all fixes that do not conflict, and then lints the model again. The fix of a finding that a more specific
-/// one hides in reports is applied too.
+/// Each round applies all fixes that do not conflict, and then lints the model again. The fix of a
+/// finding that a more specific one hides in reports is applied too.
 ///
 /// # Errors
 /// If a rule has a bug.
-pub fn fix(mut model: Model, job: &Job, allowed: Safety, known: &Baseline) -> Result<Fixed, FixError> {
-    let job = &Job { overlapping: Overlapping::Shown, ..*job };
+pub fn fix(
+    mut model: Model,
+    job: &Job,
+    allowed: Safety,
+    known: &Baseline,
+) -> Result<Fixed, FixError> {
+    let job = &Job {
+        overlapping: Overlapping::Shown,
+        ..*job
+    };
     let mut fixed = Vec::new();
-    // Detects cycles by Brent's algorithm: the model is compared with that of the last round whose number is a power of two. A
-    // cycle of any start and length repeats that model; many rounds without a cycle do not.
+    // Detects cycles by Brent's algorithm: the model is compared with that of the last round whose
+    // number is a power of two. A cycle of any start and length repeats that model; many rounds
+    // without a cycle do not.
     let mut earlier = None;
     for number in 1_u64.. {
         let found = known.filter(lint(&model, job));
@@ -57,8 +67,14 @@ pub fn fix(mut model: Model, job: &Job, allowed: Safety, known: &Baseline) -> Re
         if round.is_empty() {
             break;
         }
-        let edits = round.iter().flat_map(|found| found.fix.iter().flat_map(|fix| fix.edits.clone())).collect();
-        model = model.apply(edits).map_err(|reason| FixError::Refused { code: codes(&round), reason })?;
+        let edits = round
+            .iter()
+            .flat_map(|found| found.fix.iter().flat_map(|fix| fix.edits.clone()))
+            .collect();
+        model = model.apply(edits).map_err(|reason| FixError::Refused {
+            code: codes(&round),
+            reason,
+        })?;
         fixed.extend(round);
         if earlier.as_ref() == Some(model.proto()) {
             return Err(FixError::NotConverged(codes(&fixed)));
@@ -96,7 +112,8 @@ enum Claim {
     Rewired(NodeId),
     /// An input that it rewires, by node and index.
     Input(NodeId, u32),
-    /// A node with a changed or rewired node in a subgraph: replacing this too would lose one of the changes.
+    /// A node with a changed or rewired node in a subgraph: replacing this too would lose one of
+    /// the changes.
     Owner(NodeId),
     /// A node that it removes.
     Removed(NodeId),
@@ -115,7 +132,13 @@ impl Claim {
     fn conflicts(self, taken: &HashSet<Claim>) -> bool {
         let is_taken = |claim| taken.contains(&claim);
         match self {
-            Claim::Changed(node) => [Claim::Changed(node), Claim::Rewired(node), Claim::Owner(node)].into_iter().any(is_taken),
+            Claim::Changed(node) => [
+                Claim::Changed(node),
+                Claim::Rewired(node),
+                Claim::Owner(node),
+            ]
+            .into_iter()
+            .any(is_taken),
             Claim::Rewired(node) | Claim::Owner(node) => is_taken(Claim::Changed(node)),
             Claim::Removed(node) => is_taken(Claim::Needed(node)),
             Claim::Needed(node) => is_taken(Claim::Removed(node)),
@@ -133,20 +156,35 @@ fn claims(model: &Model, edits: &[Edit]) -> Vec<Claim> {
                 if with.is_empty() {
                     claims.push(Claim::Removed(*node));
                 }
-                let old: HashSet<&str> = model.node(*node).input.iter().map(String::as_str).collect();
+                let old: HashSet<&str> =
+                    model.node(*node).input.iter().map(String::as_str).collect();
                 let with = with.get();
-                let new = with.iter().flat_map(|new| &new.input).filter(|name| !old.contains(name.as_str()));
-                let producers = new.filter_map(|name| model.producer(model.lookup(node.scope, name)?));
+                let new = with
+                    .iter()
+                    .flat_map(|new| &new.input)
+                    .filter(|name| !old.contains(name.as_str()));
+                let producers =
+                    new.filter_map(|name| model.producer(model.lookup(node.scope, name)?));
                 claims.extend(producers.map(Claim::Needed));
             }
             Edit::Rewire { from, to } => {
-                claims.extend(model.uses(*from).flat_map(|(user, input)| [Claim::Rewired(user), Claim::Input(user, input)]));
+                claims.extend(
+                    model.uses(*from).flat_map(|(user, input)| {
+                        [Claim::Rewired(user), Claim::Input(user, input)]
+                    }),
+                );
                 claims.extend(model.producer(*to).map(Claim::Needed));
             }
             Edit::Declare { value, .. } => claims.push(Claim::Value(*value)),
-            Edit::ReplaceTensor { place, .. } | Edit::CastTensor { place, .. } => claims.push(Claim::Tensor(*place)),
-            Edit::RenameInput { node, input, .. } => claims.extend([Claim::Rewired(*node), Claim::Input(*node, *input)]),
-            Edit::RenameOutput { node, .. } | Edit::SetAttribute { node, .. } => claims.push(Claim::Changed(*node)),
+            Edit::ReplaceTensor { place, .. } | Edit::CastTensor { place, .. } => {
+                claims.push(Claim::Tensor(*place))
+            }
+            Edit::RenameInput { node, input, .. } => {
+                claims.extend([Claim::Rewired(*node), Claim::Input(*node, *input)])
+            }
+            Edit::RenameOutput { node, .. } | Edit::SetAttribute { node, .. } => {
+                claims.push(Claim::Changed(*node))
+            }
             Edit::AddInitializer { .. }
             | Edit::InsertNodes { .. }
             | Edit::DeclareNew { .. }
@@ -166,7 +204,10 @@ fn claims(model: &Model, edits: &[Edit]) -> Vec<Claim> {
         Claim::Changed(node) | Claim::Rewired(node) => Some(*node),
         _ => None,
     });
-    let owners: Vec<Claim> = owners.flat_map(|node| model.owners(node.scope)).map(Claim::Owner).collect();
+    let owners: Vec<Claim> = owners
+        .flat_map(|node| model.owners(node.scope))
+        .map(Claim::Owner)
+        .collect();
     claims.extend(owners);
     claims
 }

@@ -1,7 +1,8 @@
 //! Checks a model with rules, each of which finds a pattern that is an error or undesirable.
 //!
-//! A rule is one file in `rules/`, its `mod` line and one line in [`RULES`]; its `docs` are what `recast explain` prints and SARIF
-//! carries. A rule knows nothing of severities a user overrides, of output formats or of exit codes.
+//! A rule is one file in `rules/`, its `mod` line and one line in [`RULES`]; its `docs` are what
+//! `recast explain` prints and SARIF carries. A rule knows nothing of severities a user overrides,
+//! of output formats or of exit codes.
 
 mod baseline;
 mod config;
@@ -66,12 +67,19 @@ pub enum Overlapping {
     Shown,
 }
 
-/// Lints a model. The diagnostics are in the order of the model; those of the model as a whole and of its values come first.
+/// Lints a model. The diagnostics are in the order of the model; those of the model as a whole and
+/// of its values come first.
 #[must_use]
 pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     let found = find(model, job);
     let mut diagnostics = Vec::with_capacity(found.len());
-    in_waves(&mut diagnostics, found, PART.get(), |_, part| describe(model, job.path, part), Extend::extend);
+    in_waves(
+        &mut diagnostics,
+        found,
+        PART.get(),
+        |_, part| describe(model, job.path, part),
+        Extend::extend,
+    );
     diagnostic::count_equals(&mut diagnostics);
     diagnostics
 }
@@ -82,8 +90,13 @@ const PART: Threshold = Threshold::new("part of findings", 512);
 fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
     let mut places = Places::new(path);
     let mut last = (Place::Model, String::new());
-    let describe = |Found { finding, rule, severity }| {
-        // The text of a node takes as long as the node is large: one text serves all findings about it.
+    let describe = |Found {
+                        finding,
+                        rule,
+                        severity,
+                    }| {
+        // The text of a node takes as long as the node is large: one text serves all findings about
+        // it.
         if last.0 != finding.at {
             let text = match finding.at {
                 Place::Node(node) => diagnostic::node_text(model, node),
@@ -121,7 +134,11 @@ fn find(model: &Model, job: &Job) -> Vec<Found> {
                 if Arc::strong_count(&finding.message) == 1 {
                     finding.message = messages.shared(finding.message);
                 }
-                found.push(Found { finding, rule, severity });
+                found.push(Found {
+                    finding,
+                    rule,
+                    severity,
+                });
             }
         }
         counter.add(1);
@@ -136,7 +153,10 @@ fn find(model: &Model, job: &Job) -> Vec<Found> {
 /// Removes findings about a node that a more specific rule reports too.
 fn hide_less_specific(found: &mut Vec<Found>) {
     for (specific, general) in rules::MORE_SPECIFIC {
-        let reported = found.iter().filter(|one| one.rule == *specific).map(|one| one.finding.at);
+        let reported = found
+            .iter()
+            .filter(|one| one.rule == *specific)
+            .map(|one| one.finding.at);
         let reported: BTreeSet<Place> = reported.collect();
         if !reported.is_empty() {
             found.retain(|one| one.rule != *general || !reported.contains(&one.finding.at));

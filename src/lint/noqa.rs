@@ -1,5 +1,6 @@
-//! Suppressions in the model: `recast.noqa` in the `metadata_props` of the model, a graph, a function, a node, an initializer
-//! or a declared value. Its value lists codes, prefixes of codes, or ALL.
+//! Suppressions in the model: `recast.noqa` in the `metadata_props` of the model, a graph, a
+//! function, a node, an initializer or a declared value. Its value lists codes, prefixes of codes,
+//! or ALL.
 
 use super::subject::body_metadata;
 use super::{Place, Rule, Selector};
@@ -22,7 +23,10 @@ pub enum Noqa {
 
 /// Whether the model suppresses a rule's findings at a place.
 pub(super) fn is_suppressed(model: &Model, at: Place, rule: &Rule) -> bool {
-    let names_rule = |word: &str| word.parse::<Selector>().is_ok_and(|selector| selector.matches(rule));
+    let names_rule = |word: &str| {
+        word.parse::<Selector>()
+            .is_ok_and(|selector| selector.matches(rule))
+    };
     let suppresses = |entries: &[StringStringEntryProto]| words(entries).any(names_rule);
     if suppresses(&model.proto().metadata_props) {
         return true;
@@ -31,15 +35,26 @@ pub(super) fn is_suppressed(model: &Model, at: Place, rule: &Rule) -> bool {
         Place::Model => return false,
         Place::Node(node) => (suppresses(&model.node(node).metadata_props), node.scope),
         Place::Value(scope, value) => {
-            let tensor = model.initializer(value).is_some_and(|tensor| suppresses(&tensor.metadata_props));
-            (tensor || model.declared(value).is_some_and(|info| suppresses(&info.metadata_props)), scope)
+            let tensor = model
+                .initializer(value)
+                .is_some_and(|tensor| suppresses(&tensor.metadata_props));
+            (
+                tensor
+                    || model
+                        .declared(value)
+                        .is_some_and(|info| suppresses(&info.metadata_props)),
+                scope,
+            )
         }
     };
     own || scope_and_enclosing(model, scope).any(suppresses)
 }
 
 /// The metadata of a scope, of the node that owns it, and of the enclosing scopes.
-fn scope_and_enclosing(model: &Model, scope: ScopeId) -> impl Iterator<Item = &[StringStringEntryProto]> {
+fn scope_and_enclosing(
+    model: &Model,
+    scope: ScopeId,
+) -> impl Iterator<Item = &[StringStringEntryProto]> {
     let scopes = std::iter::successors(Some(scope), |&inner| model.enclosing(inner));
     scopes.flat_map(|scope| {
         let owner = match model.scope_kind(scope) {
@@ -52,10 +67,17 @@ fn scope_and_enclosing(model: &Model, scope: ScopeId) -> impl Iterator<Item = &[
 
 /// The words of entries that name no rule.
 pub(super) fn unknown_rules(entries: &[StringStringEntryProto]) -> Vec<&str> {
-    words(entries).filter(|word| word.parse::<Selector>().is_err()).collect()
+    words(entries)
+        .filter(|word| word.parse::<Selector>().is_err())
+        .collect()
 }
 
 fn words(entries: &[StringStringEntryProto]) -> impl Iterator<Item = &str> {
-    let values = entries.iter().filter(|entry| entry.key() == KEY).map(|entry| entry.value());
-    values.flat_map(|value| value.split([',', ' ', '\n', '\t'])).filter(|word| !word.is_empty())
+    let values = entries
+        .iter()
+        .filter(|entry| entry.key() == KEY)
+        .map(|entry| entry.value());
+    values
+        .flat_map(|value| value.split([',', ' ', '\n', '\t']))
+        .filter(|word| !word.is_empty())
 }

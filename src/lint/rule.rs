@@ -9,8 +9,8 @@ use crate::base::choice::choice;
 
 /// A rule: a pattern, the function that finds it, and its documentation.
 ///
-/// A rule of this crate is a file in `rules/` and a line in [`RULES`](super::RULES). A rule of another crate is added to a
-/// selection:
+/// A rule of this crate is a file in `rules/` and a line in [`RULES`](super::RULES). A rule of
+/// another crate is added to a selection:
 ///
 /// ```
 /// use onnx_recast::lint::{Finding, Rule, Selected, Selection, Severity};
@@ -90,7 +90,14 @@ impl Rule {
         docs: &'static str,
         check: fn(&Subject) -> Vec<Finding>,
     ) -> Rule {
-        Rule { code, name, severity, selected, docs, check }
+        Rule {
+            code,
+            name,
+            severity,
+            selected,
+            docs,
+            check,
+        }
     }
 
     /// The first line of the documentation, a sentence.
@@ -103,7 +110,12 @@ impl Rule {
     #[must_use]
     pub fn section(&self, heading: &str) -> Option<&'static str> {
         let mut sections = self.docs.split("\n## ");
-        sections.find_map(|section| section.strip_prefix(heading)?.strip_prefix('\n').map(str::trim))
+        sections.find_map(|section| {
+            section
+                .strip_prefix(heading)?
+                .strip_prefix('\n')
+                .map(str::trim)
+        })
     }
 }
 

@@ -34,7 +34,8 @@ fn remedy(unknown: &str) -> String {
     }
 }
 
-/// The settings of one source: a configuration file, or the command line, which is applied after it.
+/// The settings of one source: a configuration file, or the command line, which is applied after
+/// it.
 #[derive(Clone, Debug, Default)]
 pub struct Layer {
     /// Replaces the selected rules.
@@ -53,18 +54,29 @@ impl Selection {
     /// The default selection with these layers of settings applied in order.
     #[must_use]
     pub fn of<'l>(layers: impl IntoIterator<Item = &'l Layer>) -> Selection {
-        let mut state: Vec<(&Rule, bool, Severity)> =
-            RULES.iter().map(|&rule| (rule, rule.selected == Selected::ByDefault, rule.severity)).collect();
+        let mut state: Vec<(&Rule, bool, Severity)> = RULES
+            .iter()
+            .map(|&rule| (rule, rule.selected == Selected::ByDefault, rule.severity))
+            .collect();
         let mut targets = &[][..];
         for layer in layers {
-            targets = if layer.targets.is_empty() { targets } else { &layer.targets };
+            targets = if layer.targets.is_empty() {
+                targets
+            } else {
+                &layer.targets
+            };
             for (rule, selected, severity) in &mut state {
                 *selected = layer.selects(rule).unwrap_or(*selected);
                 *severity = layer.severity_of(rule).unwrap_or(*severity);
             }
         }
         let selected = state.into_iter().filter(|(_, selected, _)| *selected);
-        Selection { rules: selected.map(|(rule, _, severity)| (rule, severity)).collect(), targets: targets.to_vec() }
+        Selection {
+            rules: selected
+                .map(|(rule, _, severity)| (rule, severity))
+                .collect(),
+            targets: targets.to_vec(),
+        }
     }
 
     /// The rules, sorted by code.
@@ -89,8 +101,14 @@ impl Selection {
     /// The selection without some rules.
     #[must_use]
     pub fn without(&self, ignored: &[Selector]) -> Selection {
-        let left = self.rules.iter().filter(|(rule, _)| !ignored.iter().any(|selector| selector.matches(rule)));
-        Selection { rules: left.copied().collect(), targets: self.targets.clone() }
+        let left = self
+            .rules
+            .iter()
+            .filter(|(rule, _)| !ignored.iter().any(|selector| selector.matches(rule)));
+        Selection {
+            rules: left.copied().collect(),
+            targets: self.targets.clone(),
+        }
     }
 }
 
@@ -104,7 +122,10 @@ impl Layer {
     /// Whether the layer selects or ignores a rule; `None` if it does neither.
     fn selects(&self, rule: &Rule) -> Option<bool> {
         let by_target = rule.selected == Selected::WithTarget && !self.targets.is_empty();
-        let on = longest(self.select.iter().flatten().chain(&self.extend_select), rule);
+        let on = longest(
+            self.select.iter().flatten().chain(&self.extend_select),
+            rule,
+        );
         let on = on.max(by_target.then_some(rule.code.len()));
         let off = longest(&self.ignore, rule);
         match (on, off) {
@@ -114,8 +135,13 @@ impl Layer {
     }
 
     fn severity_of(&self, rule: &Rule) -> Option<Severity> {
-        let matching = self.severity.iter().filter(|(selector, _)| selector.matches(rule));
-        matching.max_by_key(|(selector, _)| selector.prefix.len()).map(|&(_, severity)| severity)
+        let matching = self
+            .severity
+            .iter()
+            .filter(|(selector, _)| selector.matches(rule));
+        matching
+            .max_by_key(|(selector, _)| selector.prefix.len())
+            .map(|&(_, severity)| severity)
     }
 }
 
@@ -128,7 +154,11 @@ impl Selector {
 }
 
 fn longest<'s>(selectors: impl IntoIterator<Item = &'s Selector>, rule: &Rule) -> Option<usize> {
-    selectors.into_iter().filter(|selector| selector.matches(rule)).map(|selector| selector.prefix.len()).max()
+    selectors
+        .into_iter()
+        .filter(|selector| selector.matches(rule))
+        .map(|selector| selector.prefix.len())
+        .max()
 }
 
 impl FromStr for Selector {
@@ -138,10 +168,17 @@ impl FromStr for Selector {
     fn from_str(text: &str) -> Result<Selector, UnknownRule> {
         let text = text.trim();
         if text.eq_ignore_ascii_case("all") {
-            return Ok(Selector { prefix: String::new() });
+            return Ok(Selector {
+                prefix: String::new(),
+            });
         }
-        if let Some(rule) = RULES.iter().find(|rule| rule.name.eq_ignore_ascii_case(text)) {
-            return Ok(Selector { prefix: rule.code.to_owned() });
+        if let Some(rule) = RULES
+            .iter()
+            .find(|rule| rule.name.eq_ignore_ascii_case(text))
+        {
+            return Ok(Selector {
+                prefix: rule.code.to_owned(),
+            });
         }
         let prefix = text.to_ascii_uppercase();
         match RULES.iter().any(|rule| rule.code.starts_with(&prefix)) {

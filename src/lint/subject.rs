@@ -25,7 +25,8 @@ pub struct Subject<'m> {
     /// The remaining allowance for computing the results of casts of constants.
     pub(super) allowance: RefCell<Allowance<ValueId>>,
     quantizers: Vec<ResolvedQuantize>,
-    /// The words of `recast.noqa` entries that name no rule. A function, since rules do not depend on the table of rules.
+    /// The words of `recast.noqa` entries that name no rule. A function, since rules do not depend
+    /// on the table of rules.
     pub(super) unknown_rules: UnknownRules,
 }
 
@@ -47,7 +48,11 @@ pub struct ResolvedQuantize {
 
 impl<'m> Subject<'m> {
     /// Reads the casts of a model.
-    pub(super) fn new(model: &'m Model, targets: &'m [Runtime], unknown_rules: UnknownRules) -> Subject<'m> {
+    pub(super) fn new(
+        model: &'m Model,
+        targets: &'m [Runtime],
+        unknown_rules: UnknownRules,
+    ) -> Subject<'m> {
         let mut subject = Subject {
             model,
             targets,
@@ -57,7 +62,10 @@ impl<'m> Subject<'m> {
             quantizers: Vec::new(),
             unknown_rules,
         };
-        subject.quantizers = subject.nodes().filter_map(|node| read_quantizer(&subject, node)).collect();
+        subject.quantizers = subject
+            .nodes()
+            .filter_map(|node| read_quantizer(&subject, node))
+            .collect();
         subject
     }
 
@@ -99,8 +107,8 @@ impl<'m> Subject<'m> {
         self.casts.chains()
     }
 
-    /// A finding at each of the casts for which `describe` returns a message. It is called once for casts of one value with the
-    /// same result, so that each constant is read once.
+    /// A finding at each of the casts for which `describe` returns a message. It is called once for
+    /// casts of one value with the same result, so that each constant is read once.
     pub fn check_casts<'s>(
         &self,
         casts: impl Iterator<Item = &'s ResolvedCast<'m>>,
@@ -111,8 +119,18 @@ impl<'m> Subject<'m> {
     {
         let mut messages: HashMap<_, Option<Arc<str>>> = HashMap::new();
         let findings = casts.filter_map(|cast| {
-            let same = (cast.input, cast.from, cast.to, cast.saturate, cast.round_mode, cast.opset);
-            let message = messages.entry(same).or_insert_with(|| describe(cast).map(Arc::from)).clone()?;
+            let same = (
+                cast.input,
+                cast.from,
+                cast.to,
+                cast.saturate,
+                cast.round_mode,
+                cast.opset,
+            );
+            let message = messages
+                .entry(same)
+                .or_insert_with(|| describe(cast).map(Arc::from))
+                .clone()?;
             Some(Finding::at_node(cast.node, message))
         });
         findings.collect()
@@ -144,14 +162,30 @@ fn read_quantizer(subject: &Subject, node: NodeId) -> Option<ResolvedQuantize> {
     if !model.applies(node, "QuantizeLinear") {
         return None;
     }
-    let stated = model.attribute(node, "output_dtype").value().and_then(|attribute| read_type(attribute).ok());
-    let of_zero_point = || model.input(node, 2).and_then(|zero_point| subject.dtype(zero_point));
-    let of_result = || model.output(node, 0).and_then(|output| subject.dtype(output));
+    let stated = model
+        .attribute(node, "output_dtype")
+        .value()
+        .and_then(|attribute| read_type(attribute).ok());
+    let of_zero_point = || {
+        model
+            .input(node, 2)
+            .and_then(|zero_point| subject.dtype(zero_point))
+    };
+    let of_result = || {
+        model
+            .output(node, 0)
+            .and_then(|output| subject.dtype(output))
+    };
     let saturate = match model.attribute(node, "saturate") {
         Attribute::Absent => None,
         Attribute::Is(attribute) => Some(read_saturate(attribute).ok()?),
         Attribute::Unclear => return None,
     };
     let to = stated.or_else(of_zero_point).or_else(of_result)?;
-    Some(ResolvedQuantize { node, opset: model.opset(node.scope, "")?, to, saturate })
+    Some(ResolvedQuantize {
+        node,
+        opset: model.opset(node.scope, "")?,
+        to,
+        saturate,
+    })
 }

@@ -53,12 +53,14 @@ impl<'t> Lexer<'t> {
         if first == '"' {
             return self.quoted();
         }
-        let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+'));
+        let is_number =
+            |text: &str| text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+'));
         let length = match first {
             _ if is_number(rest) => {
                 let mut previous = ' ';
                 let in_number = |c: char| {
-                    let exponent_sign = matches!(c, '-' | '+') && matches!(previous, 'e' | 'E' | ' ');
+                    let exponent_sign =
+                        matches!(c, '-' | '+') && matches!(previous, 'e' | 'E' | ' ');
                     previous = c;
                     c.is_ascii_alphanumeric() || c == '.' || exponent_sign
                 };
@@ -89,7 +91,11 @@ impl<'t> Lexer<'t> {
     }
 
     pub fn expect(&mut self, sign: &str) -> Result<(), SyntaxError> {
-        if self.take(sign)? { Ok(()) } else { Err(self.expected(&format!("'{sign}'"))) }
+        if self.take(sign)? {
+            Ok(())
+        } else {
+            Err(self.expected(&format!("'{sign}'")))
+        }
     }
 
     /// A keyword or identifier.
@@ -124,7 +130,11 @@ impl<'t> Lexer<'t> {
     }
 
     /// Consumes the next token if it has a value; if not, `what` was expected.
-    fn read<T>(&mut self, what: &str, value: impl FnOnce(Token<'t>) -> Option<T>) -> Result<T, SyntaxError> {
+    fn read<T>(
+        &mut self,
+        what: &str,
+        value: impl FnOnce(Token<'t>) -> Option<T>,
+    ) -> Result<T, SyntaxError> {
         let before = self.position;
         value(self.next()?).ok_or_else(|| {
             self.position = before;
@@ -145,7 +155,10 @@ impl<'t> Lexer<'t> {
 
     pub fn error(&mut self, what: String) -> SyntaxError {
         self.skip_blanks();
-        SyntaxError { line: 1 + self.text[..self.position].matches('\n').count(), what }
+        SyntaxError {
+            line: 1 + self.text[..self.position].matches('\n').count(),
+            what,
+        }
     }
 
     fn quoted(&mut self) -> Result<Token<'t>, SyntaxError> {
@@ -163,8 +176,14 @@ impl<'t> Lexer<'t> {
                     Some((_, 'r')) => out.push('\r'),
                     Some((_, '0')) => out.push('\0'),
                     Some((_, 'u')) => {
-                        let digits: String = chars.by_ref().map(|(_, c)| c).take_while(|&c| c != '}').collect();
-                        let code = digits.strip_prefix('{').and_then(|digits| u32::from_str_radix(digits, 16).ok());
+                        let digits: String = chars
+                            .by_ref()
+                            .map(|(_, c)| c)
+                            .take_while(|&c| c != '}')
+                            .collect();
+                        let code = digits
+                            .strip_prefix('{')
+                            .and_then(|digits| u32::from_str_radix(digits, 16).ok());
                         match code.and_then(char::from_u32) {
                             Some(c) => out.push(c),
                             None => {

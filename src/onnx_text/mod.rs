@@ -13,11 +13,13 @@
 //! assert_eq!(model.graph.as_ref().unwrap().node[0].op_type(), "Cast");
 //! ```
 //!
-//! Supported: the headers of the model and of functions (`ir_version`, `opset_import`, `producer_name`, `producer_version`,
-//! `domain`, `model_version`, `doc_string`, `overload`, `metadata_props`), inputs and outputs with types, initializers and
-//! value types in a list after them, nodes with an optional `[name]`, attributes of every kind, graphs as attributes, functions
-//! after the graph. Elements of tensors are decimal numbers, rounded to their type, or codes in hexadecimal; floats of up to 8
-//! bits are printed as codes. External data is a list of entries instead of the elements: `["location": "file"]`.
+//! Supported: the headers of the model and of functions (`ir_version`, `opset_import`,
+//! `producer_name`, `producer_version`, `domain`, `model_version`, `doc_string`, `overload`,
+//! `metadata_props`), inputs and outputs with types, initializers and value types in a list after
+//! them, nodes with an optional `[name]`, attributes of every kind, graphs as attributes, functions
+//! after the graph. Elements of tensors are decimal numbers, rounded to their type, or codes in
+//! hexadecimal; floats of up to 8 bits are printed as codes. External data is a list of entries
+//! instead of the elements: `["location": "file"]`.
 
 mod lexer;
 mod parse;

@@ -4,14 +4,19 @@ use super::lexer::{Lexer, SyntaxError, Token};
 use super::parser::{Parsed, Parser};
 use crate::protobuf::raw;
 use crate::protobuf::raw::attribute_proto::AttributeType;
-use crate::protobuf::schema::{FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto};
+use crate::protobuf::schema::{
+    FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto,
+};
 
 /// Parses a model.
 ///
 /// # Errors
 /// If the text is not a model, with the line.
 pub fn parse(text: &str) -> Result<ModelProto, SyntaxError> {
-    let mut parser = Parser { lexer: Lexer::new(text), depth: 0 };
+    let mut parser = Parser {
+        lexer: Lexer::new(text),
+        depth: 0,
+    };
     let mut model = raw::ModelProto::default();
     parser.optional_list(|parser| parser.model_property(&mut model))?;
     model.graph = Some(parser.graph()?);
@@ -69,20 +74,29 @@ impl Parser<'_> {
             "doc_string" => function.doc_string = Some(self.lexer.string()?.into()),
             "opset_import" => function.opset_import = self.opset_import()?,
             "metadata_props" => function.metadata_props = self.properties()?,
-            _ => return Err(self.lexer.error(format!("a function has no property '{key}'"))),
+            _ => {
+                return Err(self
+                    .lexer
+                    .error(format!("a function has no property '{key}'")));
+            }
         }
         Ok(())
     }
 
     pub(super) fn graph(&mut self) -> Parsed<GraphProto> {
-        let mut graph = raw::GraphProto { name: Some(self.lexer.word()?), ..Default::default() };
+        let mut graph = raw::GraphProto {
+            name: Some(self.lexer.word()?),
+            ..Default::default()
+        };
         graph.input = self.list("(", ")", Self::value_info)?;
         self.lexer.expect("=>")?;
         graph.output = self.list("(", ")", Self::value_info)?;
         self.optional_list(|parser| {
             let info = parser.value_info()?;
             if parser.lexer.take("=")? {
-                graph.initializer.push(parser.tensor(info.r#type.as_ref(), Some(info.name().to_owned()))?);
+                graph
+                    .initializer
+                    .push(parser.tensor(info.r#type.as_ref(), Some(info.name().to_owned()))?);
             } else {
                 graph.value_info.push(info);
             }
@@ -101,7 +115,8 @@ impl Parser<'_> {
         Ok(nodes)
     }
 
-    /// `[name] a, b = domain.Op:overload <attributes> (c, d)`; the attributes may also follow the inputs.
+    /// `[name] a, b = domain.Op:overload <attributes> (c, d)`; the attributes may also follow the
+    /// inputs.
     fn node(&mut self) -> Parsed<NodeProto> {
         let mut node = raw::NodeProto::default();
         if self.lexer.take("[")? {
@@ -111,7 +126,9 @@ impl Parser<'_> {
         node.output = self.names("=")?;
         let operator = self.lexer.word()?;
         match operator.rsplit_once('.') {
-            Some((domain, op_type)) => (node.domain, node.op_type) = (Some(domain.to_owned()), Some(op_type.to_owned())),
+            Some((domain, op_type)) => {
+                (node.domain, node.op_type) = (Some(domain.to_owned()), Some(op_type.to_owned()))
+            }
             None => node.op_type = Some(operator),
         }
         if self.lexer.take(":")? {
@@ -128,7 +145,11 @@ impl Parser<'_> {
         self.list("[", "]", |parser| {
             let domain = Some(parser.lexer.string()?);
             parser.lexer.expect(":")?;
-            Ok(raw::OperatorSetIdProto { domain, version: Some(parser.lexer.integer()?) }.into())
+            Ok(raw::OperatorSetIdProto {
+                domain,
+                version: Some(parser.lexer.integer()?),
+            }
+            .into())
         })
     }
 
@@ -136,7 +157,11 @@ impl Parser<'_> {
         self.list("[", "]", |parser| {
             let key = Some(parser.lexer.string()?);
             parser.lexer.expect(":")?;
-            Ok(raw::StringStringEntryProto { key, value: Some(parser.lexer.string()?) }.into())
+            Ok(raw::StringStringEntryProto {
+                key,
+                value: Some(parser.lexer.string()?),
+            }
+            .into())
         })
     }
 }

@@ -15,11 +15,20 @@ impl Parser<'_> {
     }
 
     fn attribute(&mut self) -> Parsed<AttributeProto> {
-        let mut attribute = raw::AttributeProto { name: Some(self.lexer.word()?), ..Default::default() };
+        let mut attribute = raw::AttributeProto {
+            name: Some(self.lexer.word()?),
+            ..Default::default()
+        };
         if self.lexer.take(":")? {
             let stated = self.lexer.name()?;
             let kind = AttributeType::from_str_name(&stated.to_uppercase());
-            attribute.r#type = Some(kind.ok_or_else(|| self.lexer.error(format!("'{stated}' is not an attribute type")))?.into());
+            attribute.r#type = Some(
+                kind.ok_or_else(|| {
+                    self.lexer
+                        .error(format!("'{stated}' is not an attribute type"))
+                })?
+                .into(),
+            );
         }
         if !self.lexer.take("=")? {
             return Ok(attribute.into());
@@ -85,15 +94,24 @@ impl Parser<'_> {
         let (mut strings, mut graphs): (Vec<Bytes>, Vec<GraphProto>) = (Vec::new(), Vec::new());
         self.list("[", "]", |parser| {
             match parser.lexer.peek()? {
-                _ if attribute.r#type() == AttributeType::Graphs => graphs.push(parser.inner(Self::graph)?),
+                _ if attribute.r#type() == AttributeType::Graphs => {
+                    graphs.push(parser.inner(Self::graph)?)
+                }
                 Token::Quoted(_) => strings.push(parser.lexer.string()?.into()),
                 Token::Number(_) => numbers.push(parser.number()?),
                 _ => graphs.push(parser.inner(Self::graph)?),
             }
             Ok(())
         })?;
-        if [numbers.is_empty(), strings.is_empty(), graphs.is_empty()].iter().filter(|&&is_empty| !is_empty).count() > 1 {
-            return Err(self.lexer.error("the values of a list must have one type".to_owned()));
+        if [numbers.is_empty(), strings.is_empty(), graphs.is_empty()]
+            .iter()
+            .filter(|&&is_empty| !is_empty)
+            .count()
+            > 1
+        {
+            return Err(self
+                .lexer
+                .error("the values of a list must have one type".to_owned()));
         }
         if !strings.is_empty() || attribute.r#type() == AttributeType::Strings {
             attribute.strings = strings;

@@ -1,5 +1,5 @@
-//! ONNX's definitions of operators: schemas of all versions, inference of types and shapes, validity of nodes, values of constants, and
-//! what runtimes load and run.
+//! ONNX's definitions of operators: schemas of all versions, inference of types and shapes,
+//! validity of nodes, values of constants, and what runtimes load and run.
 
 pub mod compute;
 pub mod inference;

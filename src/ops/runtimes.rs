@@ -9,7 +9,8 @@ use serde::Serialize;
 
 /// Consecutive versions of a runtime that load the same models.
 ///
-/// A runtime is named by its version: `onnxruntime@1.17`, or `onnxruntime@1.17.3`. Versions that are not in the table are not guessed.
+/// A runtime is named by its version: `onnxruntime@1.17`, or `onnxruntime@1.17.3`. Versions that
+/// are not in the table are not guessed.
 ///
 /// ```
 /// use onnx_recast::Runtime;
@@ -43,12 +44,14 @@ pub struct Runtime {
     /// The version that was named; of a row of the table, the last one.
     #[serde(skip)]
     pub version: Version,
-    /// Whether only the first number of the version was named. `version` is then the newest known one with that number.
+    /// Whether only the first number of the version was named. `version` is then the newest known
+    /// one with that number.
     #[serde(skip)]
     is_major: bool,
 }
 
-/// A version of a runtime: its first two numbers. Later releases of the same version have the same kernels.
+/// A version of a runtime: its first two numbers. Later releases of the same version have the same
+/// kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     /// The first number.
@@ -71,7 +74,10 @@ impl Version {
 
     fn of(numbers: &[u32]) -> Version {
         let number = |index: usize| numbers.get(index).copied().unwrap_or(0);
-        Version { major: number(0), minor: number(1) }
+        Version {
+            major: number(0),
+            minor: number(1),
+        }
     }
 }
 
@@ -88,8 +94,13 @@ impl Runtime {
     pub fn all() -> &'static [Runtime] {
         static RUNTIMES: OnceLock<Vec<Runtime>> = OnceLock::new();
         RUNTIMES.get_or_init(|| {
-            let rows = include_str!("../../facts/targets.txt").lines().filter(|line| !line.starts_with('#'));
-            rows.map(|row| read(row).unwrap_or_else(|| panic!("facts/targets.txt is tested, but: {row}"))).collect()
+            let rows = include_str!("../../facts/targets.txt")
+                .lines()
+                .filter(|line| !line.starts_with('#'));
+            rows.map(|row| {
+                read(row).unwrap_or_else(|| panic!("facts/targets.txt is tested, but: {row}"))
+            })
+            .collect()
         })
     }
 
@@ -99,23 +110,38 @@ impl Runtime {
         self.exceeded(opset, ir_version) == (None, None)
     }
 
-    /// The newest opset and the newest IR version that are loaded, each if that of a model is newer.
-    pub(crate) fn exceeded(&self, opset: Option<i64>, ir_version: i64) -> (Option<i64>, Option<i64>) {
-        let newest_opset = opset.filter(|&opset| opset > self.opset).map(|_| self.opset);
-        (newest_opset, self.ir_version.filter(|&newest| ir_version > newest))
+    /// The newest opset and the newest IR version that are loaded, each if that of a model is
+    /// newer.
+    pub(crate) fn exceeded(
+        &self,
+        opset: Option<i64>,
+        ir_version: i64,
+    ) -> (Option<i64>, Option<i64>) {
+        let newest_opset = opset
+            .filter(|&opset| opset > self.opset)
+            .map(|_| self.opset);
+        (
+            newest_opset,
+            self.ir_version.filter(|&newest| ir_version > newest),
+        )
     }
 
     /// The newest opset whose release has an IR version that is loaded.
     #[must_use]
     pub fn newest_opset(&self) -> i64 {
-        let is_loaded = |&opset: &i64| crate::ops::schemas::ir_of_opset(opset).is_some_and(|ir| self.loads(Some(opset), ir));
+        let is_loaded = |&opset: &i64| {
+            crate::ops::schemas::ir_of_opset(opset).is_some_and(|ir| self.loads(Some(opset), ir))
+        };
         (1..=self.opset).rev().find(is_loaded).unwrap_or(1)
     }
 
     /// The row of a version.
     pub(crate) fn of_version(name: &str, version: Version) -> Option<Runtime> {
         let numbers = [version.major, version.minor];
-        Runtime::all().iter().find(|row| row.name == name && row.covers(&numbers)).map(|row| Runtime { version, ..*row })
+        Runtime::all()
+            .iter()
+            .find(|row| row.name == name && row.covers(&numbers))
+            .map(|row| Runtime { version, ..*row })
     }
 
     /// The runtime with the version that was named, without the others of its row.
@@ -124,20 +150,30 @@ impl Runtime {
         format!("{} {}", self.name, self.version)
     }
 
-    /// If the version is newer than those of the table, or was named by its first number: what it is treated as.
+    /// If the version is newer than those of the table, or was named by its first number: what it
+    /// is treated as.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         if self.is_major {
-            return Some(format!("{} {} is read as {}, its newest known version", self.name, self.version.major, self.version));
+            return Some(format!(
+                "{} {} is read as {}, its newest known version",
+                self.name, self.version.major, self.version
+            ));
         }
         let is_newer = self.version > Version::of(&bound(self.last));
         is_newer.then(|| {
-            format!("{} is not known yet; it is treated as {} {}, the newest known version", self.named(), self.name, self.last)
+            format!(
+                "{} is not known yet; it is treated as {} {}, the newest known version",
+                self.named(),
+                self.name,
+                self.last
+            )
         })
     }
 
     fn covers(&self, version: &[u32]) -> bool {
-        version >= bound(self.first).as_slice() && by_prefix(version, &bound(self.last)) != Ordering::Greater
+        version >= bound(self.first).as_slice()
+            && by_prefix(version, &bound(self.last)) != Ordering::Greater
     }
 }
 
@@ -155,24 +191,49 @@ impl FromStr for Runtime {
 
     fn from_str(name: &str) -> Result<Runtime, UnknownRuntime> {
         let unknown = |message: String| UnknownRuntime { message };
-        let (runtime, version) =
-            name.split_once('@').ok_or_else(|| unknown("expected RUNTIME@VERSION, for instance onnxruntime@1.17".to_owned()))?;
-        let rows: Vec<Runtime> = Runtime::all().iter().filter(|row| row.name.eq_ignore_ascii_case(runtime)).copied().collect();
+        let (runtime, version) = name.split_once('@').ok_or_else(|| {
+            unknown("expected RUNTIME@VERSION, for instance onnxruntime@1.17".to_owned())
+        })?;
+        let rows: Vec<Runtime> = Runtime::all()
+            .iter()
+            .filter(|row| row.name.eq_ignore_ascii_case(runtime))
+            .copied()
+            .collect();
         if rows.is_empty() {
             return Err(unknown(unknown_name(runtime)));
         }
-        let numbers =
-            numbers(version).ok_or_else(|| unknown(format!("'{version}' is not a version; expected numbers such as 1.17")))?;
-        // A newer version than the newest is treated as that one, unless the versions of the runtime are not ordered.
-        let newest = rows.last().filter(|newest| rows.iter().all(|row| bound(row.last) <= bound(newest.last)));
-        let newer = newest.filter(|newest| by_prefix(&numbers, &bound(newest.last)) == Ordering::Greater);
-        let row = rows.iter().find(|row| row.covers(&numbers)).or(newer).copied();
+        let numbers = numbers(version).ok_or_else(|| {
+            unknown(format!(
+                "'{version}' is not a version; expected numbers such as 1.17"
+            ))
+        })?;
+        // A newer version than the newest is treated as that one, unless the versions of the
+        // runtime are not ordered.
+        let newest = rows
+            .last()
+            .filter(|newest| rows.iter().all(|row| bound(row.last) <= bound(newest.last)));
+        let newer =
+            newest.filter(|newest| by_prefix(&numbers, &bound(newest.last)) == Ordering::Greater);
+        let row = rows
+            .iter()
+            .find(|row| row.covers(&numbers))
+            .or(newer)
+            .copied();
         if let Some(row) = row {
-            return Ok(Runtime { version: Version::of(&numbers), ..row });
+            return Ok(Runtime {
+                version: Version::of(&numbers),
+                ..row
+            });
         }
-        let newest_of_major = rows.iter().rfind(|row| numbers.len() == 1 && bound(row.last).starts_with(&numbers));
-        let newest = newest_of_major.ok_or_else(|| unknown(unknown_version(version, &numbers, &rows)))?;
-        Ok(Runtime { is_major: true, ..*newest })
+        let newest_of_major = rows
+            .iter()
+            .rfind(|row| numbers.len() == 1 && bound(row.last).starts_with(&numbers));
+        let newest =
+            newest_of_major.ok_or_else(|| unknown(unknown_version(version, &numbers, &rows)))?;
+        Ok(Runtime {
+            is_major: true,
+            ..*newest
+        })
     }
 }
 
@@ -180,30 +241,47 @@ impl FromStr for Runtime {
 const SHORT_NAMES: &[(&str, &str)] = &[("ort", "onnxruntime"), ("trt", "tensorrt")];
 
 fn unknown_name(runtime: &str) -> String {
-    let short = SHORT_NAMES.iter().find(|(short, _)| runtime.eq_ignore_ascii_case(short));
+    let short = SHORT_NAMES
+        .iter()
+        .find(|(short, _)| runtime.eq_ignore_ascii_case(short));
     let mut known: Vec<&str> = Runtime::all().iter().map(|row| row.name).collect();
     known.dedup();
     let alike = |name: &str| strsim::jaro_winkler(&runtime.to_ascii_lowercase(), name);
-    let closest = known.iter().map(|name| (alike(name), name)).filter(|&(alike, _)| alike >= ALIKE);
-    let closest = closest.max_by(|(left, _), (right, _)| left.total_cmp(right)).map(|(_, name)| *name);
+    let closest = known
+        .iter()
+        .map(|name| (alike(name), name))
+        .filter(|&(alike, _)| alike >= ALIKE);
+    let closest = closest
+        .max_by(|(left, _), (right, _)| left.total_cmp(right))
+        .map(|(_, name)| *name);
     let hint = match short.map(|(_, name)| *name).or(closest) {
         Some(name) => format!("did you mean {name}? "),
         None => String::new(),
     };
-    format!("unknown runtime '{runtime}'; {hint}known runtimes are {}", known.join(", "))
+    format!(
+        "unknown runtime '{runtime}'; {hint}known runtimes are {}",
+        known.join(", ")
+    )
 }
 
 /// Names that are less alike are other names.
 const ALIKE: f64 = 0.8;
 
-/// A runtime loads what its older versions load, so the hint is the last known version before the unknown one.
+/// A runtime loads what its older versions load, so the hint is the last known version before the
+/// unknown one.
 fn unknown_version(version: &str, numbers: &[u32], rows: &[Runtime]) -> String {
-    let hint = match rows.iter().rfind(|row| bound(row.last).as_slice() < numbers) {
+    let hint = match rows
+        .iter()
+        .rfind(|row| bound(row.last).as_slice() < numbers)
+    {
         Some(Runtime { name, last, .. }) => format!("{name}@{last} is the last before it; "),
         None => String::new(),
     };
     let known: Vec<String> = rows.iter().map(ToString::to_string).collect();
-    format!("unknown version '{version}'; {hint}known are {}", known.join(", "))
+    format!(
+        "unknown version '{version}'; {hint}known are {}",
+        known.join(", ")
+    )
 }
 
 /// A row of the table: five words, and the source.
@@ -221,7 +299,16 @@ fn read(row: &'static str) -> Option<Runtime> {
         number => Some(number.parse().ok()?),
     };
     let version = Version::read(last)?;
-    Some(Runtime { name, first, last, opset, ir_version, source: rest.trim(), version, is_major: false })
+    Some(Runtime {
+        name,
+        first,
+        last,
+        opset,
+        ir_version,
+        source: rest.trim(),
+        version,
+        is_major: false,
+    })
 }
 
 fn numbers(version: &str) -> Option<Vec<u32>> {
@@ -254,19 +341,33 @@ mod tests {
             ("windowsml@1903", 8),
             ("rknn@2.0", 19),
         ] {
-            assert_eq!(name.parse().map(|runtime: Runtime| runtime.opset), Ok(opset), "{name}");
+            assert_eq!(
+                name.parse().map(|runtime: Runtime| runtime.opset),
+                Ok(opset),
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn a_first_number_alone_is_that_of_the_newest_known_version() {
         for (name, note) in [
-            ("onnxruntime@1", Some("onnxruntime 1 is read as 1.32, its newest known version")),
-            ("tensorrt@10", Some("tensorrt 10 is read as 10.15, its newest known version")),
+            (
+                "onnxruntime@1",
+                Some("onnxruntime 1 is read as 1.32, its newest known version"),
+            ),
+            (
+                "tensorrt@10",
+                Some("tensorrt 10 is read as 10.15, its newest known version"),
+            ),
             ("tensorrt@9", None),
             ("windowsml@1903", None),
         ] {
-            assert_eq!(name.parse::<Runtime>().unwrap().note().as_deref(), note, "{name}");
+            assert_eq!(
+                name.parse::<Runtime>().unwrap().note().as_deref(),
+                note,
+                "{name}"
+            );
         }
     }
 
@@ -274,15 +375,24 @@ mod tests {
     fn an_unknown_name_is_an_error_that_names_the_nearest() {
         for (name, hint) in [
             ("onnxruntime", "expected RUNTIME@VERSION"),
-            ("onnxrumtime@1.17", "unknown runtime 'onnxrumtime'; did you mean onnxruntime? known runtimes are "),
+            (
+                "onnxrumtime@1.17",
+                "unknown runtime 'onnxrumtime'; did you mean onnxruntime? known runtimes are ",
+            ),
             ("TensorRT8@8.6", "did you mean tensorrt? "),
-            ("tflite@2", "unknown runtime 'tflite'; known runtimes are onnxruntime, tensorrt"),
+            (
+                "tflite@2",
+                "unknown runtime 'tflite'; known runtimes are onnxruntime, tensorrt",
+            ),
             ("onnxruntime@new", "'new' is not a version"),
             ("onnxruntime@", "'' is not a version"),
             ("ort@1.17", "did you mean onnxruntime? "),
             ("TRT@10", "did you mean tensorrt? "),
             ("tensorrt@7", "unknown version '7'; "),
-            ("onnxruntime@1.6", "unknown version '1.6'; onnxruntime@1.5.2 is the last before it; known are"),
+            (
+                "onnxruntime@1.6",
+                "unknown version '1.6'; onnxruntime@1.5.2 is the last before it; known are",
+            ),
             ("windowsml@1909", "unknown version '1909'; "),
         ] {
             let message = name.parse::<Runtime>().unwrap_err().to_string();
@@ -294,8 +404,14 @@ mod tests {
     fn every_row_has_a_source_and_versions_in_order() {
         for runtime in Runtime::all() {
             let (first, last) = (numbers(runtime.first), numbers(runtime.last));
-            assert!(first.is_some() && first <= last && !runtime.source.is_empty(), "{runtime}");
-            assert!((1..=crate::ops::schemas::LATEST_OPSET).contains(&runtime.opset), "{runtime}");
+            assert!(
+                first.is_some() && first <= last && !runtime.source.is_empty(),
+                "{runtime}"
+            );
+            assert!(
+                (1..=crate::ops::schemas::LATEST_OPSET).contains(&runtime.opset),
+                "{runtime}"
+            );
         }
     }
 }

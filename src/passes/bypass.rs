@@ -5,15 +5,16 @@ use super::pass::Plan;
 use crate::base::hash::HashMap;
 use crate::graph::{Edit, Model, NodeId, ValueId};
 
-/// The nodes that are removed so far, in topological order, and the values that are used in place of their results.
+/// The nodes that are removed so far, in topological order, and the values that are used in place
+/// of their results.
 pub(super) struct Bypasses<'m> {
     model: &'m Model,
     replaced: HashMap<ValueId, ValueId>,
     pub plan: Plan,
 }
 
-/// The bytes by which a name may be longer than the one that it replaces. Each use states it: with names of a megabyte, a model of a few
-/// megabytes would grow to gigabytes.
+/// The bytes by which a name may be longer than the one that it replaces. Each use states it: with
+/// names of a megabyte, a model of a few megabytes would grow to gigabytes.
 const LONGEST_GROWTH: usize = 1 << 10;
 
 /// Whether the model would grow if one value were used in place of another.
@@ -23,7 +24,11 @@ pub(super) fn is_far_longer(model: &Model, other: ValueId, replaced: ValueId) ->
 
 impl<'m> Bypasses<'m> {
     pub fn new(model: &'m Model) -> Bypasses<'m> {
-        Bypasses { model, replaced: HashMap::default(), plan: Plan::default() }
+        Bypasses {
+            model,
+            replaced: HashMap::default(),
+            plan: Plan::default(),
+        }
     }
 
     /// The value that is used in place of a value, or itself.
@@ -37,20 +42,34 @@ impl<'m> Bypasses<'m> {
         self.replaced.iter().map(|(&value, &other)| (value, other))
     }
 
-    /// Removes a node and uses another value in place of its result; returns false if the name of the result must be kept, the other value is
-    /// not visible everywhere, or its name is so long that the model would grow. `reason` is made of the name of the other value.
-    pub fn bypass(&mut self, node: NodeId, output: Option<ValueId>, other: ValueId, reason: fn(String) -> Removal) -> bool {
+    /// Removes a node and uses another value in place of its result; returns false if the name of
+    /// the result must be kept, the other value is not visible everywhere, or its name is so long
+    /// that the model would grow. `reason` is made of the name of the other value.
+    pub fn bypass(
+        &mut self,
+        node: NodeId,
+        output: Option<ValueId>,
+        other: ValueId,
+        reason: fn(String) -> Removal,
+    ) -> bool {
         let other = self.current(other);
         let Some(output) = output else {
             self.plan.remove_node(self.model, node, Removal::Unused);
             return true;
         };
-        if is_far_longer(self.model, other, output) || !self.model.is_removable(output) || !self.model.can_stand_in(other, output) {
+        if is_far_longer(self.model, other, output)
+            || !self.model.is_removable(output)
+            || !self.model.can_stand_in(other, output)
+        {
             return false;
         }
         self.replaced.insert(output, other);
-        self.plan.edits.push(Edit::Rewire { from: output, to: other });
-        self.plan.remove_node(self.model, node, reason(self.model.name(other).to_owned()));
+        self.plan.edits.push(Edit::Rewire {
+            from: output,
+            to: other,
+        });
+        self.plan
+            .remove_node(self.model, node, reason(self.model.name(other).to_owned()));
         true
     }
 }

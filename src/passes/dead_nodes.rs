@@ -33,16 +33,18 @@ fn plan(model: &Model) -> Plan {
     plan
 }
 
-/// Whether a node may do more than compute its results: a call, a node of an unknown operator, and one that states no results at all.
+/// Whether a node may do more than compute its results: a call, a node of an unknown operator, and
+/// one that states no results at all.
 fn may_have_effects(model: &Model, node: NodeId) -> bool {
     let proto = model.node(node);
     let opset = model.opset(node.scope, proto.domain());
-    let is_known = opset.is_some_and(|opset| schemas::schema(proto.domain(), proto.op_type(), opset).is_some());
+    let is_known = opset
+        .is_some_and(|opset| schemas::schema(proto.domain(), proto.op_type(), opset).is_some());
     !is_known || model.callee(node).is_some() || proto.output.is_empty()
 }
 
-/// The nodes that the outputs of the model and of its functions depend on, those that may have effects, and those whose results are
-/// shadowed by what stays.
+/// The nodes that the outputs of the model and of its functions depend on, those that may have
+/// effects, and those whose results are shadowed by what stays.
 fn used_nodes(model: &Model) -> HashSet<NodeId> {
     let subgraphs = model.subgraphs();
     let mut used = HashSet::default();
@@ -56,14 +58,25 @@ fn used_nodes(model: &Model) -> HashSet<NodeId> {
         if model.producer(value).is_none()
             && let Some(outer) = model.shadowed_by(value)
         {
-            shadowed.entry(model.scope_of(value)).or_default().push(outer);
+            shadowed
+                .entry(model.scope_of(value))
+                .or_default()
+                .push(outer);
         }
     }
-    let kept_in = |scope: ScopeId| outputs(model, scope).chain(shadowed.get(&scope).into_iter().flatten().copied());
+    let kept_in = |scope: ScopeId| {
+        outputs(model, scope).chain(shadowed.get(&scope).into_iter().flatten().copied())
+    };
     let mut nodes: Vec<NodeId> = Vec::new();
-    let is_outermost = |scope: &ScopeId| !matches!(model.scope_kind(*scope), ScopeKind::Subgraph { .. });
+    let is_outermost =
+        |scope: &ScopeId| !matches!(model.scope_kind(*scope), ScopeKind::Subgraph { .. });
     values.extend(model.scopes().filter(is_outermost).flat_map(kept_in));
-    nodes.extend(model.scopes().flat_map(|scope| model.nodes(scope)).filter(|&node| may_have_effects(model, node)));
+    nodes.extend(
+        model
+            .scopes()
+            .flat_map(|scope| model.nodes(scope))
+            .filter(|&node| may_have_effects(model, node)),
+    );
     loop {
         while let Some(value) = values.pop() {
             nodes.extend(model.producer(value));
@@ -73,8 +86,18 @@ fn used_nodes(model: &Model) -> HashSet<NodeId> {
             continue;
         }
         values.extend(model.inputs(node).map(|(_, value)| value));
-        values.extend(model.outputs(node).filter_map(|(_, value)| model.shadowed_by(value)));
-        values.extend(subgraphs.get(&node).into_iter().flatten().flat_map(|&scope| kept_in(scope)));
+        values.extend(
+            model
+                .outputs(node)
+                .filter_map(|(_, value)| model.shadowed_by(value)),
+        );
+        values.extend(
+            subgraphs
+                .get(&node)
+                .into_iter()
+                .flatten()
+                .flat_map(|&scope| kept_in(scope)),
+        );
         // A node with effects in a subgraph keeps the node that contains it.
         if let ScopeKind::Subgraph { owner, .. } = model.scope_kind(node.scope) {
             nodes.push(owner);
@@ -83,5 +106,8 @@ fn used_nodes(model: &Model) -> HashSet<NodeId> {
 }
 
 fn outputs(model: &Model, scope: ScopeId) -> impl Iterator<Item = ValueId> {
-    model.body(scope).output_names().filter_map(move |name| model.lookup(scope, name))
+    model
+        .body(scope)
+        .output_names()
+        .filter_map(move |name| model.lookup(scope, name))
 }

@@ -19,7 +19,8 @@ after:  `y = Relu(x)                   z = Neg(y)`
 3. Of several such nodes in a row, all are removed.
 "#;
 
-pub(super) const DIRECT_OUTPUTS: Pass = Pass::new("direct-outputs", DOCS, |model, _| Ok(plan(model)));
+pub(super) const DIRECT_OUTPUTS: Pass =
+    Pass::new("direct-outputs", DOCS, |model, _| Ok(plan(model)));
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
@@ -27,7 +28,12 @@ fn plan(model: &Model) -> Plan {
     // Values that get the name of an output.
     let mut renamed: HashSet<ValueId> = HashSet::default();
     for &node in model.topological_order() {
-        let Some(output) = model.output(node, 0).filter(|&output| model.output_of(output) == [node.scope]) else { continue };
+        let Some(output) = model
+            .output(node, 0)
+            .filter(|&output| model.output_of(output) == [node.scope])
+        else {
+            continue;
+        };
         if model.pin(output).is_some() || model.shadows(output) {
             continue;
         }
@@ -39,13 +45,20 @@ fn plan(model: &Model) -> Plan {
         };
         // From the last node of a chain to the first: each returns what the one before it computes.
         let (mut producer, mut of_output, mut returning) = (node, 0, Vec::new());
-        while let Some(input) = returned(model, &casts, producer).filter(|&input| can_be_renamed(input, &renamed))
-            && let Origin::Node { node: before, output: of_input } = model.origin(input)
+        while let Some(input) =
+            returned(model, &casts, producer).filter(|&input| can_be_renamed(input, &renamed))
+            && let Origin::Node {
+                node: before,
+                output: of_input,
+            } = model.origin(input)
             && before.scope == node.scope
         {
             renamed.insert(input);
             returning.push(producer);
-            plan.edits.push(Edit::Rewire { from: input, to: output });
+            plan.edits.push(Edit::Rewire {
+                from: input,
+                to: output,
+            });
             (producer, of_output) = (before, of_input);
         }
         if returning.is_empty() {
@@ -53,9 +66,17 @@ fn plan(model: &Model) -> Plan {
         }
         let name = model.name(output).to_owned();
         plan.report_change(model, producer, format!("computes '{name}' directly"));
-        plan.edits.push(Edit::RenameOutput { node: producer, output: of_output, name });
+        plan.edits.push(Edit::RenameOutput {
+            node: producer,
+            output: of_output,
+            name,
+        });
         for node in returning {
-            plan.remove_node(model, node, Removal::NamedByProducer(model.node_path(producer)));
+            plan.remove_node(
+                model,
+                node,
+                Removal::NamedByProducer(model.node_path(producer)),
+            );
         }
     }
     plan
@@ -63,9 +84,16 @@ fn plan(model: &Model) -> Plan {
 
 /// The input of a node that only returns it.
 fn returned(model: &Model, casts: &Casts, node: NodeId) -> Option<ValueId> {
-    let is_copy =
-        |cast: &ResolvedCast| !cast.is_generic() && cast.from.is_some_and(|from| copies(from, cast.to, cast.rules().saturate));
-    let returns = model.output(node, 0).and_then(|output| casts.producing(output)).is_some_and(is_copy)
+    let is_copy = |cast: &ResolvedCast| {
+        !cast.is_generic()
+            && cast
+                .from
+                .is_some_and(|from| copies(from, cast.to, cast.rules().saturate))
+    };
+    let returns = model
+        .output(node, 0)
+        .and_then(|output| casts.producing(output))
+        .is_some_and(is_copy)
         || returns_input(model, node, |shape| shape, || casts.inferred());
     if returns { model.input(node, 0) } else { None }
 }

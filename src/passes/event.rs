@@ -1,6 +1,7 @@
 //! The events that passes report: each change, and each node that was kept with its reason.
 //!
-//! An event is one record from the pass to the text, the JSON document, the HTML page and Python: its fields are the keys.
+//! An event is one record from the pass to the text, the JSON document, the HTML page and Python:
+//! its fields are the keys.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use crate::graph::{Model, ValueId};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A cast was replaced by a constant. A model may have more of the other events, which are smaller.
+    /// A cast was replaced by a constant. A model may have more of the other events, which are
+    /// smaller.
     Folded(Box<Folded>),
     /// An output of a node other than a cast was replaced by a constant.
     Computed(Box<ComputedNode>),
@@ -75,7 +77,8 @@ pub struct ComputedNode {
     pub elements: u64,
 }
 
-/// The change of a node. A model may have one for each of its nodes, so its size matters: equal texts are shared.
+/// The change of a node. A model may have one for each of its nodes, so its size matters: equal
+/// texts are shared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// The node's path.
@@ -112,7 +115,8 @@ pub enum Reason {
     },
 }
 
-/// Why a pass removed a node or a constant. Its [`Display`](fmt::Display) is a clause without a full stop.
+/// Why a pass removed a node or a constant. Its [`Display`](fmt::Display) is a clause without a
+/// full stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Removal {
@@ -126,7 +130,8 @@ pub enum Removal {
     ChangesNothing(String),
     /// The value with this name is equal, and is used in its place.
     Merged(String),
-    /// The cast only undid the rounding of another one: the value with this name, before both, is used in its place.
+    /// The cast only undid the rounding of another one: the value with this name, before both, is
+    /// used in its place.
     RoundTrip(String),
     /// The cast was moved before or behind the node with this path.
     Moved(String),
@@ -231,9 +236,14 @@ impl fmt::Display for Removal {
             Removal::Unused => f.write_str("nothing uses it"),
             Removal::UsedByFoldedNodes => f.write_str("only folded nodes used it"),
             Removal::ReturnsInput(input) => write!(f, "it returns its input '{input}'"),
-            Removal::ChangesNothing(same) => write!(f, "the cast changes nothing: '{same}' is used in its place"),
+            Removal::ChangesNothing(same) => {
+                write!(f, "the cast changes nothing: '{same}' is used in its place")
+            }
             Removal::Merged(same) => write!(f, "merged into '{same}'"),
-            Removal::RoundTrip(exact) => write!(f, "it casts back what was rounded: '{exact}' is used in its place"),
+            Removal::RoundTrip(exact) => write!(
+                f,
+                "it casts back what was rounded: '{exact}' is used in its place"
+            ),
             Removal::Moved(node) => write!(f, "the cast was moved past {node}"),
             Removal::NamedByProducer(node) => write!(f, "{node} computes the output directly"),
             Removal::Other { text, .. } => text.fmt(f),
@@ -249,7 +259,11 @@ impl Serialize for Removal {
 
 impl Removed {
     pub(super) fn of(model: &Model, value: ValueId, reason: Removal) -> Removed {
-        Removed { scope: model.scope_path(model.scope_of(value)), name: model.name(value).to_owned(), reason }
+        Removed {
+            scope: model.scope_path(model.scope_of(value)),
+            name: model.name(value).to_owned(),
+            reason,
+        }
     }
 
     /// The constant's path.

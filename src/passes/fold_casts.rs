@@ -10,5 +10,9 @@ A cast that is kept has one of the reasons that `recast explain` lists. Bit-exac
 removed with these, unless something else uses their results.
 "#;
 
-pub(super) const FOLD_CASTS: Pass =
-    Pass { ensures: fold::ensures, ..Pass::new("fold-casts", DOCS, |model, options| fold::plan(model, options, Extent::Casts)) };
+pub(super) const FOLD_CASTS: Pass = Pass {
+    ensures: fold::ensures,
+    ..Pass::new("fold-casts", DOCS, |model, options| {
+        fold::plan(model, options, Extent::Casts)
+    })
+};

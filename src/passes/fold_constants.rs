@@ -16,5 +16,9 @@ after:  `                                            y = Reshape(x, t)`     t: `
 3. So are results that ONNX leaves undefined, such as integers that overflow.
 "#;
 
-pub(super) const FOLD_CONSTANTS: Pass =
-    Pass { ensures: fold::ensures, ..Pass::new("fold-constants", DOCS, |model, options| fold::plan(model, options, Extent::All)) };
+pub(super) const FOLD_CONSTANTS: Pass = Pass {
+    ensures: fold::ensures,
+    ..Pass::new("fold-constants", DOCS, |model, options| {
+        fold::plan(model, options, Extent::All)
+    })
+};

@@ -23,9 +23,20 @@ fn plan(model: &Model) -> Plan {
     let (mut plan, mut names) = (Plan::default(), Names::new(model));
     // Values that are removed now; what uses them may change in the next round.
     let mut removed: HashSet<ValueId> = HashSet::default();
-    for &node in model.topological_order().iter().filter(|&&node| model.applies(node, "Split")) {
-        let Some(input) = model.input(node, 0).filter(|input| !removed.contains(input)) else { continue };
-        let Some(parts) = parts(model, &casts, node) else { continue };
+    for &node in model
+        .topological_order()
+        .iter()
+        .filter(|&&node| model.applies(node, "Split"))
+    {
+        let Some(input) = model
+            .input(node, 0)
+            .filter(|input| !removed.contains(input))
+        else {
+            continue;
+        };
+        let Some(parts) = parts(model, &casts, node) else {
+            continue;
+        };
         let first = parts[0].1;
         let (mut cast, mut split) = (first.proto.clone(), model.node(node).clone());
         let whole = names.fresh(&format!("{}_cast", model.name(input)));
@@ -36,21 +47,33 @@ fn plan(model: &Model) -> Plan {
         for (part, cast, output) in parts {
             removed.insert(output);
             plan.edits.extend(Edit::declare(model, part, cast.to));
-            plan.edits.push(Edit::Rewire { from: output, to: part });
+            plan.edits.push(Edit::Rewire {
+                from: output,
+                to: part,
+            });
             plan.remove_node(model, cast.node, Removal::Moved(model.node_path(node)));
         }
     }
     plan
 }
 
-/// The parts that a Split makes, with the casts of them and their results, if nothing else uses them and all casts are equal.
-fn parts<'c, 'm>(model: &Model, casts: &'c Casts<'m>, node: NodeId) -> Option<Vec<(ValueId, &'c ResolvedCast<'m>, ValueId)>> {
+/// The parts that a Split makes, with the casts of them and their results, if nothing else uses
+/// them and all casts are equal.
+fn parts<'c, 'm>(
+    model: &Model,
+    casts: &'c Casts<'m>,
+    node: NodeId,
+) -> Option<Vec<(ValueId, &'c ResolvedCast<'m>, ValueId)>> {
     let mut parts = Vec::new();
     for (_, part) in model.outputs(node) {
         let before = parts.len();
         for (user, index) in model.uses(part) {
-            let cast = model.output(user, 0).and_then(|output| casts.producing(output))?;
-            let output = cast.output.filter(|&output| model.is_removable(output) && model.can_stand_in(part, output))?;
+            let cast = model
+                .output(user, 0)
+                .and_then(|output| casts.producing(output))?;
+            let output = cast
+                .output
+                .filter(|&output| model.is_removable(output) && model.can_stand_in(part, output))?;
             if index != 0 || cast.is_generic() || cast.proto.op_type() != "Cast" {
                 return None;
             }
@@ -63,5 +86,6 @@ fn parts<'c, 'm>(model: &Model, casts: &'c Casts<'m>, node: NodeId) -> Option<Ve
     let first = parts.first()?.1;
     let is_equal = parts.iter().all(|(_, cast, _)| cast.has_effect_of(first));
     let is_possible = parts.len() > 1 && is_equal && admits(model, node, first.to);
-    (is_possible && keeps_kernels(model, casts, node, first.to, runs(model, casts, first.node))).then_some(parts)
+    (is_possible && keeps_kernels(model, casts, node, first.to, runs(model, casts, first.node)))
+        .then_some(parts)
 }

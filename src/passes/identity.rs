@@ -27,7 +27,12 @@ fn plan(model: &Model) -> Plan {
     let mut bypasses = Bypasses::new(model);
     let inferred = OnceCell::new();
     for &node in model.topological_order() {
-        let returns_input = returns_input(model, node, |shape| bypasses.current(shape), || inferred.get_or_init(|| infer(model)));
+        let returns_input = returns_input(
+            model,
+            node,
+            |shape| bypasses.current(shape),
+            || inferred.get_or_init(|| infer(model)),
+        );
         if let (true, Some(input)) = (returns_input, model.input(node, 0)) {
             bypasses.bypass(node, model.output(node, 0), input, Removal::ReturnsInput);
         }
@@ -35,7 +40,8 @@ fn plan(model: &Model) -> Plan {
     bypasses.plan
 }
 
-/// Whether the only result of a node is its first input. `current` gives the value that is known to be equal to another one.
+/// Whether the only result of a node is its first input. `current` gives the value that is known to
+/// be equal to another one.
 pub(super) fn returns_input<'i>(
     model: &Model,
     node: NodeId,
@@ -49,26 +55,49 @@ pub(super) fn returns_input<'i>(
 }
 
 fn keeps_order(model: &Model, node: NodeId) -> bool {
-    let order = model.attribute(node, "perm").value().map_or(&[][..], |order| &order.ints);
+    let order = model
+        .attribute(node, "perm")
+        .value()
+        .map_or(&[][..], |order| &order.ints);
     !order.is_empty() && order.iter().copied().eq(0..order.len() as i64)
 }
 
-fn keeps_shape<'i>(model: &Model, node: NodeId, current: impl Fn(ValueId) -> ValueId, inferred: impl Fn() -> &'i Inferred) -> bool {
-    let (Some(input), Some(shape)) = (model.input(node, 0), model.input(node, 1)) else { return false };
-    let Ok(constant) = model.constant(current(shape)) else { return false };
-    let (Some(wanted), Attribute::Absent) = (tensor_ints(&constant.tensor), model.attribute(node, "allowzero")) else {
+fn keeps_shape<'i>(
+    model: &Model,
+    node: NodeId,
+    current: impl Fn(ValueId) -> ValueId,
+    inferred: impl Fn() -> &'i Inferred,
+) -> bool {
+    let (Some(input), Some(shape)) = (model.input(node, 0), model.input(node, 1)) else {
         return false;
     };
-    let Some(dims) = &inferred().of(input).shape else { return false };
+    let Ok(constant) = model.constant(current(shape)) else {
+        return false;
+    };
+    let (Some(wanted), Attribute::Absent) = (
+        tensor_ints(&constant.tensor),
+        model.attribute(node, "allowzero"),
+    ) else {
+        return false;
+    };
+    let Some(dims) = &inferred().of(input).shape else {
+        return false;
+    };
     is_shape_of(&wanted, dims)
 }
 
 /// Whether a shape of `Reshape` is the one that its input has.
 fn is_shape_of(wanted: &[i64], dims: &[Option<i64>]) -> bool {
-    let is_kept = |(&wanted, &dim): (&i64, &Option<i64>)| wanted == 0 || wanted > 0 && dim == Some(wanted);
-    let others = wanted.iter().zip(dims.iter()).filter(|(wanted, _)| **wanted != -1);
+    let is_kept =
+        |(&wanted, &dim): (&i64, &Option<i64>)| wanted == 0 || wanted > 0 && dim == Some(wanted);
+    let others = wanted
+        .iter()
+        .zip(dims.iter())
+        .filter(|(wanted, _)| **wanted != -1);
     // With an axis of length 0, the remaining dimension is not determined.
     let is_determined = |(_, dim): (&i64, &Option<i64>)| dim.is_some_and(|dim| dim > 0);
     let rest = wanted.iter().filter(|&&wanted| wanted == -1).count();
-    wanted.len() == dims.len() && others.clone().all(is_kept) && (rest == 0 || rest == 1 && others.clone().all(is_determined))
+    wanted.len() == dims.len()
+        && others.clone().all(is_kept)
+        && (rest == 0 || rest == 1 && others.clone().all(is_determined))
 }

@@ -32,6 +32,8 @@ fn plan(model: &Model) -> Plan {
 
 /// Whether two casts are from a float to one of 16 bits and back.
 fn is_round_trip(from: DType, middle: DType, to: DType) -> bool {
-    let are_floats = [from, middle, to].iter().all(|dtype| dtype.class() == Class::Float);
+    let are_floats = [from, middle, to]
+        .iter()
+        .all(|dtype| dtype.class() == Class::Float);
     are_floats && from == to && middle.bits() == 16 && middle.bits() < from.bits()
 }

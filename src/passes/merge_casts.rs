@@ -22,7 +22,11 @@ fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
     let mut bypasses = Bypasses::new(model);
     let mut first = HashMap::default();
-    for cast in casts.in_topological_order().into_iter().filter(|cast| !cast.is_generic()) {
+    for cast in casts
+        .in_topological_order()
+        .into_iter()
+        .filter(|cast| !cast.is_generic())
+    {
         let (scope, input, to, saturate, round_mode) = cast.effect();
         let effect = (scope, bypasses.current(input), to, saturate, round_mode);
         if let Some(&same) = first.get(&effect) {

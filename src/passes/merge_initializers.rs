@@ -16,17 +16,35 @@ const DOCS: &str = r#"Removes an initializer that is equal to another one of its
 2. An initializer is kept if it is an output, has a quantization annotation or a training binding, or can be overridden by a caller.
 "#;
 
-pub(super) const MERGE_INITIALIZERS: Pass = Pass::new("merge-initializers", DOCS, |model, _| Ok(plan(model)));
+pub(super) const MERGE_INITIALIZERS: Pass =
+    Pass::new("merge-initializers", DOCS, |model, _| Ok(plan(model)));
 
 fn plan(model: &Model) -> Plan {
     let mut by_shape: HashMap<(ScopeId, DType, Vec<i64>), Vec<ValueId>> = HashMap::default();
-    for value in model.values().filter(|&value| matches!(model.origin(value), Origin::Initializer { .. })) {
-        let Ok(constant) = model.constant(value) else { continue };
-        let Ok(tensor) = Tensor::read(&constant.tensor) else { continue };
-        by_shape.entry((model.scope_of(value), tensor.dtype(), tensor.dims().to_vec())).or_default().push(value);
+    for value in model
+        .values()
+        .filter(|&value| matches!(model.origin(value), Origin::Initializer { .. }))
+    {
+        let Ok(constant) = model.constant(value) else {
+            continue;
+        };
+        let Ok(tensor) = Tensor::read(&constant.tensor) else {
+            continue;
+        };
+        by_shape
+            .entry((
+                model.scope_of(value),
+                tensor.dtype(),
+                tensor.dims().to_vec(),
+            ))
+            .or_default()
+            .push(value);
     }
     #[expect(clippy::disallowed_methods, reason = "they are sorted")]
-    let mut groups: Vec<Vec<ValueId>> = by_shape.into_values().filter(|group| group.len() > 1).collect();
+    let mut groups: Vec<Vec<ValueId>> = by_shape
+        .into_values()
+        .filter(|group| group.len() > 1)
+        .collect();
     groups.sort_unstable();
     let mut plan = Plan::default();
     for group in groups {
@@ -43,16 +61,29 @@ fn merge(model: &Model, group: &[ValueId], plan: &mut Plan) {
         if model.control().check().is_err() {
             return;
         }
-        let Some(content) = content(model, value) else { continue };
+        let Some(content) = content(model, value) else {
+            continue;
+        };
         let mut hash = hasher.build_hasher();
         hash_values(&content, &mut hash);
         let same = kept.entry(hash.finish()).or_default();
-        let first = same.iter().find(|(first, other)| !is_far_longer(model, *first, value) && has_same_values(other, &content));
+        let first = same.iter().find(|(first, other)| {
+            !is_far_longer(model, *first, value) && has_same_values(other, &content)
+        });
         let first = first.map(|&(first, _)| first);
-        match first.filter(|&first| model.is_removable(value) && model.is_visible_to_users(first, value)) {
+        match first
+            .filter(|&first| model.is_removable(value) && model.is_visible_to_users(first, value))
+        {
             Some(first) => {
-                plan.edits.push(Edit::Rewire { from: value, to: first });
-                plan.remove_initializer(model, value, Removal::Merged(model.name(first).to_owned()));
+                plan.edits.push(Edit::Rewire {
+                    from: value,
+                    to: first,
+                });
+                plan.remove_initializer(
+                    model,
+                    value,
+                    Removal::Merged(model.name(first).to_owned()),
+                );
             }
             None => same.push((value, content)),
         }

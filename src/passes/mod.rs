@@ -1,8 +1,8 @@
-//! Rewrites that preserve a model's meaning. A pass plans edits and reports events; [`Model::apply`](crate::Model::apply)
-//! applies the edits.
+//! Rewrites that preserve a model's meaning. A pass plans edits and reports events;
+//! [`Model::apply`](crate::Model::apply) applies the edits.
 //!
-//! A new pass of this crate is one file and one line in [`DEFAULT`], [`EXACT`] or [`LOSSY`]; its `docs` are what `recast passes`
-//! prints. A pass of another crate is a [`Pass`] too:
+//! A new pass of this crate is one file and one line in [`DEFAULT`], [`EXACT`] or [`LOSSY`]; its
+//! `docs` are what `recast passes` prints. A pass of another crate is a [`Pass`] too:
 //!
 //! ```
 //! use onnx_recast::graph::Edit;
@@ -74,8 +74,8 @@ pub use select::{Tier, UnknownPass, all, named, selected};
 /// The passes that `recast fold` runs by default.
 pub const DEFAULT: &[Pass] = &[fold_casts::FOLD_CASTS];
 
-/// All passes after which every output is the same, bit for bit, in the order in which they run. Casts without effect are removed before
-/// constants are folded, so that these keep their names.
+/// All passes after which every output is the same, bit for bit, in the order in which they run.
+/// Casts without effect are removed before constants are folded, so that these keep their names.
 pub const EXACT: &[Pass] = &[
     identity::IDENTITY,
     redundant_casts::REDUNDANT_CASTS,

@@ -12,7 +12,8 @@ pub struct Pass {
     pub name: &'static str,
     /// The documentation, in Markdown; the first paragraph is a sentence that summarises it.
     pub docs: &'static str,
-    /// Precondition of the pass, in addition to the invariants of [`Model::new`]; checked in debug builds.
+    /// Precondition of the pass, in addition to the invariants of [`Model::new`]; checked in debug
+    /// builds.
     pub requires: fn(&Model) -> Result<(), String>,
     /// Plans the changes and the events.
     pub plan: fn(&Model, &Options) -> Result<Plan, Invalid>,
@@ -22,14 +23,29 @@ pub struct Pass {
 
 impl Pass {
     /// A pass without conditions before and after it.
-    pub(super) const fn new(name: &'static str, docs: &'static str, plan: fn(&Model, &Options) -> Result<Plan, Invalid>) -> Pass {
-        Pass { name, docs, requires: |_| Ok(()), plan, ensures: |_, _| Ok(()) }
+    pub(super) const fn new(
+        name: &'static str,
+        docs: &'static str,
+        plan: fn(&Model, &Options) -> Result<Plan, Invalid>,
+    ) -> Pass {
+        Pass {
+            name,
+            docs,
+            requires: |_| Ok(()),
+            plan,
+            ensures: |_, _| Ok(()),
+        }
     }
 
     /// The first sentence of the documentation.
     #[must_use]
     pub fn summary(&self) -> String {
-        let first = self.docs.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+        let first = self
+            .docs
+            .split("\n\n")
+            .next()
+            .unwrap_or_default()
+            .replace('\n', " ");
         first.trim_end().trim_end_matches('.').to_owned()
     }
 }
@@ -46,17 +62,28 @@ pub struct Plan {
 impl Plan {
     pub(super) fn remove_node(&mut self, model: &Model, node: NodeId, reason: Removal) {
         self.edits.push(Edit::remove_node(node));
-        self.events.push(Event::RemovedNode { node: model.node_path(node), reason });
+        self.events.push(Event::RemovedNode {
+            node: model.node_path(node),
+            reason,
+        });
     }
 
     pub(super) fn remove_initializer(&mut self, model: &Model, value: ValueId, reason: Removal) {
         self.edits.push(Edit::RemoveInitializer(value));
-        self.events.push(Event::RemovedConstant(Removed::of(model, value, reason)));
+        self.events
+            .push(Event::RemovedConstant(Removed::of(model, value, reason)));
     }
 
     /// Reports a change of a node: a clause whose subject is the node.
     pub(super) fn report_change(&mut self, model: &Model, node: NodeId, what: String) {
-        let (op, node) = (model.node(node).op_type().into(), model.node_path(node).into());
-        self.events.push(Event::Changed(Change { node, op, what: what.into() }));
+        let (op, node) = (
+            model.node(node).op_type().into(),
+            model.node_path(node).into(),
+        );
+        self.events.push(Event::Changed(Change {
+            node,
+            op,
+            what: what.into(),
+        }));
     }
 }

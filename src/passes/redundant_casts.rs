@@ -29,7 +29,8 @@ after:  `                         b = Cast<to = DOUBLE>(x)`
 3. A cast whose result is no longer used is removed.
 "#;
 
-pub(super) const REDUNDANT_CASTS: Pass = Pass::new("redundant-casts", DOCS, |model, _| Ok(plan(model)));
+pub(super) const REDUNDANT_CASTS: Pass =
+    Pass::new("redundant-casts", DOCS, |model, _| Ok(plan(model)));
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
@@ -39,15 +40,20 @@ fn plan(model: &Model) -> Plan {
     let mut sources: HashMap<NodeId, (ValueId, DType)> = HashMap::default();
     let mut removed: HashSet<NodeId> = HashSet::default();
     for cast in in_order.iter().filter(|cast| !cast.is_generic()) {
-        let Some((source, from)) = source(&casts, cast, &bypasses, &sources) else { continue };
-        if copies(from, cast.to, cast.rules().saturate) && bypasses.bypass(cast.node, cast.output, source, Removal::ChangesNothing)
+        let Some((source, from)) = source(&casts, cast, &bypasses, &sources) else {
+            continue;
+        };
+        if copies(from, cast.to, cast.rules().saturate)
+            && bypasses.bypass(cast.node, cast.output, source, Removal::ChangesNothing)
         {
             removed.insert(cast.node);
             continue;
         }
         let is_shorter = from != cast.to && source != bypasses.current(cast.input);
         let is_possible = || {
-            let among = casts.producing(cast.input).map_or(Versions::ALL, |first| runs(model, &casts, first.node));
+            let among = casts
+                .producing(cast.input)
+                .map_or(Versions::ALL, |first| runs(model, &casts, first.node));
             cast.admits(from) && keeps_kernels_of_cast(model, &casts, cast.node, from, among)
         };
         if is_shorter && model.is_visible(source, cast.node.scope) && is_possible() {
@@ -56,16 +62,29 @@ fn plan(model: &Model) -> Plan {
     }
     remove_unused(model, &in_order, &sources, &mut removed, &mut bypasses);
     for cast in in_order.iter().filter(|cast| !removed.contains(&cast.node)) {
-        let Some(&(source, from)) = sources.get(&cast.node) else { continue };
+        let Some(&(source, from)) = sources.get(&cast.node) else {
+            continue;
+        };
         let mut changed = cast.proto.clone();
         for (index, value) in model.inputs(cast.node) {
-            let value = if index == 0 { source } else { bypasses.current(value) };
+            let value = if index == 0 {
+                source
+            } else {
+                bypasses.current(value)
+            };
             if let Some(input) = changed.input.get_mut(index as usize) {
                 model.name(value).clone_into(input);
             }
         }
-        bypasses.plan.report_change(model, cast.node, format!("casts '{}' from {from} directly", model.name(source)));
-        bypasses.plan.edits.push(Edit::replace_node(cast.node, changed));
+        bypasses.plan.report_change(
+            model,
+            cast.node,
+            format!("casts '{}' from {from} directly", model.name(source)),
+        );
+        bypasses
+            .plan
+            .edits
+            .push(Edit::replace_node(cast.node, changed));
     }
     bypasses.plan
 }
@@ -88,14 +107,25 @@ fn remove_unused(
         replaced.entry(other).or_default().push(value);
     }
     for cast in in_order.iter().rev() {
-        let Some(output) = cast.output.filter(|&output| model.is_removable(output) && model.uses(output).next().is_some()) else {
+        let Some(output) = cast
+            .output
+            .filter(|&output| model.is_removable(output) && model.uses(output).next().is_some())
+        else {
             continue;
         };
-        let values = [output].into_iter().chain(replaced.get(&output).into_iter().flatten().copied());
+        let values = [output]
+            .into_iter()
+            .chain(replaced.get(&output).into_iter().flatten().copied());
         // The second input of CastLike stays.
-        let keeps = |(user, index): (NodeId, u32)| !removed.contains(&user) && (index != 0 || !sources.contains_key(&user));
+        let keeps = |(user, index): (NodeId, u32)| {
+            !removed.contains(&user) && (index != 0 || !sources.contains_key(&user))
+        };
         let is_used = values.into_iter().any(|value| model.uses(value).any(keeps))
-            || new_users.get(&output).into_iter().flatten().any(|user| !removed.contains(user));
+            || new_users
+                .get(&output)
+                .into_iter()
+                .flatten()
+                .any(|user| !removed.contains(user));
         if !is_used && removed.insert(cast.node) {
             bypasses.plan.remove_node(model, cast.node, Removal::Unused);
         }
@@ -112,9 +142,16 @@ fn source(
     let (mut value, mut from) = (bypasses.current(cast.input), cast.from?);
     while let Some(first) = casts.producing(value).filter(|first| !first.is_generic()) {
         let input = first.from.map(|from| (bypasses.current(first.input), from));
-        let is_one_cast =
-            |&(_, before): &(ValueId, DType)| collapses(before, from, cast.to) || copies(before, from, first.rules().saturate);
-        let Some(before) = input.into_iter().chain(sources.get(&first.node).copied()).find(is_one_cast) else { break };
+        let is_one_cast = |&(_, before): &(ValueId, DType)| {
+            collapses(before, from, cast.to) || copies(before, from, first.rules().saturate)
+        };
+        let Some(before) = input
+            .into_iter()
+            .chain(sources.get(&first.node).copied())
+            .find(is_one_cast)
+        else {
+            break;
+        };
         (value, from) = before;
     }
     Some((value, from))

@@ -63,10 +63,19 @@ impl Report {
     /// The constants that were removed.
     #[must_use]
     pub fn removed_constants(&self) -> Vec<&Removed> {
-        self.events().filter_map(|event| if let Event::RemovedConstant(removed) = event { Some(removed) } else { None }).collect()
+        self.events()
+            .filter_map(|event| {
+                if let Event::RemovedConstant(removed) = event {
+                    Some(removed)
+                } else {
+                    None
+                }
+            })
+            .collect()
     }
 
-    /// States for each node that was kept for a reason with one of these codes the option that removes the obstacle.
+    /// States for each node that was kept for a reason with one of these codes the option that
+    /// removes the obstacle.
     pub(crate) fn add_remedies(&mut self, remedy: impl Fn(&str) -> Option<&'static str>) {
         for entry in &mut self.entries {
             if let Event::Kept(kept) = &mut entry.event {
@@ -76,19 +85,43 @@ impl Report {
     }
 
     pub(crate) fn all_folded(&self) -> impl Iterator<Item = OfPass<'_, Folded>> + Clone {
-        self.of_passes(|event| if let Event::Folded(folded) = event { Some(&**folded) } else { None })
+        self.of_passes(|event| {
+            if let Event::Folded(folded) = event {
+                Some(&**folded)
+            } else {
+                None
+            }
+        })
     }
 
     pub(crate) fn all_kept(&self) -> impl Iterator<Item = &Kept> + Clone {
-        self.events().filter_map(|event| if let Event::Kept(kept) = event { Some(kept) } else { None })
+        self.events().filter_map(|event| {
+            if let Event::Kept(kept) = event {
+                Some(kept)
+            } else {
+                None
+            }
+        })
     }
 
     pub(crate) fn computed(&self) -> impl Iterator<Item = OfPass<'_, ComputedNode>> + Clone {
-        self.of_passes(|event| if let Event::Computed(computed) = event { Some(&**computed) } else { None })
+        self.of_passes(|event| {
+            if let Event::Computed(computed) = event {
+                Some(&**computed)
+            } else {
+                None
+            }
+        })
     }
 
     pub(crate) fn changes(&self) -> impl Iterator<Item = OfPass<'_, Change>> + Clone {
-        self.of_passes(|event| if let Event::Changed(change) = event { Some(change) } else { None })
+        self.of_passes(|event| {
+            if let Event::Changed(change) = event {
+                Some(change)
+            } else {
+                None
+            }
+        })
     }
 
     /// The nodes and constants that were removed.
@@ -96,21 +129,41 @@ impl Report {
         self.entries.iter().filter_map(|Entry { pass, event }| {
             let (path, kind, reason): (Cow<'_, str>, _, &Removal) = match event {
                 Event::RemovedNode { node, reason } => (node.into(), "node", reason),
-                Event::RemovedConstant(removed) => (removed.path().into(), "constant", &removed.reason),
+                Event::RemovedConstant(removed) => {
+                    (removed.path().into(), "constant", &removed.reason)
+                }
                 _ => return None,
             };
-            Some(RemovalOf { path, kind, pass, code: reason.code(), reason })
+            Some(RemovalOf {
+                path,
+                kind,
+                pass,
+                code: reason.code(),
+                reason,
+            })
         })
     }
 
-    fn of_passes<'r, R>(&'r self, record: fn(&'r Event) -> Option<&'r R>) -> impl Iterator<Item = OfPass<'r, R>> + Clone {
-        self.entries.iter().filter_map(move |entry| Some(OfPass { pass: entry.pass, record: record(&entry.event)? }))
+    fn of_passes<'r, R>(
+        &'r self,
+        record: fn(&'r Event) -> Option<&'r R>,
+    ) -> impl Iterator<Item = OfPass<'r, R>> + Clone {
+        self.entries.iter().filter_map(move |entry| {
+            Some(OfPass {
+                pass: entry.pass,
+                record: record(&entry.event)?,
+            })
+        })
     }
 }
 
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let removed = |kind| self.removals().filter(move |removal| removal.kind == kind).map(|removal| removal.path);
+        let removed = |kind| {
+            self.removals()
+                .filter(move |removal| removal.kind == kind)
+                .map(|removal| removal.path)
+        };
         let mut lists = serializer.serialize_map(None)?;
         lists.serialize_entry("folded", &List(self.all_folded()))?;
         lists.serialize_entry("skipped", &List(self.all_kept()))?;
@@ -133,6 +186,14 @@ impl<I: Iterator<Item: Serialize> + Clone> Serialize for List<I> {
 }
 
 /// Adds a list that is not empty.
-fn add<M: SerializeMap>(lists: &mut M, key: &str, items: impl Iterator<Item: Serialize> + Clone) -> Result<(), M::Error> {
-    if items.clone().next().is_some() { lists.serialize_entry(key, &List(items)) } else { Ok(()) }
+fn add<M: SerializeMap>(
+    lists: &mut M,
+    key: &str,
+    items: impl Iterator<Item: Serialize> + Clone,
+) -> Result<(), M::Error> {
+    if items.clone().next().is_some() {
+        lists.serialize_entry(key, &List(items))
+    } else {
+        Ok(())
+    }
 }

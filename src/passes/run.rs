@@ -20,7 +20,9 @@ pub enum PassError {
         reason: Refused,
     },
     /// A precondition or postcondition does not hold: a bug in this pass or an earlier one.
-    #[error("the pass '{pass}' {when} a condition that does not hold: {what}; this is a bug, please report it")]
+    #[error(
+        "the pass '{pass}' {when} a condition that does not hold: {what}; this is a bug, please report it"
+    )]
     Contract {
         /// The pass.
         pass: &'static str,
@@ -52,7 +54,10 @@ impl Classified for PassError {
             PassError::Invalid(invalid) => invalid.message(),
             // The place is reported beside the message.
             PassError::Refused { pass, reason } => {
-                format!("the pass '{pass}' failed: {}; this is a bug, please report it", reason.message())
+                format!(
+                    "the pass '{pass}' failed: {}; this is a bug, please report it",
+                    reason.message()
+                )
             }
             PassError::Contract { .. } => self.to_string(),
         }
@@ -62,30 +67,51 @@ impl Classified for PassError {
 /// The maximum number of times that a list of passes is run.
 const MOST_ROUNDS: usize = 8;
 
-/// Runs passes in order; several passes are run again, in the same order, until none of them changes anything, up to eight times. The
-/// report lists the changes, and the nodes that were kept with the reason.
+/// Runs passes in order; several passes are run again, in the same order, until none of them
+/// changes anything, up to eight times. The report lists the changes, and the nodes that were kept
+/// with the reason.
 ///
 /// # Errors
 /// If a node is invalid, or a pass violates its contract.
-pub fn run(mut model: Model, passes: &[Pass], options: &Options) -> Result<(Model, Report), PassError> {
+pub fn run(
+    mut model: Model,
+    passes: &[Pass],
+    options: &Options,
+) -> Result<(Model, Report), PassError> {
     let mut report = Report::default();
     let rounds = if passes.len() > 1 { MOST_ROUNDS } else { 1 };
     for _ in 0..rounds {
         let mut changes = false;
         for pass in passes {
-            let broken = |when| move |what| PassError::Contract { pass: pass.name, when, what };
+            let broken = |when| {
+                move |what| PassError::Contract {
+                    pass: pass.name,
+                    when,
+                    what,
+                }
+            };
             if cfg!(debug_assertions) {
                 (pass.requires)(&model).map_err(broken("requires"))?;
             }
             let plan = (pass.plan)(&model, options)?;
             changes |= !plan.edits.is_empty();
-            model = model.apply(plan.edits).map_err(|reason| PassError::Refused { pass: pass.name, reason })?;
+            model = model
+                .apply(plan.edits)
+                .map_err(|reason| PassError::Refused {
+                    pass: pass.name,
+                    reason,
+                })?;
             if cfg!(debug_assertions) {
                 (pass.ensures)(&model, &plan.events).map_err(broken("ensures"))?;
             }
             // A node may be kept in one round and change in the next.
-            report.entries.retain(|entry| entry.pass != pass.name || !matches!(entry.event, Event::Kept(_)));
-            parallel::extend_each(&mut report.entries, plan.events, |event| Entry { pass: pass.name, event });
+            report
+                .entries
+                .retain(|entry| entry.pass != pass.name || !matches!(entry.event, Event::Kept(_)));
+            parallel::extend_each(&mut report.entries, plan.events, |event| Entry {
+                pass: pass.name,
+                event,
+            });
         }
         if !changes {
             break;

@@ -37,7 +37,9 @@ impl Tier {
 
 /// A name that is not that of a pass.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown pass '{name}'; available passes: {available}; `default` and `exact` select the passes of a tier")]
+#[error(
+    "unknown pass '{name}'; available passes: {available}; `default` and `exact` select the passes of a tier"
+)]
 pub struct UnknownPass {
     name: String,
     available: String,
@@ -45,7 +47,9 @@ pub struct UnknownPass {
 
 /// All passes of this crate with their tiers, in the order in which they run.
 pub fn all() -> impl Iterator<Item = (Tier, &'static Pass)> {
-    [Tier::Default, Tier::Exact, Tier::Lossy].into_iter().flat_map(|tier| tier.passes().iter().map(move |pass| (tier, pass)))
+    [Tier::Default, Tier::Exact, Tier::Lossy]
+        .into_iter()
+        .flat_map(|tier| tier.passes().iter().map(move |pass| (tier, pass)))
 }
 
 /// The pass of this crate with a name.
@@ -53,14 +57,20 @@ pub fn all() -> impl Iterator<Item = (Tier, &'static Pass)> {
 /// # Errors
 /// If there is none; the error lists the names.
 pub fn named(name: &str) -> Result<Pass, UnknownPass> {
-    let known = all().find(|(_, pass)| pass.name == name).map(|(_, pass)| *pass);
+    let known = all()
+        .find(|(_, pass)| pass.name == name)
+        .map(|(_, pass)| *pass);
     known.ok_or_else(|| UnknownPass {
         name: name.to_owned(),
-        available: all().map(|(_, pass)| pass.name).collect::<Vec<_>>().join(", "),
+        available: all()
+            .map(|(_, pass)| pass.name)
+            .collect::<Vec<_>>()
+            .join(", "),
     })
 }
 
-/// The passes of a list of names, in its order. `default` and `exact` (or `all-exact`) are all passes of a tier.
+/// The passes of a list of names, in its order. `default` and `exact` (or `all-exact`) are all
+/// passes of a tier.
 ///
 /// # Errors
 /// If a name is not that of a pass or tier.

@@ -1,7 +1,8 @@
 //! Turns the types of the values into edits.
 //!
-//! A value with uses of both types gets one Cast, directly behind its producer. A value that the model already casts to the other type
-//! gets none, if the cast is before all uses. An output keeps its name: if it is cast, its producer gets another one.
+//! A value with uses of both types gets one Cast, directly behind its producer. A value that the
+//! model already casts to the other type gets none, if the cast is before all uses. An output keeps
+//! its name: if it is cast, its producer gets another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +34,11 @@ impl Decisions<'_, '_> {
         let types = self.types;
         let mut edits = Edits::new(self);
         edits.removed.extend(types.noop_casts.keys());
-        let emulation = if self.emulates { Some(edits.emulate()?) } else { None };
+        let emulation = if self.emulates {
+            Some(edits.emulate()?)
+        } else {
+            None
+        };
         if emulation.is_none() {
             edits.remove_casts();
             edits.name_values();
@@ -42,13 +47,23 @@ impl Decisions<'_, '_> {
             edits.list.extend(attributes::edits(self));
         }
         edits.rename_uses();
-        let casts_removed = edits.removed.iter().map(|&node| types.model.node_path(node)).collect();
+        let casts_removed = edits
+            .removed
+            .iter()
+            .map(|&node| types.model.node_path(node))
+            .collect();
         let mut list = edits.list;
         list.extend(edits.removed.into_iter().map(Edit::remove_node));
         let mut tensors = Vec::new();
-        let changes = |weight: &&Weight| self.side(weight.value) == Side::New && (!self.emulates || weight.survey.changes());
+        let changes = |weight: &&Weight| {
+            self.side(weight.value) == Side::New && (!self.emulates || weight.survey.changes())
+        };
         for weight in self.weights.iter().filter(changes) {
-            let dtypes: &[DType] = if self.emulates { &[types.change.to, DType::Float] } else { &[types.change.to] };
+            let dtypes: &[DType] = if self.emulates {
+                &[types.change.to, DType::Float]
+            } else {
+                &[types.change.to]
+            };
             list.push(weights::edit(types.model, weight, dtypes)?);
             tensors.push(NarrowedTensor {
                 tensor: weight.path(types.model),
@@ -84,15 +99,25 @@ impl Decisions<'_, '_> {
         Ok((list, report))
     }
 
-    /// The nodes that compute values of the old type, and the opset in which some of them would not.
+    /// The nodes that compute values of the old type, and the opset in which some of them would
+    /// not.
     fn kept(&self) -> (Vec<KeptNode>, Option<LaterOpset>) {
         let model = self.types.model;
         let (mut kept, mut later, mut admitted) = (Vec::new(), 0, 0);
         for node in model.scopes().flat_map(|scope| model.nodes(scope)) {
             let is_kept = |&(_, value): &(u32, ValueId)| {
-                matches!(self.types.kinds[value.index()], Some(Kind::Computed | Kind::Stated)) && self.side(value) == Side::Old
+                matches!(
+                    self.types.kinds[value.index()],
+                    Some(Kind::Computed | Kind::Stated)
+                ) && self.side(value) == Side::Old
             };
-            let Some((_, value)) = model.outputs(node).filter(is_kept).min_by_key(|(index, _)| *index) else { continue };
+            let Some((_, value)) = model
+                .outputs(node)
+                .filter(is_kept)
+                .min_by_key(|(index, _)| *index)
+            else {
+                continue;
+            };
             let reason = match self.classes.wish(value.index() as Variable) {
                 Some(Wish::Old(reason)) => self.types.reasons[reason as usize],
                 _ => Code::Casts.into(),
@@ -101,17 +126,28 @@ impl Decisions<'_, '_> {
                 Code::Cast => casts_since(model, node.scope, self.types.change.to),
                 _ => reason.operator.and_then(|operator| operator.since),
             };
-            if let Some(since) = since.filter(|&since| self.kernels.runs_in(self.types, node, since)) {
+            if let Some(since) =
+                since.filter(|&since| self.kernels.runs_in(self.types, node, since))
+            {
                 (later, admitted) = (later.max(since), admitted + 1);
             }
             kept.push(KeptNode {
                 node: model.node_path(node),
                 op: model.node(node).op_type().to_owned(),
                 code: reason.code,
-                reason: self.kernels.reason(node).unwrap_or_else(|| reason.to_string()),
+                reason: self
+                    .kernels
+                    .reason(node)
+                    .unwrap_or_else(|| reason.to_string()),
             });
         }
-        (kept, (admitted > 0).then_some(LaterOpset { opset: later, nodes: admitted }))
+        (
+            kept,
+            (admitted > 0).then_some(LaterOpset {
+                opset: later,
+                nodes: admitted,
+            }),
+        )
     }
 }
 
@@ -151,14 +187,19 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
 
     /// The name of a value on a side.
     fn name(&self, value: ValueId, side: Side) -> &str {
-        let name = self.forms.get(&value).and_then(|forms| forms[side as usize].as_deref());
+        let name = self
+            .forms
+            .get(&value)
+            .and_then(|forms| forms[side as usize].as_deref());
         name.unwrap_or_else(|| self.model.name(value))
     }
 
     /// The side of a use: a cast to the new type that stays uses the value as it is.
     pub fn side(&self, used: &Use) -> Side {
         match used.user {
-            User::Input(node, _) if self.types.casts.contains_key(&node) && !self.removed.contains(&node) => {
+            User::Input(node, _)
+                if self.types.casts.contains_key(&node) && !self.removed.contains(&node) =>
+            {
                 self.decisions.side(used.value)
             }
             _ => self.decisions.side_of(used.variable),
@@ -174,7 +215,8 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         }
     }
 
-    /// Removes a cast of a value to the new type, if the users of its result can use the value in that type.
+    /// Removes a cast of a value to the new type, if the users of its result can use the value in
+    /// that type.
     fn replace_cast(&mut self, node: NodeId, input: ValueId, output: ValueId) {
         let (model, is_used) = (self.model, self.model.uses(output).next().is_some());
         if is_used && model.is_removable(output) && model.can_stand_in(input, output) {
@@ -200,16 +242,24 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                 continue;
             }
             let scope = model.scope_of(value);
-            let others: Vec<User> = self.uses(value).iter().filter(|used| self.side(used) != side).map(|used| used.user).collect();
+            let others: Vec<User> = self
+                .uses(value)
+                .iter()
+                .filter(|used| self.side(used) != side)
+                .map(|used| used.user)
+                .collect();
             if others.is_empty() {
                 continue;
             }
-            let is_output = others.iter().any(|user| matches!(user, User::Output(of, _) if *of == scope));
+            let is_output = others
+                .iter()
+                .any(|user| matches!(user, User::Output(of, _) if *of == scope));
             if !is_output
                 && side == Side::Old
                 && let Some(existing) = self.existing_cast(value, &others)
             {
-                self.forms.entry(value).or_default()[Side::New as usize] = Some(model.name(existing).to_owned());
+                self.forms.entry(value).or_default()[Side::New as usize] =
+                    Some(model.name(existing).to_owned());
                 continue;
             }
             self.add_cast(value, side, is_output);
@@ -222,22 +272,35 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         }
     }
 
-    /// The casts of a value to the new type that the model has in the scope of the value, with their results, except those that are removed.
+    /// The casts of a value to the new type that the model has in the scope of the value, with
+    /// their results, except those that are removed.
     fn casts_of(&self, value: ValueId) -> impl Iterator<Item = (NodeId, ValueId)> {
         let scope = self.model.scope_of(value);
-        self.uses(value).iter().filter_map(move |used| match used.user {
-            User::Input(node, _) if node.scope == scope && !self.removed.contains(&node) => {
-                self.types.casts.get(&node).map(|&(_, output)| (node, output))
-            }
-            _ => None,
-        })
+        self.uses(value)
+            .iter()
+            .filter_map(move |used| match used.user {
+                User::Input(node, _) if node.scope == scope && !self.removed.contains(&node) => {
+                    self.types
+                        .casts
+                        .get(&node)
+                        .map(|&(_, output)| (node, output))
+                }
+                _ => None,
+            })
     }
 
     fn add_cast(&mut self, value: ValueId, side: Side, is_output: bool) {
         let model = self.model;
         let (scope, name) = (model.scope_of(value), model.name(value));
-        let other = if side == Side::Old { Side::New } else { Side::Old };
-        let (from, to) = (self.decisions.dtype(value, side), self.decisions.dtype(value, other));
+        let other = if side == Side::Old {
+            Side::New
+        } else {
+            Side::Old
+        };
+        let (from, to) = (
+            self.decisions.dtype(value, side),
+            self.decisions.dtype(value, other),
+        );
         let cast_name = self.names.fresh(&format!("{name}_to_{to}"));
         let (input, output) = match is_output {
             true => (self.names.fresh(&format!("{name}_{from}")), name.to_owned()),
@@ -247,14 +310,26 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         forms[side as usize] = Some(input.clone());
         forms[other as usize] = Some(output.clone());
         if is_output && let Origin::Node { node, output } = model.origin(value) {
-            self.list.push(Edit::RenameOutput { node, output, name: input.clone() });
+            self.list.push(Edit::RenameOutput {
+                node,
+                output,
+                name: input.clone(),
+            });
         }
         if needs_declaration(model, scope) {
-            let (name, dtype) = if is_output { (input.clone(), from) } else { (output.clone(), to) };
+            let (name, dtype) = if is_output {
+                (input.clone(), from)
+            } else {
+                (output.clone(), to)
+            };
             self.list.push(Edit::DeclareNew { scope, name, dtype });
         }
         // Of a cast that is exact, the new one starts where that does.
-        let source = if is_output { None } else { self.cast_before(value, to) };
+        let source = if is_output {
+            None
+        } else {
+            self.cast_before(value, to)
+        };
         let (input, value_name, from) = match source {
             Some((source, from)) => (model.name(source).to_owned(), model.name(source), from),
             None => (input, name, from),
@@ -263,10 +338,21 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         self.insert_behind(value, node, [&input, &output], value_name, [from, to]);
     }
 
-    /// Inserts a node behind that which makes a value, and reports it as a change of a value of the model between two types.
-    pub fn insert_behind(&mut self, value: ValueId, node: NodeProto, [input, output]: [&str; 2], of: &str, [from, to]: [DType; 2]) {
+    /// Inserts a node behind that which makes a value, and reports it as a change of a value of the
+    /// model between two types.
+    pub fn insert_behind(
+        &mut self,
+        value: ValueId,
+        node: NodeProto,
+        [input, output]: [&str; 2],
+        of: &str,
+        [from, to]: [DType; 2],
+    ) {
         let (model, scope) = (self.model, self.model.scope_of(value));
-        let position = model.producer(value).filter(|node| node.scope == scope).map_or(0, |node| node.position + 1);
+        let position = model
+            .producer(value)
+            .filter(|node| node.scope == scope)
+            .map_or(0, |node| node.position + 1);
         self.added.push(AddedCast {
             node: format!("{}/{}", model.scope_path(scope), shortened(node.name())),
             input: input.to_owned(),
@@ -275,26 +361,36 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             from,
             to,
         });
-        self.list.push(Edit::InsertNodes { scope, position, nodes: vec![node] });
+        self.list.push(Edit::InsertNodes {
+            scope,
+            position,
+            nodes: vec![node],
+        });
     }
 
-    /// The value of which one cast has the result of the casts that make a value and of one more to a type, and its type: that for which
-    /// `redundant-casts` would change the input of the cast.
+    /// The value of which one cast has the result of the casts that make a value and of one more to
+    /// a type, and its type: that for which `redundant-casts` would change the input of the cast.
     fn cast_before(&self, value: ValueId, to: DType) -> Option<(ValueId, DType)> {
         let (model, scope) = (self.model, self.model.scope_of(value));
         let step = |&(value, from): &(ValueId, DType)| {
-            let node = model.producer(value).filter(|&node| model.applies(node, "Cast") && !refers_to_function(model, node))?;
+            let node = model
+                .producer(value)
+                .filter(|&node| model.applies(node, "Cast") && !refers_to_function(model, node))?;
             let input = model.cast_node(node).ok()?.input;
-            let Some(ValueType::Tensor(before)) = self.types.value_type(input) else { return None };
-            let is_one_cast =
-                self.types.kinds[input.index()].is_none() && collapses(before, from, to) && admits(model, node, before);
+            let Some(ValueType::Tensor(before)) = self.types.value_type(input) else {
+                return None;
+            };
+            let is_one_cast = self.types.kinds[input.index()].is_none()
+                && collapses(before, from, to)
+                && admits(model, node, before);
             (is_one_cast && model.is_visible(input, scope)).then_some((input, before))
         };
         let start = (value, self.types.old(value)?);
         std::iter::successors(Some(start), step).skip(1).last()
     }
 
-    /// The result of a cast of a value to the new type that the model has, if it is before all of these users, and they see it.
+    /// The result of a cast of a value to the new type that the model has, if it is before all of
+    /// these users, and they see it.
     fn existing_cast(&self, value: ValueId, users: &[User]) -> Option<ValueId> {
         let (model, scope) = (self.model, self.model.scope_of(value));
         let first = users.iter().map(|user| self.position(*user, scope)).min()?;
@@ -304,17 +400,27 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                 User::Output(..) => false,
             })
         };
-        let fitting = self.casts_of(value).filter(|(node, output)| node.position < first && is_seen(*output));
-        fitting.min_by_key(|(node, _)| *node).map(|(_, output)| output)
+        let fitting = self
+            .casts_of(value)
+            .filter(|(node, output)| node.position < first && is_seen(*output));
+        fitting
+            .min_by_key(|(node, _)| *node)
+            .map(|(_, output)| output)
     }
 
     /// The position in a scope of the node that is, or contains, a user.
     fn position(&self, user: User, scope: ScopeId) -> u32 {
         let at = match user {
             User::Input(node, _) => node,
-            User::Output(of, _) => NodeId { scope: of, position: u32::MAX },
+            User::Output(of, _) => NodeId {
+                scope: of,
+                position: u32::MAX,
+            },
         };
-        self.model.with_owners(at).find(|at| at.scope == scope).map_or(0, |at| at.position)
+        self.model
+            .with_owners(at)
+            .find(|at| at.scope == scope)
+            .map_or(0, |at| at.position)
     }
 
     /// Consumers of a cast from the new type use what is cast.
@@ -322,7 +428,9 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         let model = self.model;
         for &node in model.topological_order() {
             for (_, value) in model.outputs(node) {
-                let Some(Kind::CastOf(source)) = self.types.kinds[value.index()] else { continue };
+                let Some(Kind::CastOf(source)) = self.types.kinds[value.index()] else {
+                    continue;
+                };
                 if self.decisions.side(value) == Side::Old {
                     continue;
                 }
@@ -331,7 +439,10 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                     None => model.name(source).to_owned(),
                 };
                 self.forms.entry(value).or_default()[Side::New as usize] = Some(name);
-                let is_needed = self.uses(value).iter().any(|used| self.side(used) == Side::Old);
+                let is_needed = self
+                    .uses(value)
+                    .iter()
+                    .any(|used| self.side(used) == Side::Old);
                 if !is_needed && !self.uses(value).is_empty() && model.is_removable(value) {
                     self.removed.insert(node);
                 }
@@ -344,15 +455,25 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         for used in self.types.uses.iter() {
             let name = self.name(used.value, self.side(used));
             if let User::Input(node, input) = used.user
-                && model.input(node, input).is_none_or(|given| name != model.name(given))
+                && model
+                    .input(node, input)
+                    .is_none_or(|given| name != model.name(given))
             {
-                self.list.push(Edit::RenameInput { node, input, name: name.to_owned() });
+                self.list.push(Edit::RenameInput {
+                    node,
+                    input,
+                    name: name.to_owned(),
+                });
             }
         }
         for (&output, &input) in &self.replaced {
             for (node, index) in model.uses(output) {
                 let name = self.name(input, Side::New).to_owned();
-                self.list.push(Edit::RenameInput { node, input: index, name });
+                self.list.push(Edit::RenameInput {
+                    node,
+                    input: index,
+                    name,
+                });
             }
         }
     }
@@ -370,11 +491,20 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             {
                 let declared = model.declared(value).map(|_| model.scope_of(value));
                 // A body may return a value of an enclosing scope.
-                let returned = model.output_of(value).iter().copied().filter(|&scope| scope != model.scope_of(value));
+                let returned = model
+                    .output_of(value)
+                    .iter()
+                    .copied()
+                    .filter(|&scope| scope != model.scope_of(value));
                 let scopes = declared.into_iter().chain(returned);
                 let name = model.name(value);
                 let from = self.decisions.dtype(value, Side::Old);
-                self.list.extend(scopes.map(|scope| Edit::Retype { scope, name: name.to_owned(), from, dtype }));
+                self.list.extend(scopes.map(|scope| Edit::Retype {
+                    scope,
+                    name: name.to_owned(),
+                    from,
+                    dtype,
+                }));
             }
         }
     }

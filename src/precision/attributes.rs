@@ -16,16 +16,33 @@ const SOFTMAX_PRECISION: &str = "softmax_precision";
 pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
     let (types, model) = (decisions.types, decisions.types.model);
     let of_input = |node: NodeId, index: u32| {
-        let uses = model.input(node, index).map_or(&[][..], |value| types.uses.of(value));
-        uses.iter().find(|used| used.user == User::Input(node, index)).map(|used| decisions.side_of(used.variable))
+        let uses = model
+            .input(node, index)
+            .map_or(&[][..], |value| types.uses.of(value));
+        uses.iter()
+            .find(|used| used.user == User::Input(node, index))
+            .map(|used| decisions.side_of(used.variable))
     };
     let mut edits = Vec::new();
     for &node in &types.stating {
         let operator = model.node(node).op_type();
-        let Some(name) = type_attribute(operator) else { continue };
-        let Some(output) = model.output(node, 0) else { continue };
-        let Some(kind) = types.kinds[output.index()] else { continue };
-        let (side, stated) = (decisions.side(output), model.node(node).attribute.iter().find(|attribute| attribute.name() == name));
+        let Some(name) = type_attribute(operator) else {
+            continue;
+        };
+        let Some(output) = model.output(node, 0) else {
+            continue;
+        };
+        let Some(kind) = types.kinds[output.index()] else {
+            continue;
+        };
+        let (side, stated) = (
+            decisions.side(output),
+            model
+                .node(node)
+                .attribute
+                .iter()
+                .find(|attribute| attribute.name() == name),
+        );
         let with = match operator {
             "Constant" | "ConstantOfShape" => continue,
             "Cast" if matches!(kind, Kind::CastOf(_)) || side == Side::Old => continue,
@@ -34,7 +51,11 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
                 Some(stated) if side == Side::New => {
                     let mut with = stated.clone();
                     if let Some(stated) = with.tp.as_mut() {
-                        set_element_type(stated, decisions.dtype(output, Side::Old), types.change.to);
+                        set_element_type(
+                            stated,
+                            decisions.dtype(output, Side::Old),
+                            types.change.to,
+                        );
                     }
                     with
                 }
@@ -42,11 +63,15 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
             },
             _ => {
                 let dtype = decisions.dtype(output, side);
-                // Some operators have results of the type of an input unless an attribute states another one.
+                // Some operators have results of the type of an input unless an attribute states
+                // another one.
                 let input = implied_by(model, node);
-                let is_stated = stated.is_some_and(|stated| operator != "DequantizeLinear" || stated.i() != 0);
+                let is_stated =
+                    stated.is_some_and(|stated| operator != "DequantizeLinear" || stated.i() != 0);
                 let is_needed = match input {
-                    Some(index) if !is_stated => of_input(node, index).is_some_and(|of_input| of_input != side),
+                    Some(index) if !is_stated => {
+                        of_input(node, index).is_some_and(|of_input| of_input != side)
+                    }
                     _ => side == Side::New,
                 };
                 if !is_needed {
@@ -55,7 +80,11 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
                 AttributeProto::int(name, dtype.number().into())
             }
         };
-        edits.push(Edit::SetAttribute { node, name, with: Box::new(with) });
+        edits.push(Edit::SetAttribute {
+            node,
+            name,
+            with: Box::new(with),
+        });
     }
     edits.extend(precise_softmaxes(decisions));
     edits
@@ -65,15 +94,32 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
 fn precise_softmaxes<'d>(decisions: &'d Decisions) -> impl Iterator<Item = Edit> + 'd {
     let (types, model) = (decisions.types, decisions.types.model);
     let narrows = |node: &NodeId| {
-        let output = model.output(*node, 0).filter(|output| types.kinds[output.index()].is_some());
-        let is_new = types.change.is_to_half() && output.is_some_and(|output| decisions.side(output) == Side::New);
-        let is_stated = || model.node(*node).attribute.iter().any(|attribute| attribute.name() == SOFTMAX_PRECISION);
+        let output = model
+            .output(*node, 0)
+            .filter(|output| types.kinds[output.index()].is_some());
+        let is_new = types.change.is_to_half()
+            && output.is_some_and(|output| decisions.side(output) == Side::New);
+        let is_stated = || {
+            model
+                .node(*node)
+                .attribute
+                .iter()
+                .any(|attribute| attribute.name() == SOFTMAX_PRECISION)
+        };
         is_new && model.applies(*node, "Attention") && !is_stated()
     };
-    model.scopes().flat_map(|scope| model.nodes(scope)).filter(narrows).map(|node| {
-        let with = AttributeProto::int(SOFTMAX_PRECISION, DType::Float.number().into());
-        Edit::SetAttribute { node, name: SOFTMAX_PRECISION, with: Box::new(with) }
-    })
+    model
+        .scopes()
+        .flat_map(|scope| model.nodes(scope))
+        .filter(narrows)
+        .map(|node| {
+            let with = AttributeProto::int(SOFTMAX_PRECISION, DType::Float.number().into());
+            Edit::SetAttribute {
+                node,
+                name: SOFTMAX_PRECISION,
+                with: Box::new(with),
+            }
+        })
 }
 
 /// The input whose type is that of the result if the attribute is missing.

@@ -10,12 +10,20 @@ const NUMBERED_TYPES: i64 = 6;
 
 /// Whether types are not inferred through a Cast, so that its result has to be declared.
 pub(super) fn needs_declaration(model: &Model, scope: ScopeId) -> bool {
-    let is_older = model.opset(scope, "").is_some_and(|opset| opset < NUMBERED_TYPES);
+    let is_older = model
+        .opset(scope, "")
+        .is_some_and(|opset| opset < NUMBERED_TYPES);
     is_older && matches!(model.body(scope), Body::Graph(_))
 }
 
 /// A Cast of an input to an output.
-pub(super) fn cast_node(model: &Model, scope: ScopeId, name: &str, [input, output]: [&str; 2], to: DType) -> NodeProto {
+pub(super) fn cast_node(
+    model: &Model,
+    scope: ScopeId,
+    name: &str,
+    [input, output]: [&str; 2],
+    to: DType,
+) -> NodeProto {
     raw::NodeProto {
         input: vec![input.to_owned()],
         output: vec![output.to_owned()],

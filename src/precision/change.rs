@@ -6,7 +6,8 @@ use crate::ops::schemas::ValueType;
 /// The change of the element types of values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// The type of the values that change; none for FLOAT, or for FLOAT16 and BFLOAT16 if they become FLOAT.
+    /// The type of the values that change; none for FLOAT, or for FLOAT16 and BFLOAT16 if they
+    /// become FLOAT.
     pub from: Option<DType>,
     /// The type that values get.
     pub to: DType,

@@ -1,8 +1,10 @@
 //! The types of the variables that may have either, with the fewest casts.
 //!
-//! A value needs one cast if any of its uses has another type, however many such uses there are. The cast is the capacity of an edge of a
-//! flow network, from the value to a vertex that all uses of the other type share, so that the assignments with the fewest casts are the
-//! minimum cuts. Of these, the cut with the smallest casts is chosen, and then the one in which the fewest values keep their types.
+//! A value needs one cast if any of its uses has another type, however many such uses there are.
+//! The cast is the capacity of an edge of a flow network, from the value to a vertex that all uses
+//! of the other type share, so that the assignments with the fewest casts are the minimum cuts. Of
+//! these, the cut with the smallest casts is chosen, and then the one in which the fewest values
+//! keep their types.
 
 use petgraph::algo::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -17,7 +19,8 @@ use crate::ops::inference::Known;
 
 /// The capacity of an edge that must not be cut.
 const NEVER: u128 = 1 << 112;
-/// The capacity of an edge that stands for a cast. The elements that it casts are added, in units that exceed the number of variables.
+/// The capacity of an edge that stands for a cast. The elements that it casts are added, in units
+/// that exceed the number of variables.
 const CAST: u128 = 1 << 90;
 const MOST_ELEMENTS: u64 = 1 << 40;
 const ITERATIONS: u64 = 1 << 10;
@@ -35,19 +38,31 @@ struct Group {
 }
 
 /// The sides of all variables, by variable. Values in `fixed` cannot be cast.
-pub(super) fn solve(types: &Types, classes: &Classes, fixed: &HashSet<ValueId>, weights_only: bool) -> Vec<Side> {
+pub(super) fn solve(
+    types: &Types,
+    classes: &Classes,
+    fixed: &HashSet<ValueId>,
+    weights_only: bool,
+) -> Vec<Side> {
     let stated = |root: Variable| match classes.wish(root) {
         Some(Wish::Old(_)) => Some(Side::Old),
         Some(Wish::New) => Some(Side::New),
         Some(Wish::StayIfFree) | None => None,
     };
-    let groups = groups(types, classes, fixed, weights_only, |root| stated(root).is_none());
-    let mut sides: Vec<Option<Side>> = (0..classes.len() as Variable).map(|variable| stated(classes.root(variable))).collect();
+    let groups = groups(types, classes, fixed, weights_only, |root| {
+        stated(root).is_none()
+    });
+    let mut sides: Vec<Option<Side>> = (0..classes.len() as Variable)
+        .map(|variable| stated(classes.root(variable)))
+        .collect();
     for (root, side) in free_sides(&groups, classes, stated) {
         sides[root as usize] = Some(side);
     }
     // A variable without values decides nothing.
-    let side = |variable: Variable| match (sides[classes.root(variable) as usize], classes.wish(variable)) {
+    let side = |variable: Variable| match (
+        sides[classes.root(variable) as usize],
+        classes.wish(variable),
+    ) {
         (Some(side), _) => side,
         (None, Some(Wish::StayIfFree)) => Side::Old,
         (None, _) => Side::New,
@@ -55,13 +70,22 @@ pub(super) fn solve(types: &Types, classes: &Classes, fixed: &HashSet<ValueId>, 
     (0..classes.len() as Variable).map(side).collect()
 }
 
-/// The sides of the variables that may have either type. Those that values connect are decided together.
-fn free_sides(groups: &[Group], classes: &Classes, stated: impl Fn(Variable) -> Option<Side> + Copy) -> Vec<(Variable, Side)> {
+/// The sides of the variables that may have either type. Those that values connect are decided
+/// together.
+fn free_sides(
+    groups: &[Group],
+    classes: &Classes,
+    stated: impl Fn(Variable) -> Option<Side> + Copy,
+) -> Vec<(Variable, Side)> {
     let mut places: HashMap<Variable, usize> = HashMap::default();
     let connected: Vec<(&Group, Vec<usize>)> = groups
         .iter()
         .map(|group| {
-            let free = group.uses.iter().chain([&group.source]).filter(|&&root| stated(root).is_none());
+            let free = group
+                .uses
+                .iter()
+                .chain([&group.source])
+                .filter(|&&root| stated(root).is_none());
             let place = |root: &Variable| {
                 let next = places.len();
                 *places.entry(*root).or_insert(next)
@@ -70,7 +94,10 @@ fn free_sides(groups: &[Group], classes: &Classes, stated: impl Fn(Variable) -> 
         })
         .collect();
     let mut sets = UnionFind::new(places.len());
-    for (left, right) in connected.iter().flat_map(|(_, free)| free.iter().zip(free.iter().skip(1))) {
+    for (left, right) in connected
+        .iter()
+        .flat_map(|(_, free)| free.iter().zip(free.iter().skip(1)))
+    {
         sets.union(*left, *right);
     }
     let mut by_set: HashMap<usize, Vec<&Group>> = HashMap::default();
@@ -83,7 +110,10 @@ fn free_sides(groups: &[Group], classes: &Classes, stated: impl Fn(Variable) -> 
         }
         of_set.push(group);
     }
-    order.into_iter().flat_map(|set| cut(&by_set[&set], classes, stated)).collect()
+    order
+        .into_iter()
+        .flat_map(|set| cut(&by_set[&set], classes, stated))
+        .collect()
 }
 
 /// The values of which at least one use, or the value itself, is free to have either type.
@@ -94,9 +124,12 @@ fn groups(
     weights_only: bool,
     is_free: impl Fn(Variable) -> bool,
 ) -> Vec<Group> {
-    // What follows from the nodes: a declaration of an output is not that of the value before its Cast.
+    // What follows from the nodes: a declaration of an output is not that of the value before its
+    // Cast.
     let contradictions = types.inferred.contradictions().iter();
-    let contradicted: HashMap<ValueId, &Known> = contradictions.map(|wrong| (wrong.value, &wrong.found)).collect();
+    let contradicted: HashMap<ValueId, &Known> = contradictions
+        .map(|wrong| (wrong.value, &wrong.found))
+        .collect();
     let group = |uses: &[Use]| {
         let value = uses.first()?.value;
         let source = classes.root(value.index() as Variable);
@@ -104,30 +137,54 @@ fn groups(
         if !roots().chain([source]).any(&is_free) {
             return None;
         }
-        let known = contradicted.get(&value).copied().unwrap_or_else(|| types.inferred.of(value));
+        let known = contradicted
+            .get(&value)
+            .copied()
+            .unwrap_or_else(|| types.inferred.of(value));
         let shape = known.shape.as_deref().unwrap_or_default();
-        let lengths = shape.iter().map(|length| length.map_or(1, i64::unsigned_abs));
+        let lengths = shape
+            .iter()
+            .map(|length| length.map_or(1, i64::unsigned_abs));
         let once = lengths.fold(1, u64::saturating_mul);
-        let elements = once.saturating_mul(iterations(types.model, types.model.scope_of(value))).min(MOST_ELEMENTS);
+        let elements = once
+            .saturating_mul(iterations(types.model, types.model.scope_of(value)))
+            .min(MOST_ELEMENTS);
         let can_cast = !fixed.contains(&value);
         // What is cast from the new type has lost bits.
-        let is_exact = matches!(types.kinds[value.index()], Some(Kind::Constant | Kind::Stated)) && !weights_only;
+        let is_exact = matches!(
+            types.kinds[value.index()],
+            Some(Kind::Constant | Kind::Stated)
+        ) && !weights_only;
         let mut uses: Vec<Variable> = roots().collect();
         uses.sort_unstable();
         uses.dedup();
-        Some(Group { source, uses, casts: [can_cast, can_cast && !is_exact], elements })
+        Some(Group {
+            source,
+            uses,
+            casts: [can_cast, can_cast && !is_exact],
+            elements,
+        })
     };
     types.uses.by_value().filter_map(group).collect()
 }
 
-/// The estimated number of times that a scope runs. A cast in the body of a loop runs in each iteration; all loops have the same estimate.
+/// The estimated number of times that a scope runs. A cast in the body of a loop runs in each
+/// iteration; all loops have the same estimate.
 fn iterations(model: &Model, scope: ScopeId) -> u64 {
-    let loops = model.owners(scope).filter(|&owner| model.node(owner).op_type() != "If").count();
+    let loops = model
+        .owners(scope)
+        .filter(|&owner| model.node(owner).op_type() != "If")
+        .count();
     ITERATIONS.saturating_pow(u32::try_from(loops).unwrap_or(u32::MAX))
 }
 
-/// Decides variables that are connected. The source of the network is the old type, its sink the new one.
-fn cut(groups: &[&Group], classes: &Classes, stated: impl Fn(Variable) -> Option<Side>) -> Vec<(Variable, Side)> {
+/// Decides variables that are connected. The source of the network is the old type, its sink the
+/// new one.
+fn cut(
+    groups: &[&Group],
+    classes: &Classes,
+    stated: impl Fn(Variable) -> Option<Side>,
+) -> Vec<(Variable, Side)> {
     let mut network: DiGraph<(), u128> = DiGraph::new();
     let (old, new) = (network.add_node(()), network.add_node(()));
     let mut vertices: HashMap<Variable, NodeIndex> = HashMap::default();
@@ -146,9 +203,15 @@ fn cut(groups: &[&Group], classes: &Classes, stated: impl Fn(Variable) -> Option
             }),
         };
         let source = vertex(&mut network, group.source);
-        let uses: Vec<NodeIndex> = group.uses.iter().map(|&root| vertex(&mut network, root)).collect();
+        let uses: Vec<NodeIndex> = group
+            .uses
+            .iter()
+            .map(|&root| vertex(&mut network, root))
+            .collect();
         let cost = CAST + u128::from(group.elements) * ELEMENT;
-        let [to_new, to_old] = group.casts.map(|can_cast| if can_cast { cost } else { NEVER });
+        let [to_new, to_old] = group
+            .casts
+            .map(|can_cast| if can_cast { cost } else { NEVER });
         let (some_new, some_old) = (network.add_node(()), network.add_node(()));
         network.add_edge(source, some_new, to_new);
         network.add_edge(some_old, source, to_old);
@@ -163,14 +226,25 @@ fn cut(groups: &[&Group], classes: &Classes, stated: impl Fn(Variable) -> Option
     let mut next = vec![old];
     reached[old.index()] = true;
     while let Some(vertex) = next.pop() {
-        let forward = network.edges(vertex).filter(|edge| flows[edge.id().index()] < *edge.weight()).map(|edge| edge.target());
-        let backward = network.edges_directed(vertex, petgraph::Incoming).filter(|edge| flows[edge.id().index()] > 0);
+        let forward = network
+            .edges(vertex)
+            .filter(|edge| flows[edge.id().index()] < *edge.weight())
+            .map(|edge| edge.target());
+        let backward = network
+            .edges_directed(vertex, petgraph::Incoming)
+            .filter(|edge| flows[edge.id().index()] > 0);
         for other in forward.chain(backward.map(|edge| edge.source())) {
             if !std::mem::replace(&mut reached[other.index()], true) {
                 next.push(other);
             }
         }
     }
-    let side = |root: Variable| if reached[vertices[&root].index()] { Side::Old } else { Side::New };
+    let side = |root: Variable| {
+        if reached[vertices[&root].index()] {
+            Side::Old
+        } else {
+            Side::New
+        }
+    };
     free.iter().map(|&root| (root, side(root))).collect()
 }

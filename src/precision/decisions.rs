@@ -33,22 +33,33 @@ impl Decisions<'_, '_> {
     /// Whether a value in a copy of a function changes its type.
     pub fn changes_function(&self, function: &AddedFunction) -> bool {
         let model = self.types.model;
-        let changes = |value: &ValueId| self.types.kinds[value.index()].is_some() && self.side(*value) == Side::New;
-        model.values().filter(changes).any(|value| function.is_copy(model, model.root(model.scope_of(value))))
+        let changes = |value: &ValueId| {
+            self.types.kinds[value.index()].is_some() && self.side(*value) == Side::New
+        };
+        model
+            .values()
+            .filter(changes)
+            .any(|value| function.is_copy(model, model.root(model.scope_of(value))))
     }
 
     /// A note, if the policy changes the types of values that must not change.
     pub fn changed_although_unsafe(&self, values: &[(ValueId, Code)]) -> Option<String> {
         let model = self.types.model;
-        let mut changed = values.iter().filter(|(value, _)| self.side(*value) == Side::New);
+        let mut changed = values
+            .iter()
+            .filter(|(value, _)| self.side(*value) == Side::New);
         let (value, code) = changed.next()?;
-        let place = model.producer(*value).map_or_else(|| "a constant".to_owned(), |node| model.node_path(node));
+        let place = model
+            .producer(*value)
+            .map_or_else(|| "a constant".to_owned(), |node| model.node_path(node));
         let others = match changed.count() {
             0 => String::new(),
             others => format!(" and {others} more"),
         };
         let code = code.code();
-        Some(format!("the policy changes values that the policy `stable` keeps because of their range: {place} ({code}){others}"))
+        Some(format!(
+            "the policy changes values that the policy `stable` keeps because of their range: {place} ({code}){others}"
+        ))
     }
 
     /// The element type of a value on a side.

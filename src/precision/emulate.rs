@@ -1,10 +1,13 @@
-//! The edits of an emulation: the model stays FLOAT, and every value that would get a narrower type is rounded to the numbers of that type.
+//! The edits of an emulation: the model stays FLOAT, and every value that would get a narrower type
+//! is rounded to the numbers of that type.
 //!
 //! 1. A constant has the rounded numbers.
-//! 2. What a node computes is rounded behind the node, unless the node gives elements of its inputs, or runs bodies that round.
+//! 2. What a node computes is rounded behind the node, unless the node gives elements of its
+//!    inputs, or runs bodies that round.
 //! 3. An input of the model that would have the type is rounded before its uses.
 //! 4. A value that would be cast is rounded where the cast would be.
-//! 5. A cast to FLOAT would change nothing. The casts between types that the model has stay, except those of FLOAT to itself.
+//! 5. A cast to FLOAT would change nothing. The casts between types that the model has stay, except
+//!    those of FLOAT to itself.
 
 use std::collections::BTreeSet;
 
@@ -23,8 +26,8 @@ use crate::protobuf::ir_version::FUNCTIONS;
 use crate::protobuf::raw;
 use crate::protobuf::schema::NodeProto;
 
-/// Operators that select among the elements of their inputs, or change their signs, or give small integers. Those that only move elements
-/// are in `rules`.
+/// Operators that select among the elements of their inputs, or change their signs, or give small
+/// integers. Those that only move elements are in `rules`.
 const SELECTIONS: &[&str] = &[
     "Abs",
     "Ceil",
@@ -51,10 +54,16 @@ impl Edits<'_, '_, '_> {
     /// Adds the roundings, and the function that they call.
     ///
     /// # Errors
-    /// If a value that is not a tensor would have to be rounded, or the opset has no function that rounds.
+    /// If a value that is not a tensor would have to be rounded, or the opset has no function that
+    /// rounds.
     pub fn emulate(&mut self) -> Result<Emulation, Error> {
         let model = self.model;
-        let constants: HashSet<ValueId> = self.decisions.weights.iter().map(|weight| weight.value).collect();
+        let constants: HashSet<ValueId> = self
+            .decisions
+            .weights
+            .iter()
+            .map(|weight| weight.value)
+            .collect();
         for value in model.values() {
             match self.types.kinds[value.index()] {
                 None | Some(Kind::CastOf(_)) => {}
@@ -69,7 +78,10 @@ impl Edits<'_, '_, '_> {
             self.add_function(to)?;
         }
         let function = format!("{DOMAIN}:{}", function_name(to));
-        Ok(Emulation { function, roundings: std::mem::take(&mut self.added) })
+        Ok(Emulation {
+            function,
+            roundings: std::mem::take(&mut self.added),
+        })
     }
 
     fn round_where_it_is_made(&mut self, value: ValueId, is_constant: bool) -> Result<(), Error> {
@@ -81,10 +93,13 @@ impl Edits<'_, '_, '_> {
                 self.add_rounding(value, true);
                 Ok(())
             }
-            Origin::Input(_) | Origin::Initializer { input: Some(_), .. } if self.is_given_by_callers(value) => {
+            Origin::Input(_) | Origin::Initializer { input: Some(_), .. }
+                if self.is_given_by_callers(value) =>
+            {
                 self.expect_tensor(value)?;
                 let [_, rounded] = self.add_rounding(value, false);
-                self.forms.insert(value, [Some(rounded.clone()), Some(rounded)]);
+                self.forms
+                    .insert(value, [Some(rounded.clone()), Some(rounded)]);
                 Ok(())
             }
             _ => Ok(()),
@@ -94,7 +109,8 @@ impl Edits<'_, '_, '_> {
     /// Whether callers of the model give a value.
     fn is_given_by_callers(&self, value: ValueId) -> bool {
         let model = self.model;
-        let is_fixed = matches!(model.origin(value), Origin::Initializer { .. }) && !model.is_overridable(value);
+        let is_fixed = matches!(model.origin(value), Origin::Initializer { .. })
+            && !model.is_overridable(value);
         model.scope_of(value) == ScopeId::MAIN && !is_fixed
     }
 
@@ -104,10 +120,19 @@ impl Edits<'_, '_, '_> {
         if model.callee(node).is_some() {
             return true;
         }
-        let is_selecting = moves(operator) || SELECTIONS.contains(&operator) || CONTROL_FLOW.contains(&operator);
+        let is_selecting =
+            moves(operator) || SELECTIONS.contains(&operator) || CONTROL_FLOW.contains(&operator);
         // Pad had its number in an attribute, which is not rounded, before opset 11.
-        let has_number = operator == "Pad" && model.node(node).attribute.iter().any(|attribute| attribute.name() == "value");
-        is_onnx_domain(model.node(node).domain()) && is_selecting && operator != "Cast" && !has_number
+        let has_number = operator == "Pad"
+            && model
+                .node(node)
+                .attribute
+                .iter()
+                .any(|attribute| attribute.name() == "value");
+        is_onnx_domain(model.node(node).domain())
+            && is_selecting
+            && operator != "Cast"
+            && !has_number
     }
 
     fn expect_tensor(&self, value: ValueId) -> Result<(), Error> {
@@ -116,23 +141,37 @@ impl Edits<'_, '_, '_> {
             return Ok(());
         }
         let name = model.name(value);
-        let message = format!("'{name}' is not a tensor, and cannot be rounded; use --io {name}=FLOAT or --keep-value {name}");
+        let message = format!(
+            "'{name}' is not a tensor, and cannot be rounded; use --io {name}=FLOAT or --keep-value {name}"
+        );
         Err(Error::new(ErrorKind::Usage, message))
     }
 
     fn round_for_users(&mut self, value: ValueId) {
         let scope = self.model.scope_of(value);
-        let mut users = self.uses(value).iter().filter(|used| self.side(used) == Side::New).map(|used| used.user).peekable();
+        let mut users = self
+            .uses(value)
+            .iter()
+            .filter(|used| self.side(used) == Side::New)
+            .map(|used| used.user)
+            .peekable();
         if users.peek().is_none() {
             return;
         }
         let is_output = users.any(|user| matches!(user, User::Output(of, _) if of == scope));
         let [input, rounded] = self.add_rounding(value, is_output);
-        self.forms.insert(value, if is_output { [Some(input), None] } else { [None, Some(rounded)] });
+        self.forms.insert(
+            value,
+            if is_output {
+                [Some(input), None]
+            } else {
+                [None, Some(rounded)]
+            },
+        );
     }
 
-    /// Rounds a value behind the node that makes it, and returns the names before and after. If the result keeps the name, the node has
-    /// another one.
+    /// Rounds a value behind the node that makes it, and returns the names before and after. If the
+    /// result keeps the name, the node has another one.
     fn add_rounding(&mut self, value: ValueId, keeps_name: bool) -> [String; 2] {
         let model = self.model;
         let (name, to) = (model.name(value), self.types.change.to);
@@ -142,7 +181,11 @@ impl Edits<'_, '_, '_> {
             false => [name.to_owned(), node_name.clone()],
         };
         if let (true, Origin::Node { node, output }) = (keeps_name, model.origin(value)) {
-            self.list.push(Edit::RenameOutput { node, output, name: input.clone() });
+            self.list.push(Edit::RenameOutput {
+                node,
+                output,
+                name: input.clone(),
+            });
         }
         let node = rounding_node(&node_name, [&input, &output], to);
         self.insert_behind(value, node, [&input, &output], name, [DType::Float, to]);
@@ -153,17 +196,33 @@ impl Edits<'_, '_, '_> {
         let model = self.model;
         if let Some(opset) = rounding::opset(model) {
             if opset < SINCE_OPSET {
-                let what = format!("opset {opset} has no Where, by which values are rounded; use --opset {SINCE_OPSET} or later");
+                let what = format!(
+                    "opset {opset} has no Where, by which values are rounded; use --opset {SINCE_OPSET} or later"
+                );
                 return Err(Error::new(ErrorKind::Usage, what));
             }
-            self.list.push(Edit::AddFirstFunction(Box::new(rounding::function(to, opset))));
+            self.list
+                .push(Edit::AddFirstFunction(Box::new(rounding::function(
+                    to, opset,
+                ))));
         }
         if model.ir_version() < FUNCTIONS {
             self.list.push(Edit::SetIrVersion(FUNCTIONS));
         }
-        let roots: BTreeSet<ScopeId> = self.list.iter().filter_map(inserted_into).map(|scope| model.root(scope)).collect();
-        let functions = roots.into_iter().filter(|&root| matches!(model.scope_kind(root), ScopeKind::Function(_)));
-        self.list.extend(functions.map(|function| Edit::Import { function, domain: DOMAIN.to_owned(), version: 1 }));
+        let roots: BTreeSet<ScopeId> = self
+            .list
+            .iter()
+            .filter_map(inserted_into)
+            .map(|scope| model.root(scope))
+            .collect();
+        let functions = roots
+            .into_iter()
+            .filter(|&root| matches!(model.scope_kind(root), ScopeKind::Function(_)));
+        self.list.extend(functions.map(|function| Edit::Import {
+            function,
+            domain: DOMAIN.to_owned(),
+            version: 1,
+        }));
         Ok(())
     }
 }

@@ -14,9 +14,16 @@ use crate::ops::schemas::{Formal, ValueType};
 
 /// The equations of a model, with the wishes of the options.
 pub(super) fn of<'m>(model: &'m Model, options: &Options, selection: &Selection) -> Types<'m> {
-    let change = Change { from: options.from, to: options.dtype };
+    let change = Change {
+        from: options.from,
+        to: options.dtype,
+    };
     let inferred = infer(model);
-    let integers = if change.narrows() { integers(model, &inferred, change) } else { HashSet::default() };
+    let integers = if change.narrows() {
+        integers(model, &inferred, change)
+    } else {
+        HashSet::default()
+    };
     let mut types = Types::new(model, change, inferred);
     let uses = Builder::new(&mut types, options, selection, integers).build();
     types.uses = Uses::new(&uses, model.value_bound());
@@ -138,22 +145,38 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
     /// A value with its variable, if its type may change.
     fn value(&mut self, value: ValueId) {
         let model = self.model;
-        let Some(value_type) = self.types.value_type(value).filter(|&value_type| self.types.change.old(value_type).is_some())
+        let Some(value_type) = self
+            .types
+            .value_type(value)
+            .filter(|&value_type| self.types.change.old(value_type).is_some())
         else {
             return;
         };
         let top = model.top_level(model.scope_of(value));
-        if self.foreign.get(&top).is_some_and(|&code| code != Code::Training) {
+        if self
+            .foreign
+            .get(&top)
+            .is_some_and(|&code| code != Code::Training)
+        {
             return;
         }
-        let is_constant = matches!(model.origin(value), Origin::Initializer { .. } | Origin::SparseInitializer(_));
-        self.types.kinds[value.index()] = Some(if is_constant { Kind::Constant } else { Kind::Computed });
+        let is_constant = matches!(
+            model.origin(value),
+            Origin::Initializer { .. } | Origin::SparseInitializer(_)
+        );
+        self.types.kinds[value.index()] = Some(if is_constant {
+            Kind::Constant
+        } else {
+            Kind::Computed
+        });
         let variable = value.index() as Variable;
         let reasons = [
             self.foreign.get(&top).copied(),
             self.uncastable.get(&top).copied(),
             (model.pin(value) == Some(Pin::Trained)).then_some(Code::Training),
-            self.selection.keeps_value(model.name(value)).then_some(Code::Option),
+            self.selection
+                .keeps_value(model.name(value))
+                .then_some(Code::Option),
             self.integers.contains(&value).then_some(Code::Integers),
             matches!(value_type, ValueType::SparseTensor(_)).then_some(Code::Unknown),
         ];
@@ -165,11 +188,17 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
     /// The values of the main graph that a training graph uses keep their types.
     fn training(&mut self, scope: ScopeId) {
         let model = self.model;
-        let inputs = model.nodes(scope).flat_map(|node| model.inputs(node).map(|(_, value)| value));
-        let outputs = model.body(scope).output_names().filter_map(|name| model.lookup(scope, name));
+        let inputs = model
+            .nodes(scope)
+            .flat_map(|node| model.inputs(node).map(|(_, value)| value));
+        let outputs = model
+            .body(scope)
+            .output_names()
+            .filter_map(|name| model.lookup(scope, name));
         for value in inputs.chain(outputs) {
             if self.types.kinds[value.index()].is_some() {
-                self.types.old_because(value.index() as Variable, Code::Training);
+                self.types
+                    .old_because(value.index() as Variable, Code::Training);
             }
         }
     }
@@ -203,8 +232,15 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
 
     /// Whether an input or output gets the new type.
     pub fn has_new_signature(&self, name: &str) -> bool {
-        let stated = self.options.signature.iter().rev().find(|(stated, _)| stated == name);
-        stated.map_or(self.options.io == Io::Convert, |(_, dtype)| *dtype == self.types.change.to)
+        let stated = self
+            .options
+            .signature
+            .iter()
+            .rev()
+            .find(|(stated, _)| stated == name);
+        stated.map_or(self.options.io == Io::Convert, |(_, dtype)| {
+            *dtype == self.types.change.to
+        })
     }
 
     /// Values that nothing uses keep their types if nothing speaks against it.
@@ -224,9 +260,14 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
     fn weights_only(&mut self) {
         let model = self.model;
         for value in model.values() {
-            let (variable, is_used) = (value.index() as Variable, model.uses(value).next().is_some());
+            let (variable, is_used) = (
+                value.index() as Variable,
+                model.uses(value).next().is_some(),
+            );
             match self.types.kinds[value.index()] {
-                Some(Kind::Constant) if is_used && self.is_worth_a_cast(value) => self.types.wish(variable, Wish::New),
+                Some(Kind::Constant) if is_used && self.is_worth_a_cast(value) => {
+                    self.types.wish(variable, Wish::New)
+                }
                 Some(_) => self.types.old_because(variable, Code::Weights),
                 None => {}
             }
@@ -236,10 +277,12 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         }
     }
 
-    /// Whether a constant is a tensor of several elements, so that it takes less memory as a Cast of a smaller tensor.
+    /// Whether a constant is a tensor of several elements, so that it takes less memory as a Cast
+    /// of a smaller tensor.
     fn is_worth_a_cast(&self, value: ValueId) -> bool {
         let shape = self.types.inferred.of(value).static_shape();
-        self.model.output_of(value).is_empty() && shape.is_some_and(|shape| shape.iter().any(|&length| length > 1))
+        self.model.output_of(value).is_empty()
+            && shape.is_some_and(|shape| shape.iter().any(|&length| length > 1))
     }
 
     /// A use of a value, by a variable. Sequences and optional values cannot be cast.
@@ -247,13 +290,23 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         let value = self.types.source(value);
         match self.types.value_type(value) {
             Some(value_type) if self.types.kinds[value.index()].is_some() => {
-                self.uses.push(Use { value, variable, user });
+                self.uses.push(Use {
+                    value,
+                    variable,
+                    user,
+                });
                 let root = self.model.root(self.model.scope_of(value));
-                let is_tensor = matches!(value_type, ValueType::Tensor(_) | ValueType::SparseTensor(_));
+                let is_tensor = matches!(
+                    value_type,
+                    ValueType::Tensor(_) | ValueType::SparseTensor(_)
+                );
                 if !is_tensor || self.uncastable.contains_key(&root) {
                     self.types.equal.push((value.index() as Variable, variable));
                 }
-                self.types.old_if(variable, self.integers.contains(&value).then_some(Code::Integers));
+                self.types.old_if(
+                    variable,
+                    self.integers.contains(&value).then_some(Code::Integers),
+                );
             }
             Some(_) => {}
             None => self.types.old_because(variable, Code::Unknown),
@@ -264,7 +317,9 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
     pub fn produce(&mut self, value: ValueId, variable: Variable) {
         match self.types.kinds[value.index()] {
             Some(_) => self.types.equal.push((value.index() as Variable, variable)),
-            None if self.types.value_type(value).is_none() => self.types.old_because(variable, Code::Unknown),
+            None if self.types.value_type(value).is_none() => {
+                self.types.old_because(variable, Code::Unknown)
+            }
             None => {}
         }
     }
@@ -284,7 +339,8 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         }
         self.consume(value, variable, User::Output(scope, index));
         let is_of_node = model.scope_of(value) == scope && model.producer(value).is_some();
-        // An output of several scopes, or of one twice, has one name there, which only one of them could give to a cast.
+        // An output of several scopes, or of one twice, has one name there, which only one of them
+        // could give to a cast.
         if !is_of_node || model.output_of(value).len() > 1 {
             self.types.equal.push((value.index() as Variable, variable));
         }
@@ -292,7 +348,10 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
 
     /// The variable of a function's output.
     pub fn result(&mut self, function: ScopeId, index: u32) -> Variable {
-        *self.results.entry((function, index)).or_insert_with(|| self.types.variable())
+        *self
+            .results
+            .entry((function, index))
+            .or_insert_with(|| self.types.variable())
     }
 
     /// Why a node keeps its types, whatever they are.
@@ -311,7 +370,8 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         }
         let is_policy = self.options.policy == Policy::Stable && self.types.change.has_wide_range();
         let is_onnx = is_onnx_domain(proto.domain()) && self.model.callee(node).is_none();
-        (is_policy && is_onnx && is_sensitive(proto.op_type()) && !self.also(node)).then_some(Code::Policy)
+        (is_policy && is_onnx && is_sensitive(proto.op_type()) && !self.also(node))
+            .then_some(Code::Policy)
     }
 
     /// Whether the options say that a node changes its types although the policy keeps them.

@@ -1,4 +1,5 @@
-//! Functions of which some calls change their types and others do not: the calls that change get a copy of the function.
+//! Functions of which some calls change their types and others do not: the calls that change get a
+//! copy of the function.
 
 use super::change::Change;
 use super::options::{Options, Selection};
@@ -16,7 +17,8 @@ pub(super) struct Copied {
     pub functions: Vec<AddedFunction>,
 }
 
-/// Copies the functions that need it, each once, without those of which copies would change nothing; `None` if there are none.
+/// Copies the functions that need it, each once, without those of which copies would change
+/// nothing; `None` if there are none.
 ///
 /// # Errors
 /// Those of the edits, which are a bug.
@@ -31,18 +33,35 @@ pub(super) fn copied(
     }
     let mut copied: Option<Copied> = None;
     loop {
-        let (current, known) = copied.as_ref().map_or((model, &[][..]), |copied| (&copied.model, &copied.functions[..]));
+        let (current, known) = copied.as_ref().map_or((model, &[][..]), |copied| {
+            (&copied.model, &copied.functions[..])
+        });
         let is_known = |scope: &ScopeId| {
-            known.iter().chain(useless).any(|known| known.is_copy(current, *scope) || known.is_original(current, *scope))
+            known
+                .iter()
+                .chain(useless)
+                .any(|known| known.is_copy(current, *scope) || known.is_original(current, *scope))
         };
-        let shared: Vec<ScopeId> =
-            current.scopes().filter(|&scope| current.callers(scope).len() > 1 && !is_known(&scope)).collect();
+        let shared: Vec<ScopeId> = current
+            .scopes()
+            .filter(|&scope| current.callers(scope).len() > 1 && !is_known(&scope))
+            .collect();
         if shared.is_empty() {
             return Ok(copied);
         }
-        let calls =
-            Calls { model: current, change: Change { from: options.from, to: options.dtype }, inferred: infer(current), selection };
-        let Some((function, changing)) = shared.into_iter().find_map(|scope| Some((scope, calls.changing(scope)?))) else {
+        let calls = Calls {
+            model: current,
+            change: Change {
+                from: options.from,
+                to: options.dtype,
+            },
+            inferred: infer(current),
+            selection,
+        };
+        let Some((function, changing)) = shared
+            .into_iter()
+            .find_map(|scope| Some((scope, calls.changing(scope)?)))
+        else {
             return Ok(copied);
         };
         let (edits, added) = copy(current, function, &changing, options.dtype);
@@ -50,7 +69,10 @@ pub(super) fn copied(
         functions.push(added);
         let mut with_copy = current.clone();
         with_copy.apply_edits(edits)?;
-        copied = Some(Copied { model: with_copy, functions });
+        copied = Some(Copied {
+            model: with_copy,
+            functions,
+        });
     }
 }
 
@@ -64,38 +86,54 @@ struct Calls<'c> {
 impl Calls<'_> {
     /// The calls of a function that change the same types, if others do not.
     fn changing(&self, function: ScopeId) -> Option<Vec<NodeId>> {
-        let is_in_graph = |call: &&NodeId| match self.model.scope_kind(self.model.root(call.scope)) {
+        let is_in_graph = |call: &&NodeId| match self.model.scope_kind(self.model.root(call.scope))
+        {
             ScopeKind::Function(_) => self.inferred.is_called(self.model.root(call.scope)),
             _ => true,
         };
         let calls = self.model.callers(function).iter().filter(is_in_graph);
         let changes: Vec<_> = calls.map(|&call| (call, self.changes(call))).collect();
         let first = changes.iter().find_map(|(_, changes)| changes.as_ref())?;
-        let of_first = changes.iter().filter(|(_, changes)| changes.as_ref() == Some(first));
+        let of_first = changes
+            .iter()
+            .filter(|(_, changes)| changes.as_ref() == Some(first));
         let changing: Vec<NodeId> = of_first.map(|&(call, _)| call).collect();
         (changing.len() < changes.len()).then_some(changing)
     }
 
-    /// The old types of the inputs and outputs of a call that may change; `None` if none does, or one is not known.
+    /// The old types of the inputs and outputs of a call that may change; `None` if none does, or
+    /// one is not known.
     fn changes(&self, call: NodeId) -> Option<Vec<Option<DType>>> {
         let model = self.model;
         if model.is_training(call.scope) || self.selection.keeps_node(model, call) {
             return None;
         }
-        let values = model.inputs(call).chain(model.outputs(call)).map(|(_, value)| value);
-        let old = |value| value_type(model, &self.inferred, value).map(|value_type| self.change.old(value_type));
+        let values = model
+            .inputs(call)
+            .chain(model.outputs(call))
+            .map(|(_, value)| value);
+        let old = |value| {
+            value_type(model, &self.inferred, value).map(|value_type| self.change.old(value_type))
+        };
         let changes = values.map(old).collect::<Option<Vec<_>>>()?;
         changes.iter().any(Option::is_some).then_some(changes)
     }
 }
 
 /// The edits that give some calls of a function a copy of it.
-fn copy(model: &Model, function: ScopeId, calls: &[NodeId], to: DType) -> (Vec<Edit>, AddedFunction) {
-    let Body::Function(proto) = model.body(function) else { unreachable!("only functions have callers") };
+fn copy(
+    model: &Model,
+    function: ScopeId,
+    calls: &[NodeId],
+    to: DType,
+) -> (Vec<Edit>, AddedFunction) {
+    let Body::Function(proto) = model.body(function) else {
+        unreachable!("only functions have callers")
+    };
     let is_taken = |name: &str| {
-        let same =
-            |scope| matches!(model.body(scope), Body::Function(known) if (known.domain(), known.name()) == (proto.domain(), name));
-        model.scopes().any(same) || !schemas::versions(schemas::canonical_domain(proto.domain()), name).is_empty()
+        let same = |scope| matches!(model.body(scope), Body::Function(known) if (known.domain(), known.name()) == (proto.domain(), name));
+        model.scopes().any(same)
+            || !schemas::versions(schemas::canonical_domain(proto.domain()), name).is_empty()
     };
     let mut candidates = (0..).map(|number| match number {
         0 => format!("{}_{to}", proto.name()),

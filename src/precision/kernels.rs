@@ -1,7 +1,9 @@
-//! The kernels of the runtime that has to run the result: a node without a kernel for its new types keeps the old ones.
+//! The kernels of the runtime that has to run the result: a node without a kernel for its new types
+//! keeps the old ones.
 //!
-//! A kernel is for all types of a node together. Which of them change is known after the cut only, so that it is repeated with the nodes
-//! without a kernel kept, until all nodes that change have one.
+//! A kernel is for all types of a node together. Which of them change is known after the cut only,
+//! so that it is repeated with the nodes without a kernel kept, until all nodes that change have
+//! one.
 
 use std::collections::BTreeMap;
 
@@ -37,12 +39,20 @@ struct Operand {
 impl Kernels {
     pub fn of(runtime: Option<Runtime>, types: &Types) -> Kernels {
         let runtime = runtime.filter(|runtime| Table::of_runtime(runtime).is_some());
-        let mut kernels = Kernels { runtime, operands: BTreeMap::new(), missing: BTreeMap::new() };
+        let mut kernels = Kernels {
+            runtime,
+            operands: BTreeMap::new(),
+            missing: BTreeMap::new(),
+        };
         if runtime.is_none() {
             return kernels;
         }
         let model = types.model;
-        let new = |value| types.value_type(value).map(|value_type| types.change.changed(value_type));
+        let new = |value| {
+            types
+                .value_type(value)
+                .map(|value_type| types.change.changed(value_type))
+        };
         for used in types.uses.iter() {
             // A cast to the new type keeps its own types.
             if let User::Input(node, index) = used.user
@@ -50,16 +60,29 @@ impl Kernels {
                 && is_run(model, &types.inferred, node.scope)
                 && let Some(new) = new(used.value)
             {
-                let operand = Operand { is_output: false, index, variable: used.variable, new };
+                let operand = Operand {
+                    is_output: false,
+                    index,
+                    variable: used.variable,
+                    new,
+                };
                 kernels.operands.entry(node).or_default().push(operand);
             }
         }
-        for scope in model.scopes().filter(|&scope| is_run(model, &types.inferred, scope)) {
+        for scope in model
+            .scopes()
+            .filter(|&scope| is_run(model, &types.inferred, scope))
+        {
             for node in model.nodes(scope) {
                 for (index, value) in model.outputs(node) {
                     let changes = matches!(types.kinds[value.index()], Some(kind) if !matches!(kind, Kind::CastOf(_)));
                     if let Some(new) = new(value).filter(|_| changes) {
-                        let operand = Operand { is_output: true, index, variable: value.index() as Variable, new };
+                        let operand = Operand {
+                            is_output: true,
+                            index,
+                            variable: value.index() as Variable,
+                            new,
+                        };
                         kernels.operands.entry(node).or_default().push(operand);
                     }
                 }
@@ -68,17 +91,26 @@ impl Kernels {
         kernels
     }
 
-    /// Finds nodes without a kernel for the types that they would have. Whether there are more than were known.
+    /// Finds nodes without a kernel for the types that they would have. Whether there are more than
+    /// were known.
     pub fn find_missing(&mut self, types: &Types, classes: &Classes, sides: &[Side]) -> bool {
-        let Some(runtime) = self.runtime else { return false };
+        let Some(runtime) = self.runtime else {
+            return false;
+        };
         let known = self.missing.len();
         let side = |variable: Variable| sides[classes.root(variable) as usize];
         for (&node, operands) in &self.operands {
-            let changed: Vec<&Operand> = operands.iter().filter(|operand| side(operand.variable) == Side::New).collect();
+            let changed: Vec<&Operand> = operands
+                .iter()
+                .filter(|operand| side(operand.variable) == Side::New)
+                .collect();
             if changed.is_empty() || self.missing.contains_key(&node) {
                 continue;
             }
-            let opset = types.model.opset(node.scope, types.model.node(node).domain()).unwrap_or(1);
+            let opset = types
+                .model
+                .opset(node.scope, types.model.node(node).domain())
+                .unwrap_or(1);
             if let Some(missing) = lacking(&runtime, types, node, opset, &changed) {
                 self.missing.insert(node, missing);
             }
@@ -88,7 +120,12 @@ impl Kernels {
 
     /// The nodes without a kernel keep their types.
     pub fn keep(&self, types: &mut Types) {
-        for operand in self.missing.keys().filter_map(|node| self.operands.get(node)).flatten() {
+        for operand in self
+            .missing
+            .keys()
+            .filter_map(|node| self.operands.get(node))
+            .flatten()
+        {
             types.old_because(operand.variable, Code::NoKernel);
         }
     }
@@ -98,30 +135,56 @@ impl Kernels {
         self.missing.get(&node).map(ToString::to_string)
     }
 
-    /// Whether the runtime loads an opset, and may have a kernel in it for a node whose types all change.
+    /// Whether the runtime loads an opset, and may have a kernel in it for a node whose types all
+    /// change.
     pub fn runs_in(&self, types: &Types, node: NodeId, opset: i64) -> bool {
-        let Some(runtime) = self.runtime else { return true };
+        let Some(runtime) = self.runtime else {
+            return true;
+        };
         let operands: Vec<&Operand> = self.operands.get(&node).into_iter().flatten().collect();
-        opset <= runtime.newest_opset() && lacking(&runtime, types, node, opset, &operands).is_none()
+        opset <= runtime.newest_opset()
+            && lacking(&runtime, types, node, opset, &operands).is_none()
     }
 }
 
 /// The kernel that the runtime lacks for a node of which some types change.
-fn lacking(runtime: &Runtime, types: &Types, node: NodeId, opset: i64, changed: &[&Operand]) -> Option<MissingKernel> {
+fn lacking(
+    runtime: &Runtime,
+    types: &Types,
+    node: NodeId,
+    opset: i64,
+    changed: &[&Operand],
+) -> Option<MissingKernel> {
     let new = |is_output: bool, index: usize| {
-        let is_it = |operand: &&&Operand| operand.is_output == is_output && operand.index as usize == index;
+        let is_it =
+            |operand: &&&Operand| operand.is_output == is_output && operand.index as usize == index;
         changed.iter().find(is_it).map(|operand| operand.new)
     };
     let operations = operations_of(types.model, &types.inferred, node, opset);
-    operations.into_iter().find_map(|operation| missing_kernel(runtime, &operation.with_types(new)))
+    operations
+        .into_iter()
+        .find_map(|operation| missing_kernel(runtime, &operation.with_types(new)))
 }
 
-/// Whether a runtime has kernels, if they are known, for the casts in a scope between an old type and the new one.
-pub(super) fn runs_casts(runtime: &Runtime, model: &Model, scope: ScopeId, old: DType, change: Change) -> bool {
+/// Whether a runtime has kernels, if they are known, for the casts in a scope between an old type
+/// and the new one.
+pub(super) fn runs_casts(
+    runtime: &Runtime,
+    model: &Model,
+    scope: ScopeId,
+    old: DType,
+    change: Change,
+) -> bool {
     let opset = model.opset(scope, "").unwrap_or(1);
-    [(old, change.to), (change.to, old)].into_iter().all(|(from, to)| {
-        let cast = cast_node(model, scope, "", ["x", "y"], to);
-        let tensor = |dtype| Some(ValueType::Tensor(dtype));
-        missing_kernel(runtime, &Operation::new(&cast, opset, |_| tensor(from), |_| tensor(to))).is_none()
-    })
+    [(old, change.to), (change.to, old)]
+        .into_iter()
+        .all(|(from, to)| {
+            let cast = cast_node(model, scope, "", ["x", "y"], to);
+            let tensor = |dtype| Some(ValueType::Tensor(dtype));
+            missing_kernel(
+                runtime,
+                &Operation::new(&cast, opset, |_| tensor(from), |_| tensor(to)),
+            )
+            .is_none()
+        })
 }

@@ -24,20 +24,33 @@ struct Reach {
     is_other: bool,
 }
 
-/// Applies the options about numbers that the type cannot represent. Returns the values that cannot be cast while the model runs.
+/// Applies the options about numbers that the type cannot represent. Returns the values that cannot
+/// be cast while the model runs.
 ///
 /// # Errors
 /// If a constant is refused.
-pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options) -> Result<HashSet<ValueId>, Error> {
+pub(super) fn apply(
+    types: &mut Types,
+    weights: &mut [Weight],
+    options: &Options,
+) -> Result<HashSet<ValueId>, Error> {
     refuse(types.model, weights, options)?;
     let largest = largest(options.dtype);
     for weight in weights.iter_mut() {
         weight.bound = None;
     }
     observed(types, options, largest.into());
-    for weight in weights.iter().filter(|weight| weight.survey.became_zero > 0) {
+    for weight in weights
+        .iter()
+        .filter(|weight| weight.survey.became_zero > 0)
+    {
         match options.on_underflow {
-            OnUnderflow::Keep => keep(types, &[weight.value], &types.uses.variables(weight.value), Code::Underflow),
+            OnUnderflow::Keep => keep(
+                types,
+                &[weight.value],
+                &types.uses.variables(weight.value),
+                Code::Underflow,
+            ),
             _ => {
                 let divided = match weight.elements() {
                     1 => types.uses.divided(types.model, weight.value),
@@ -46,14 +59,27 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
                 if !divided.is_empty() {
                     keep(types, &[weight.value], &divided, Code::Underflow);
                 } else if weight.survey.vanishes(options.dtype) {
-                    keep(types, &[weight.value], &types.uses.variables(weight.value), Code::Underflow);
+                    keep(
+                        types,
+                        &[weight.value],
+                        &types.uses.variables(weight.value),
+                        Code::Underflow,
+                    );
                 }
             }
         }
     }
-    for weight in weights.iter().filter(|weight| weight.survey.became_subnormal + weight.survey.became_zero > 0) {
+    for weight in weights
+        .iter()
+        .filter(|weight| weight.survey.became_subnormal + weight.survey.became_zero > 0)
+    {
         if types.uses.is_scale(types.model, weight.value) {
-            keep(types, &[weight.value], &types.uses.variables(weight.value), Code::Scale);
+            keep(
+                types,
+                &[weight.value],
+                &types.uses.variables(weight.value),
+                Code::Scale,
+            );
         }
     }
     let beyond = (0..weights.len()).filter(|&index| weights[index].survey.overflowed > 0);
@@ -64,14 +90,17 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
     if options.on_overflow == OnOverflow::Infinity {
         return Ok(HashSet::default());
     }
-    let mut reaches: Vec<(usize, Reach)> = beyond.map(|index| (index, Reach::of(types, &weights[index]))).collect();
+    let mut reaches: Vec<(usize, Reach)> = beyond
+        .map(|index| (index, Reach::of(types, &weights[index])))
+        .collect();
     // A constant that is kept may keep another one.
     while !reaches.is_empty() {
         let classes = types.classes();
         let is_old = |variable: Variable| matches!(classes.wish(variable), Some(Wish::Old(_)));
         let is_kept = |(_, reach): &mut (usize, Reach)| {
             let sources = reach.values.iter().map(|value| value.index() as Variable);
-            reach.is_kept(options.on_overflow) || sources.chain(reach.variables.iter().copied()).any(is_old)
+            reach.is_kept(options.on_overflow)
+                || sources.chain(reach.variables.iter().copied()).any(is_old)
         };
         let kept: Vec<(usize, Reach)> = reaches.extract_if(.., is_kept).collect();
         if kept.is_empty() {
@@ -96,16 +125,24 @@ pub(super) fn apply(types: &mut Types, weights: &mut [Weight], options: &Options
     Ok(fixed)
 }
 
-/// Values keep their types that were observed beyond the range of the type, or with numbers that it cannot represent.
+/// Values keep their types that were observed beyond the range of the type, or with numbers that it
+/// cannot represent.
 fn observed(types: &mut Types, options: &Options, largest: f64) {
-    let limit = options.range_limit.map_or(largest, |limit| limit.min(largest));
+    let limit = options
+        .range_limit
+        .map_or(largest, |limit| limit.min(largest));
     let (least_normal, becomes_zero) = (least_normal(options.dtype), becomes_zero(options.dtype));
     let model = types.model;
-    for (value, range) in model.values().filter_map(|value| Some((value, options.ranges.get(model.name(value))?))) {
+    for (value, range) in model
+        .values()
+        .filter_map(|value| Some((value, options.ranges.get(model.name(value))?)))
+    {
         if types.kinds[value.index()].is_none() {
             continue;
         }
-        let is_beyond = [range.min, range.max].iter().any(|bound| bound.abs() > limit || bound.is_nan());
+        let is_beyond = [range.min, range.max]
+            .iter()
+            .any(|bound| bound.abs() > limit || bound.is_nan());
         let greatest = range.min.abs().max(range.max.abs());
         let is_tiny = greatest > 0.0 && greatest < least_normal;
         let divided = match range.least {
@@ -133,18 +170,29 @@ fn refuse(model: &Model, weights: &[Weight], options: &Options) -> Result<(), Er
             || (options.on_underflow == OnUnderflow::Refuse && weight.survey.became_zero > 0)
     };
     let mut refused = weights.iter().filter(is_refused);
-    let Some(first) = refused.next() else { return Ok(()) };
+    let Some(first) = refused.next() else {
+        return Ok(());
+    };
     let what = match first.survey.overflowed {
         0 => {
-            format!("{} numbers would become zero in {}; use --on-underflow allow or keep", first.survey.became_zero, options.dtype)
+            format!(
+                "{} numbers would become zero in {}; use --on-underflow allow or keep",
+                first.survey.became_zero, options.dtype
+            )
         }
-        count => format!("{count} finite numbers are beyond the range of {}; use another --on-overflow", options.dtype),
+        count => format!(
+            "{count} finite numbers are beyond the range of {}; use another --on-overflow",
+            options.dtype
+        ),
     };
     let others = match refused.count() {
         0 => String::new(),
         others => format!(" (and {others} more constants)"),
     };
-    Err(Error::new(ErrorKind::CannotCast, format!("{}: {what}{others}", first.path(model))))
+    Err(Error::new(
+        ErrorKind::CannotCast,
+        format!("{}: {what}{others}", first.path(model)),
+    ))
 }
 
 /// The values, and the nodes that use them by these variables, keep their types.
@@ -158,8 +206,13 @@ fn keep(types: &mut Types, values: &[ValueId], variables: &[Variable], code: Cod
 impl Reach {
     fn of(types: &Types, weight: &Weight) -> Reach {
         let (model, uses) = (types.model, &types.uses);
-        let mut reach =
-            Reach { values: vec![weight.value], variables: Vec::new(), is_mask: false, is_bound: false, is_other: false };
+        let mut reach = Reach {
+            values: vec![weight.value],
+            variables: Vec::new(),
+            is_mask: false,
+            is_bound: false,
+            is_other: false,
+        };
         let (mut next, mut seen) = (0, HashSet::default());
         while let Some(&value) = reach.values.get(next) {
             next += 1;
@@ -171,14 +224,21 @@ impl Reach {
                 };
                 match operator(model, node) {
                     "Where" | "Add" | "Sub" | "Mul" => {
-                        let is_mask = is_mask(model, &types.inferred, node, index, weight.survey.least_overflowed);
+                        let is_mask = is_mask(
+                            model,
+                            &types.inferred,
+                            node,
+                            index,
+                            weight.survey.least_overflowed,
+                        );
                         reach.is_mask |= is_mask;
                         reach.is_other |= !is_mask;
                     }
                     "Min" | "Max" | "Clip" => reach.is_bound = true,
                     operator if moves(operator) && operator != "Cast" => {
                         let results = model.outputs(node).map(|(_, result)| result);
-                        let new = results.filter(|result| !uses.of(*result).is_empty() && seen.insert(*result));
+                        let new = results
+                            .filter(|result| !uses.of(*result).is_empty() && seen.insert(*result));
                         reach.values.extend(new);
                     }
                     _ => reach.is_other = true,
@@ -205,17 +265,18 @@ impl Uses {
 
     /// Whether a value is a scale of quantization.
     fn is_scale(&self, model: &Model, value: ValueId) -> bool {
-        let is_scale =
-            |used: &Use| matches!(used.user, User::Input(node, index) if rules::is_scale(operator(model, node), index as usize));
+        let is_scale = |used: &Use| matches!(used.user, User::Input(node, index) if rules::is_scale(operator(model, node), index as usize));
         self.of(value).iter().any(is_scale)
     }
 
-    /// The variables of nodes for which it matters that a value is not zero: they divide by it, or take its root, logarithm or reciprocal,
-    /// or do so after they have added it.
+    /// The variables of nodes for which it matters that a value is not zero: they divide by it, or
+    /// take its root, logarithm or reciprocal, or do so after they have added it.
     fn divided(&self, model: &Model, value: ValueId) -> Vec<Variable> {
         let mut variables = Vec::new();
         for used in self.of(value) {
-            let User::Input(node, index) = used.user else { continue };
+            let User::Input(node, index) = used.user else {
+                continue;
+            };
             if needs_nonzero(model, node, index) {
                 variables.push(used.variable);
             } else if matches!(operator(model, node), "Add" | "Sub" | "Max" | "Clip") {

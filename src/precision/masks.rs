@@ -1,4 +1,5 @@
-//! Masks: constants far beyond the range that stand for minus infinity, and the zeros and ones that choose where they are added.
+//! Masks: constants far beyond the range that stand for minus infinity, and the zeros and ones that
+//! choose where they are added.
 
 use super::rules::{moves, operator};
 use super::weights::floats;
@@ -14,9 +15,17 @@ const LEAST_FACTOR: f64 = 1e3;
 /// The most values behind a constant that are visited in search of an operator.
 const MOST_VISITED: usize = 64;
 
-/// Whether a node uses an input, a constant beyond the range whose least such magnitude is given, as a mask.
-pub(super) fn is_mask(model: &Model, inferred: &Inferred, node: NodeId, index: u32, least: f32) -> bool {
-    // A mask that is quantized has a scale of its magnitude, by which a smaller one would become zero.
+/// Whether a node uses an input, a constant beyond the range whose least such magnitude is given,
+/// as a mask.
+pub(super) fn is_mask(
+    model: &Model,
+    inferred: &Inferred,
+    node: NodeId,
+    index: u32,
+    least: f32,
+) -> bool {
+    // A mask that is quantized has a scale of its magnitude, by which a smaller one would become
+    // zero.
     if leads_to(model, node, &["QuantizeLinear"]) {
         return false;
     }
@@ -24,27 +33,35 @@ pub(super) fn is_mask(model: &Model, inferred: &Inferred, node: NodeId, index: u
     match model.node(node).op_type() {
         "Where" => true,
         "Add" | "Sub" => least >= CERTAIN || leads_to(model, node, &["Softmax", "LogSoftmax"]),
-        "Mul" => least >= CERTAIN || other().is_some_and(|other| is_of_truth(model, inferred, other)),
+        "Mul" => {
+            least >= CERTAIN || other().is_some_and(|other| is_of_truth(model, inferred, other))
+        }
         _ => false,
     }
 }
 
-/// Whether a Cast makes the zeros and ones of a mask of its input: it is only subtracted from 1, and the difference multiplied with a large
-/// constant.
+/// Whether a Cast makes the zeros and ones of a mask of its input: it is only subtracted from 1,
+/// and the difference multiplied with a large constant.
 pub(super) fn is_cast_of_mask(model: &Model, cast: ValueId) -> bool {
     let is_difference = |(user, index): (NodeId, u32)| {
         let is_scaled = |(user, index): (NodeId, u32)| {
-            let factor = model.input(user, 1 - index.min(1)).and_then(|factor| scalar(model, factor));
+            let factor = model
+                .input(user, 1 - index.min(1))
+                .and_then(|factor| scalar(model, factor));
             model.applies(user, "Mul") && factor.is_some_and(|factor| factor.abs() >= LEAST_FACTOR)
         };
         let is_from_one = model.input(user, 0).and_then(|one| scalar(model, one)) == Some(1.0);
         let difference = model.output(user, 0);
-        model.applies(user, "Sub") && index == 1 && is_from_one && difference.is_some_and(|it| all_uses(model, it, &is_scaled))
+        model.applies(user, "Sub")
+            && index == 1
+            && is_from_one
+            && difference.is_some_and(|it| all_uses(model, it, &is_scaled))
     };
     all_uses(model, cast, &is_difference)
 }
 
-/// Whether a value is used, and all its uses, also those of what it is moved to, satisfy a condition.
+/// Whether a value is used, and all its uses, also those of what it is moved to, satisfy a
+/// condition.
 fn all_uses(model: &Model, value: ValueId, is_it: &dyn Fn((NodeId, u32)) -> bool) -> bool {
     let mut uses = model.uses(value).peekable();
     let moved = |node: NodeId| {
@@ -61,16 +78,23 @@ fn all_uses(model: &Model, value: ValueId, is_it: &dyn Fn((NodeId, u32)) -> bool
 
 /// Whether the numbers of a value are truth values: it is `1 - x`, or a cast of BOOL.
 fn is_of_truth(model: &Model, inferred: &Inferred, value: ValueId) -> bool {
-    let Some(node) = model.producer(value) else { return false };
+    let Some(node) = model.producer(value) else {
+        return false;
+    };
     let input = model.input(node, 0);
     match operator(model, node) {
         "Sub" => input.and_then(|one| scalar(model, one)) == Some(1.0),
-        "Cast" => input.is_some_and(|input| inferred.of(input).dtype() == Some(DType::Bool) || is_of_truth(model, inferred, input)),
-        operator => moves(operator) && input.is_some_and(|input| is_of_truth(model, inferred, input)),
+        "Cast" => input.is_some_and(|input| {
+            inferred.of(input).dtype() == Some(DType::Bool) || is_of_truth(model, inferred, input)
+        }),
+        operator => {
+            moves(operator) && input.is_some_and(|input| is_of_truth(model, inferred, input))
+        }
     }
 }
 
-/// Whether the result of a node, with other masks or moved, is an argument of one of these operators.
+/// Whether the result of a node, with other masks or moved, is an argument of one of these
+/// operators.
 fn leads_to(model: &Model, node: NodeId, operators: &[&str]) -> bool {
     let mut next: Vec<ValueId> = model.outputs(node).map(|(_, output)| output).collect();
     let mut seen: HashSet<ValueId> = next.iter().copied().collect();
@@ -82,7 +106,12 @@ fn leads_to(model: &Model, node: NodeId, operators: &[&str]) -> bool {
                 operator if moves(operator) => {}
                 _ => continue,
             }
-            next.extend(model.outputs(user).map(|(_, output)| output).filter(|output| seen.insert(*output)));
+            next.extend(
+                model
+                    .outputs(user)
+                    .map(|(_, output)| output)
+                    .filter(|output| seen.insert(*output)),
+            );
         }
     }
     false

@@ -1,4 +1,5 @@
-//! Casts of a type to itself: their users use what is cast, so that no cast between narrow types is left where the type changes.
+//! Casts of a type to itself: their users use what is cast, so that no cast between narrow types is
+//! left where the type changes.
 
 use super::equations::Builder;
 use super::rules::refers_to_function;
@@ -6,7 +7,8 @@ use crate::graph::{NodeId, TypeSource, ValueId};
 use crate::ops::schemas::ValueType;
 
 impl Builder<'_, '_, '_> {
-    /// Finds the casts of a type to itself that can be removed. Their results have no type that changes.
+    /// Finds the casts of a type to itself that can be removed. Their results have no type that
+    /// changes.
     pub fn find_noop_casts(&mut self) {
         let model = self.model;
         if self.options.weights_only {
@@ -27,16 +29,24 @@ impl Builder<'_, '_, '_> {
     /// The input and result of a cast of a type that may change to itself.
     fn noop_cast(&self, node: NodeId) -> Option<(ValueId, ValueId)> {
         let model = self.model;
-        if !model.applies(node, "Cast") || refers_to_function(model, node) || self.kept(node).is_some() {
+        if !model.applies(node, "Cast")
+            || refers_to_function(model, node)
+            || self.kept(node).is_some()
+        {
             return None;
         }
         let cast = model.cast_node(node).ok()?;
-        let (TypeSource::Attribute(to), output) = (cast.to, cast.output?) else { return None };
+        let (TypeSource::Attribute(to), output) = (cast.to, cast.output?) else {
+            return None;
+        };
         let may_change = |value: ValueId| {
             let is_kept = self.selection.keeps_value(model.name(value));
-            !is_kept && self.types.kinds[value.index()].is_some() && self.types.value_type(value) == Some(ValueType::Tensor(to))
+            !is_kept
+                && self.types.kinds[value.index()].is_some()
+                && self.types.value_type(value) == Some(ValueType::Tensor(to))
         };
         let is_noop = may_change(self.types.source(cast.input)) && may_change(output);
-        (is_noop && model.uses(output).next().is_some() && model.is_removable(output)).then_some((cast.input, output))
+        (is_noop && model.uses(output).next().is_some() && model.is_removable(output))
+            .then_some((cast.input, output))
     }
 }

@@ -17,9 +17,11 @@ options! {
     /// The type that values get, and what keeps its type.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// The type: FLOAT16 or BFLOAT16 for the values of type FLOAT, FLOAT for those of type FLOAT16 and BFLOAT16.
+        /// The type: FLOAT16 or BFLOAT16 for the values of type FLOAT, FLOAT for those of type
+        /// FLOAT16 and BFLOAT16.
         pub dtype: DType,
-        /// The type of the values that change, if it is another one: DOUBLE, FLOAT, FLOAT16 or BFLOAT16.
+        /// The type of the values that change, if it is another one: DOUBLE, FLOAT, FLOAT16 or
+        /// BFLOAT16.
         pub from: Option<DType>,
         /// The types of the inputs and outputs of the model.
         pub io: Io,
@@ -45,8 +47,8 @@ options! {
         pub only_nodes: Vec<String>,
         /// Whether constants alone change their type, and are cast to the type that they had.
         pub weights_only: bool,
-        /// Whether values keep the type FLOAT, and are rounded to the numbers of the type instead, by functions. The model then computes in
-        /// FLOAT what it would compute in the type.
+        /// Whether values keep the type FLOAT, and are rounded to the numbers of the type instead,
+        /// by functions. The model then computes in FLOAT what it would compute in the type.
         pub emulate: bool,
         /// The treatment of finite constants beyond the range of the type.
         pub on_overflow: OnOverflow,
@@ -54,13 +56,16 @@ options! {
         pub on_underflow: OnUnderflow,
         /// What becomes of quantized operators and their scales.
         pub quantized: Quantized,
-        /// By name: the numbers that a value was observed to have. Values beyond the range of the type, those all of whose numbers are
-        /// below its normal numbers, and those of which a number would become zero where something divides by it or takes its
-        /// logarithm, keep their types.
+        /// By name: the numbers that a value was observed to have. Values beyond the range of the
+        /// type, those all of whose numbers are below its normal numbers, and those of which a
+        /// number would become zero where something divides by it or takes its logarithm, keep
+        /// their types.
         pub ranges: BTreeMap<String, ObservedRange>,
-        /// The magnitude beyond which observed values keep their types, if it is less than the largest number of the type.
+        /// The magnitude beyond which observed values keep their types, if it is less than the
+        /// largest number of the type.
         pub range_limit: Option<f64>,
-        /// The runtime that has to run the result: nodes for which it has no kernel in their new types keep the old ones.
+        /// The runtime that has to run the result: nodes for which it has no kernel in their new
+        /// types keep the old ones.
         pub target: Option<Runtime>,
     }
 }
@@ -108,11 +113,16 @@ pub struct ObservedRange {
 
 impl From<[f64; 2]> for ObservedRange {
     fn from([min, max]: [f64; 2]) -> ObservedRange {
-        ObservedRange { min, max, least: None }
+        ObservedRange {
+            min,
+            max,
+            least: None,
+        }
     }
 }
 
-/// An operator whose types are not known. It is assumed to support a type in all inputs and outputs whose types change.
+/// An operator whose types are not known. It is assumed to support a type in all inputs and outputs
+/// whose types change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AssumedOperator {
@@ -138,7 +148,11 @@ impl FromStr for AssumedOperator {
             let (domain, operator) = operator.rsplit_once("::")?;
             let is_complete = !domain.is_empty() && !operator.is_empty();
             let dtype = dtype.parse().ok().filter(|_| is_complete)?;
-            Some(AssumedOperator { domain: domain.to_owned(), operator: operator.to_owned(), dtype })
+            Some(AssumedOperator {
+                domain: domain.to_owned(),
+                operator: operator.to_owned(),
+                dtype,
+            })
         };
         parsed().ok_or_else(|| BadAssumption(shortened(text).into_owned()))
     }
@@ -163,7 +177,8 @@ choice!(Io { "keep" => Keep, "convert" => Convert });
 pub enum Policy {
     /// None.
     All,
-    /// Those whose range or sum commonly leaves FLOAT16: see [`sensitive_operators`](super::sensitive_operators).
+    /// Those whose range or sum commonly leaves FLOAT16: see
+    /// [`sensitive_operators`](super::sensitive_operators).
     #[default]
     Stable,
 }
@@ -174,7 +189,8 @@ choice!(Policy { "all" => All, "stable" => Stable });
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnOverflow {
-    /// Half of the largest number if the constant is a mask, the largest number if it is a bound; any other constant keeps its type.
+    /// Half of the largest number if the constant is a mask, the largest number if it is a bound;
+    /// any other constant keeps its type.
     #[default]
     Mask,
     /// The constant and its consumers keep their types.
@@ -193,7 +209,8 @@ choice!(OnOverflow { "mask" => Mask, "keep" => Keep, "saturate" => Saturate, "in
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnUnderflow {
-    /// They become zero, except scalars that divide, or keep a divisor, a root or a logarithm from zero.
+    /// They become zero, except scalars that divide, or keep a divisor, a root or a logarithm from
+    /// zero.
     #[default]
     Allow,
     /// The constant and its consumers keep their types.
@@ -208,11 +225,12 @@ choice!(OnUnderflow { "allow" => Allow, "keep" => Keep, "refuse" => Refuse });
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Quantized {
-    /// Scales, and operators between DequantizeLinear and QuantizeLinear, keep their types, so that runtimes fuse them to operators of
-    /// integers.
+    /// Scales, and operators between DequantizeLinear and QuantizeLinear, keep their types, so that
+    /// runtimes fuse them to operators of integers.
     #[default]
     Keep,
-    /// Scales that are normal numbers of the type change, where DequantizeLinear and QuantizeLinear support it, and so do the operators.
+    /// Scales that are normal numbers of the type change, where DequantizeLinear and QuantizeLinear
+    /// support it, and so do the operators.
     Scales,
 }
 
@@ -231,7 +249,9 @@ impl<'o> Selection<'o> {
     /// # Errors
     /// If a pattern is invalid.
     pub fn new(options: &'o Options) -> Result<Selection<'o>, Error> {
-        let compiled = |list: &[String]| patterns::of_names(list).map_err(|bad| Error::new(ErrorKind::Usage, bad.to_string()));
+        let compiled = |list: &[String]| {
+            patterns::of_names(list).map_err(|bad| Error::new(ErrorKind::Usage, bad.to_string()))
+        };
         Ok(Selection {
             options,
             keep_nodes: compiled(&options.keep_nodes)?,
@@ -244,7 +264,8 @@ impl<'o> Selection<'o> {
     /// Whether the options say that a node keeps its types.
     pub fn keeps_node(&self, model: &Model, node: NodeId) -> bool {
         let only_ops = &self.options.only_ops;
-        let is_only = (only_ops.is_empty() && self.only_nodes.is_empty()) || is_named(model, node, only_ops, &self.only_nodes);
+        let is_only = (only_ops.is_empty() && self.only_nodes.is_empty())
+            || is_named(model, node, only_ops, &self.only_nodes);
         !is_only || self.names_kept_node(model, node)
     }
 
@@ -260,7 +281,10 @@ impl<'o> Selection<'o> {
 
     /// Whether the options say that an operator of a domain supports the type.
     pub fn assumes(&self, domain: &str, operator: &str) -> bool {
-        self.options.assumed_ops.iter().any(|assumed| assumed.domain == domain && assumed.operator == operator)
+        self.options
+            .assumed_ops
+            .iter()
+            .any(|assumed| assumed.domain == domain && assumed.operator == operator)
     }
 
     /// Whether the options say that a value keeps its type.
@@ -273,5 +297,6 @@ impl<'o> Selection<'o> {
 fn is_named(model: &Model, node: NodeId, operators: &[String], patterns: &GlobSet) -> bool {
     let proto = model.node(node);
     operators.iter().any(|operator| operator == proto.op_type())
-        || (!patterns.is_empty() && (patterns.is_match(proto.name()) || patterns.is_match(model.node_path(node))))
+        || (!patterns.is_empty()
+            && (patterns.is_match(proto.name()) || patterns.is_match(model.node_path(node))))
 }

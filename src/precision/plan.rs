@@ -36,10 +36,16 @@ pub fn plan(model: &Model, options: &Options) -> Result<Planned, Error> {
     }
     match rounding::emulated(model) {
         Some(to) if options.emulate && to == options.dtype => {
-            return Ok(Planned { copied: None, edits: Vec::new(), report: Report::unchanged(options) });
+            return Ok(Planned {
+                copied: None,
+                edits: Vec::new(),
+                report: Report::unchanged(options),
+            });
         }
         Some(to) => {
-            let what = format!("the model was written by --emulate, and rounds to {to}; change the precision of the model before");
+            let what = format!(
+                "the model was written by --emulate, and rounds to {to}; change the precision of the model before"
+            );
             return Err(Error::new(ErrorKind::Usage, what));
         }
         None => {}
@@ -53,17 +59,36 @@ pub fn plan(model: &Model, options: &Options) -> Result<Planned, Error> {
 }
 
 /// Plans a change, with copies of functions in which something changes.
-fn plan_with_copies(model: &Model, options: &Options, selection: &Selection) -> Result<Planned, Error> {
+fn plan_with_copies(
+    model: &Model,
+    options: &Options,
+    selection: &Selection,
+) -> Result<Planned, Error> {
     let mut useless = Vec::new();
     loop {
         let copied = functions::copied(model, options, selection, &useless)?;
-        let Some(Copied { model: copied, functions }) = copied else {
+        let Some(Copied {
+            model: copied,
+            functions,
+        }) = copied
+        else {
             let (edits, report, _) = plan_values(model, options, selection, &[])?;
-            return Ok(Planned { copied: None, edits, report });
+            return Ok(Planned {
+                copied: None,
+                edits,
+                report,
+            });
         };
         let (edits, report, unchanged) = plan_values(&copied, options, selection, &functions)?;
         if unchanged.is_empty() {
-            return Ok(Planned { copied: Some(copied), edits, report: Report { functions_added: functions, ..report } });
+            return Ok(Planned {
+                copied: Some(copied),
+                edits,
+                report: Report {
+                    functions_added: functions,
+                    ..report
+                },
+            });
         }
         useless.extend(unchanged);
     }
@@ -108,25 +133,51 @@ fn plan_values(
     };
     let (edits, mut report) = decisions.edits()?;
     let target = options.target.iter();
-    report.notes = target.flat_map(|runtime| runtime.note().into_iter().chain(unknown_kernels(runtime))).collect();
+    report.notes = target
+        .flat_map(|runtime| runtime.note().into_iter().chain(unknown_kernels(runtime)))
+        .collect();
     if options.policy == Policy::All {
-        report.notes.extend(decisions.changed_although_unsafe(&unsafe_values));
+        report
+            .notes
+            .extend(decisions.changed_although_unsafe(&unsafe_values));
     }
-    report.notes.extend(of_other_types(&types).filter(|_| report.is_unchanged()));
-    let edits = if report.is_unchanged() { Vec::new() } else { edits };
-    let unchanged = functions.iter().filter(|function| !decisions.changes_function(function)).cloned().collect();
+    report
+        .notes
+        .extend(of_other_types(&types).filter(|_| report.is_unchanged()));
+    let edits = if report.is_unchanged() {
+        Vec::new()
+    } else {
+        edits
+    };
+    let unchanged = functions
+        .iter()
+        .filter(|function| !decisions.changes_function(function))
+        .cloned()
+        .collect();
     Ok((edits, report, unchanged))
 }
 
 /// That no value has a type that changes, if values have another one that can.
 fn of_other_types(types: &Types) -> Option<String> {
-    let has = |dtype: DType| types.model.values().any(|value| types.value_type(value) == Some(ValueType::Tensor(dtype)));
-    let (change, all) = (types.change, [DType::Double, DType::Float, DType::Float16, DType::Bfloat16]);
+    let has = |dtype: DType| {
+        types
+            .model
+            .values()
+            .any(|value| types.value_type(value) == Some(ValueType::Tensor(dtype)))
+    };
+    let (change, all) = (
+        types.change,
+        [DType::Double, DType::Float, DType::Float16, DType::Bfloat16],
+    );
     if all.iter().any(|&dtype| change.is_old(dtype) && has(dtype)) {
         return None;
     }
-    let other = all.into_iter().find(|&dtype| dtype != change.to && !change.is_old(dtype) && has(dtype))?;
-    Some(format!("no value has a type that changes; values of type {other} change with --from {other}"))
+    let other = all
+        .into_iter()
+        .find(|&dtype| dtype != change.to && !change.is_old(dtype) && has(dtype))?;
+    Some(format!(
+        "no value has a type that changes; values of type {other} change with --from {other}"
+    ))
 }
 
 /// # Errors
@@ -137,12 +188,17 @@ fn check_emulation(options: &Options) -> Result<(), Error> {
         return usage("FLOAT is not emulated; use --to FLOAT16 or BFLOAT16".to_owned());
     }
     if let Some(from) = options.from.filter(|&from| from != DType::Float) {
-        return usage(format!("values of type {from} are not emulated, those of FLOAT are; leave --from out"));
+        return usage(format!(
+            "values of type {from} are not emulated, those of FLOAT are; leave --from out"
+        ));
     }
-    match options.target.and_then(|runtime| Some((runtime, runtime.ir_version?))) {
-        Some((runtime, newest)) if newest < FUNCTIONS => {
-            usage(format!("{runtime} loads IR versions up to {newest}; functions, which round, need {FUNCTIONS}"))
-        }
+    match options
+        .target
+        .and_then(|runtime| Some((runtime, runtime.ir_version?)))
+    {
+        Some((runtime, newest)) if newest < FUNCTIONS => usage(format!(
+            "{runtime} loads IR versions up to {newest}; functions, which round, need {FUNCTIONS}"
+        )),
         _ => Ok(()),
     }
 }
@@ -151,22 +207,43 @@ fn check(model: &Model, options: &Options) -> Result<(), Error> {
     let usage = |message: String| Err(Error::new(ErrorKind::Usage, message));
     expect_defined(model).map_err(|invalid| Error::of(&invalid))?;
     unmatched::expect_operators(model, options)?;
-    let is_type_of_values = |dtype: DType| matches!(dtype, DType::Float | DType::Float16 | DType::Bfloat16);
+    let is_type_of_values =
+        |dtype: DType| matches!(dtype, DType::Float | DType::Float16 | DType::Bfloat16);
     if !is_type_of_values(options.dtype) {
-        return usage(format!("{} is not supported as the type of values; use FLOAT16, BFLOAT16 or FLOAT", options.dtype));
+        return usage(format!(
+            "{} is not supported as the type of values; use FLOAT16, BFLOAT16 or FLOAT",
+            options.dtype
+        ));
     }
     let from = options.from.filter(|&from| from != DType::Double);
     if let Some(from) = from.filter(|&from| !is_type_of_values(from)) {
-        return usage(format!("values of type {from} do not change; use DOUBLE, FLOAT, FLOAT16 or BFLOAT16"));
+        return usage(format!(
+            "values of type {from} do not change; use DOUBLE, FLOAT, FLOAT16 or BFLOAT16"
+        ));
     }
     if from == Some(options.dtype) {
-        return usage(format!("values of type {0} cannot become {0}; use two types", options.dtype));
+        return usage(format!(
+            "values of type {0} cannot become {0}; use two types",
+            options.dtype
+        ));
     }
-    if let Some(other) = options.assumed_ops.iter().find(|assumed| assumed.dtype != options.dtype) {
-        return usage(format!("{}::{} is assumed to support {}; use {}", other.domain, other.operator, other.dtype, options.dtype));
+    if let Some(other) = options
+        .assumed_ops
+        .iter()
+        .find(|assumed| assumed.dtype != options.dtype)
+    {
+        return usage(format!(
+            "{}::{} is assumed to support {}; use {}",
+            other.domain, other.operator, other.dtype, options.dtype
+        ));
     }
-    if let Some(limit) = options.range_limit.filter(|limit| limit.is_nan() || *limit <= 0.0) {
-        return usage(format!("a range limit of {limit} keeps all values; use a positive number"));
+    if let Some(limit) = options
+        .range_limit
+        .filter(|limit| limit.is_nan() || *limit <= 0.0)
+    {
+        return usage(format!(
+            "a range limit of {limit} keeps all values; use a positive number"
+        ));
     }
     if let Some(runtime) = options.target {
         let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
@@ -185,11 +262,17 @@ fn check(model: &Model, options: &Options) -> Result<(), Error> {
     }
     let body = model.body(ScopeId::MAIN);
     for (name, dtype) in &options.signature {
-        if !body.input_names().chain(body.output_names()).any(|known| known == name) {
+        if !body
+            .input_names()
+            .chain(body.output_names())
+            .any(|known| known == name)
+        {
             return usage(format!("'{name}' is not an input or output of the model"));
         }
         if !is_type_of_values(*dtype) && options.from != Some(*dtype) {
-            return usage(format!("'{name}' cannot be {dtype}; use FLOAT16, BFLOAT16 or FLOAT"));
+            return usage(format!(
+                "'{name}' cannot be {dtype}; use FLOAT16, BFLOAT16 or FLOAT"
+            ));
         }
     }
     Ok(())

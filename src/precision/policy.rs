@@ -1,7 +1,9 @@
-//! The operators whose range or sum commonly leaves FLOAT16: they keep their types with the policy `stable`.
+//! The operators whose range or sum commonly leaves FLOAT16: they keep their types with the policy
+//! `stable`.
 //!
-//! Source: the operators that PyTorch's automatic mixed precision runs in FLOAT32 (<https://docs.pytorch.org/docs/stable/amp.html>, "CUDA
-//! Ops that can autocast to float32"), as far as ONNX has them as operators of their own and they are not fused kernels that accumulate in
+//! Source: the operators that PyTorch's automatic mixed precision runs in FLOAT32
+//! (<https://docs.pytorch.org/docs/stable/amp.html>, "CUDA Ops that can autocast to float32"), as
+//! far as ONNX has them as operators of their own and they are not fused kernels that accumulate in
 //! FLOAT by themselves, such as Softmax and LayerNormalization.
 
 /// The operators, sorted.
@@ -24,8 +26,8 @@ const SENSITIVE: &[&str] = &[
     "Softplus",
 ];
 
-/// The operators that keep their types with the policy `stable`. It also keeps values that leave the range of FLOAT16 until another
-/// operator brings them back.
+/// The operators that keep their types with the policy `stable`. It also keeps values that leave
+/// the range of FLOAT16 until another operator brings them back.
 #[must_use]
 pub fn sensitive_operators() -> &'static [&'static str] {
     SENSITIVE

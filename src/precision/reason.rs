@@ -61,25 +61,41 @@ pub struct Unsupported {
 
 impl From<Unsupported> for Reason {
     fn from(operator: Unsupported) -> Reason {
-        Reason { code: Code::Operator, operator: Some(operator) }
+        Reason {
+            code: Code::Operator,
+            operator: Some(operator),
+        }
     }
 }
 
 impl From<Code> for Reason {
     fn from(code: Code) -> Reason {
-        Reason { code, operator: None }
+        Reason {
+            code,
+            operator: None,
+        }
     }
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.operator {
-            Some(Unsupported { name, dtype, since: Some(since) }) => {
+            Some(Unsupported {
+                name,
+                dtype,
+                since: Some(since),
+            }) => {
                 write!(f, "{name} does not support {dtype} before opset {since}")
             }
-            Some(Unsupported { name, dtype, since: None }) => write!(f, "{name} does not support {dtype}"),
+            Some(Unsupported {
+                name,
+                dtype,
+                since: None,
+            }) => write!(f, "{name} does not support {dtype}"),
             None => {
-                let meaning = Code::MEANINGS.iter().find(|meaning| meaning.code == self.code.code());
+                let meaning = Code::MEANINGS
+                    .iter()
+                    .find(|meaning| meaning.code == self.code.code());
                 f.write_str(meaning.map_or("", |meaning| meaning.meaning))
             }
         }

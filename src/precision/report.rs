@@ -24,7 +24,8 @@ pub struct Report {
     pub functions_added: Vec<AddedFunction>,
     /// Casts that were added, in document order.
     pub casts_added: Vec<AddedCast>,
-    /// The paths of casts that were removed, because their input has the type now, or their consumers need the type of their input.
+    /// The paths of casts that were removed, because their input has the type now, or their
+    /// consumers need the type of their input.
     pub casts_removed: Vec<String>,
     /// Constants that were cast, in document order.
     pub tensors: Vec<NarrowedTensor>,
@@ -32,7 +33,8 @@ pub struct Report {
     pub kept: Vec<KeptNode>,
     /// A later opset in which more operators support the type.
     pub later_opset: Option<LaterOpset>,
-    /// Patterns of options that match nothing, and names of observed ranges that are not those of values.
+    /// Patterns of options that match nothing, and names of observed ranges that are not those of
+    /// values.
     pub unmatched: Vec<String>,
     /// Notes: what is unmatched; a version of the runtime, or its kernels, are not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +67,10 @@ impl Report {
             Some(emulation) => !emulation.roundings.is_empty(),
             None => self.changed_values > 0,
         };
-        !is_rounded && self.casts_added.is_empty() && self.casts_removed.is_empty() && self.tensors.is_empty()
+        !is_rounded
+            && self.casts_added.is_empty()
+            && self.casts_removed.is_empty()
+            && self.tensors.is_empty()
     }
 }
 
@@ -119,7 +124,8 @@ pub struct AddedCast {
     pub input: String,
     /// The name of its result.
     pub output: String,
-    /// The name that the value has in the model before: that of the input, or of the result if it is an output.
+    /// The name that the value has in the model before: that of the input, or of the result if it
+    /// is an output.
     pub value: String,
     /// The type before the cast.
     #[serde(serialize_with = "by_name")]
@@ -142,7 +148,8 @@ pub struct NarrowedTensor {
     /// The type after.
     #[serde(serialize_with = "by_name")]
     pub to: DType,
-    /// Finite numbers beyond the range of the type. They became infinite, or got the magnitude `bound`.
+    /// Finite numbers beyond the range of the type. They became infinite, or got the magnitude
+    /// `bound`.
     pub overflowed: u64,
     /// The magnitude that numbers beyond the range got instead of infinity.
     pub bound: Option<f32>,
@@ -176,7 +183,10 @@ pub struct LaterOpset {
     pub nodes: usize,
 }
 
-fn by_name_if_stated<S: serde::Serializer>(dtype: &Option<DType>, serializer: S) -> Result<S::Ok, S::Error> {
+fn by_name_if_stated<S: serde::Serializer>(
+    dtype: &Option<DType>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.serialize_some(&dtype.map(DType::name))
 }
 

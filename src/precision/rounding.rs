@@ -1,19 +1,25 @@
-//! The functions that round FLOAT to the numbers of a narrower type, as `Cast` rounds: to the nearest number, ties to even.
+//! The functions that round FLOAT to the numbers of a narrower type, as `Cast` rounds: to the
+//! nearest number, ties to even.
 //!
-//! They compute, because runtimes remove pairs of casts. Adding a number whose last place is the step of the narrower type rounds, and
-//! subtracting it is exact. That number is 1.5 times the power of two at most the magnitude, times the steps of FLOAT in one of the narrower
-//! type. The power is the last place of a product that is rounded: q - (1 - 2^-24) q for q = (2^23 + 1) a (Rump, Ogita, Oishi 2008). The
-//! least normal number replaces smaller powers, so that subnormal numbers have their step.
+//! They compute, because runtimes remove pairs of casts. Adding a number whose last place is the
+//! step of the narrower type rounds, and subtracting it is exact. That number is 1.5 times the
+//! power of two at most the magnitude, times the steps of FLOAT in one of the narrower type. The
+//! power is the last place of a product that is rounded: q - (1 - 2^-24) q for q = (2^23 + 1) a
+//! (Rump, Ogita, Oishi 2008). The least normal number replaces smaller powers, so that subnormal
+//! numbers have their step.
 //!
-//! - FLOAT16: magnitudes above 2^17 become 2^17 before, so that nothing overflows. Those that round to 2^16 or more are multiplied by 2^120:
-//!   they become infinite, and NaN stays what it is.
-//! - BFLOAT16 has the range of FLOAT. Magnitudes below 1 are multiplied by 2^64 meanwhile, others by 2^-40, so that nothing overflows or
-//!   becomes subnormal on the way. What rounds to 2^128 becomes infinite when the factor is undone.
-//! - The sign: the argument between two numbers that round to zero, divided by the larger one, is -1 or 1, or has the sign of a result that
-//!   is zero. A `Where` would not do: that of onnxruntime to 1.32 turns -0 into 0.
+//! - FLOAT16: magnitudes above 2^17 become 2^17 before, so that nothing overflows. Those that round
+//!   to 2^16 or more are multiplied by 2^120: they become infinite, and NaN stays what it is.
+//! - BFLOAT16 has the range of FLOAT. Magnitudes below 1 are multiplied by 2^64 meanwhile, others
+//!   by 2^-40, so that nothing overflows or becomes subnormal on the way. What rounds to 2^128
+//!   becomes infinite when the factor is undone.
+//! - The sign: the argument between two numbers that round to zero, divided by the larger one, is
+//!   -1 or 1, or has the sign of a result that is zero. A `Where` would not do: that of onnxruntime
+//!   to 1.32 turns -0 into 0.
 //!
-//! Each result has to be that of one operation, rounded: a compiler that contracts a multiplication and an addition, or reorders sums, breaks
-//! the functions. `conformance/checks/rounding.py` runs them on all numbers of the types, and on those halfway between them.
+//! Each result has to be that of one operation, rounded: a compiler that contracts a multiplication
+//! and an addition, or reorders sums, breaks the functions. `conformance/checks/rounding.py` runs
+//! them on all numbers of the types, and on those halfway between them.
 
 use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, ScopeId};
@@ -38,7 +44,13 @@ fn to_float16() -> String {
     huge = Constant <value = float {1329227995784915872903807060280344576}> ()
     beyond = Mul (magnitude, huge)
     unsigned = Where (is_finite, rounded, beyond)";
-    [scaled, &rounded("0.00006103515625", "12288"), unsigned, &signed("x", "2.98023223876953125e-8", "33554432")].concat()
+    [
+        scaled,
+        &rounded("0.00006103515625", "12288"),
+        unsigned,
+        &signed("x", "2.98023223876953125e-8", "33554432"),
+    ]
+    .concat()
 }
 
 /// The body of the function that rounds to BFLOAT16.
@@ -62,11 +74,22 @@ fn to_bfloat16() -> String {
     infinity = Constant <value = float {inf}> ()
     is_finite = Less (magnitude, infinity)
     unsigned = Where (is_finite, unmoved, magnitude)";
-    let signed = signed("moved", "8.470329472543003391e-22", "1180591620717411303424");
-    [scaled, &rounded("2.168404344971008868e-19", "98304"), unsigned, &signed].concat()
+    let signed = signed(
+        "moved",
+        "8.470329472543003391e-22",
+        "1180591620717411303424",
+    );
+    [
+        scaled,
+        &rounded("2.168404344971008868e-19", "98304"),
+        unsigned,
+        &signed,
+    ]
+    .concat()
 }
 
-/// `rounded`: the number of the type that is nearest to `scaled`. `steps` is 1.5 times the steps of FLOAT in one of the type.
+/// `rounded`: the number of the type that is nearest to `scaled`. `steps` is 1.5 times the steps of
+/// FLOAT in one of the type.
 fn rounded(least_normal: &str, steps: &str) -> String {
     format!(
         "
@@ -84,7 +107,8 @@ fn rounded(least_normal: &str, steps: &str) -> String {
     )
 }
 
-/// `y`: `unsigned` with the sign of an argument. `tiny` rounds to zero, and `whole` is 1 divided by it.
+/// `y`: `unsigned` with the sign of an argument. `tiny` rounds to zero, and `whole` is 1 divided by
+/// it.
 fn signed(argument: &str, tiny: &str, whole: &str) -> String {
     format!(
         "
@@ -100,21 +124,37 @@ fn signed(argument: &str, tiny: &str, whole: &str) -> String {
 
 /// The name of the function that rounds to a type: FLOAT16, or BFLOAT16.
 pub(crate) fn function_name(to: DType) -> &'static str {
-    if to == DType::Float16 { "RoundToFloat16" } else { "RoundToBfloat16" }
+    if to == DType::Float16 {
+        "RoundToFloat16"
+    } else {
+        "RoundToBfloat16"
+    }
 }
 
 /// The function that rounds to a type: FLOAT16, or BFLOAT16.
 pub(crate) fn function(to: DType, opset: i64) -> FunctionProto {
-    let (name, body) = (function_name(to), if to == DType::Float16 { to_float16() } else { to_bfloat16() });
+    let (name, body) = (
+        function_name(to),
+        if to == DType::Float16 {
+            to_float16()
+        } else {
+            to_bfloat16()
+        },
+    );
     let text = format!(
         r#"<ir_version: 8, opset_import: ["": {opset}]> g () => () {{ }}
         <domain: "{DOMAIN}", opset_import: ["": {opset}]> {name} (x) => (y) {{ {body} }}"#
     );
     let parsed = onnx_text::parse(&text).expect("the text is valid");
-    parsed.functions.first().cloned().expect("the text has a function")
+    parsed
+        .functions
+        .first()
+        .cloned()
+        .expect("the text has a function")
 }
 
-/// The opset of a model in which its rounding functions are written: that of the main graph, or the first of a function.
+/// The opset of a model in which its rounding functions are written: that of the main graph, or the
+/// first of a function.
 pub(crate) fn opset(model: &Model) -> Option<i64> {
     model.scopes().find_map(|scope| model.opset(scope, ""))
 }
@@ -122,5 +162,7 @@ pub(crate) fn opset(model: &Model) -> Option<i64> {
 /// The type that a model emulates: that of the function that it has.
 pub(super) fn emulated(model: &Model) -> Option<DType> {
     let names = |scope: ScopeId, to: DType| matches!(model.body(scope), Body::Function(function) if [function.domain(), function.name()] == [DOMAIN, function_name(to)]);
-    [DType::Float16, DType::Bfloat16].into_iter().find(|&to| model.scopes().any(|scope| names(scope, to)))
+    [DType::Float16, DType::Bfloat16]
+        .into_iter()
+        .find(|&to| model.scopes().any(|scope| names(scope, to)))
 }

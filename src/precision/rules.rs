@@ -39,7 +39,8 @@ const MOVES: &[&str] = &[
     "Where",
 ];
 
-/// Operators whose sequences and optional values have the element type of their tensors, although their type variables differ.
+/// Operators whose sequences and optional values have the element type of their tensors, although
+/// their type variables differ.
 const CONTAINERS: &[&str] = &[
     "ConcatFromSequence",
     "Optional",
@@ -50,7 +51,8 @@ const CONTAINERS: &[&str] = &[
     "SplitToSequence",
 ];
 
-/// Inputs and outputs with a type variable of their own in some versions: they keep their type where this needs no cast.
+/// Inputs and outputs with a type variable of their own in some versions: they keep their type
+/// where this needs no cast.
 const OWN: &[(&str, &[usize], &[usize])] = &[
     ("BatchNormalization", &[3, 4], &[1, 2]),
     ("Bernoulli", &[0], &[]),
@@ -65,7 +67,11 @@ const OWN: &[(&str, &[usize], &[usize])] = &[
 ];
 
 /// The scales of quantization. A rounded scale moves the whole grid of quantized values.
-const SCALES: &[(&str, &[usize])] = &[("DequantizeLinear", &[1]), ("QLinearMatMul", &[1, 4, 6]), ("QuantizeLinear", &[1])];
+const SCALES: &[(&str, &[usize])] = &[
+    ("DequantizeLinear", &[1]),
+    ("QLinearMatMul", &[1, 4, 6]),
+    ("QuantizeLinear", &[1]),
+];
 
 /// The attributes that state the element type of an operator's result.
 const TYPE_ATTRIBUTES: &[(&str, &str)] = &[
@@ -83,16 +89,24 @@ const TYPE_ATTRIBUTES: &[(&str, &str)] = &[
     ("SequenceEmpty", "dtype"),
 ];
 
-/// Operators that work in FLOAT alone, whatever their schemas say: the function that defines MeanVarianceNormalization has constants of
-/// FLOAT, and onnxruntime to 1.32 has no kernels of FLOAT16 or BFLOAT16 for the others.
-const FLOAT_ALONE: &[&str] = &["BlackmanWindow", "HammingWindow", "HannWindow", "MeanVarianceNormalization", "MelWeightMatrix"];
+/// Operators that work in FLOAT alone, whatever their schemas say: the function that defines
+/// MeanVarianceNormalization has constants of FLOAT, and onnxruntime to 1.32 has no kernels of
+/// FLOAT16 or BFLOAT16 for the others.
+const FLOAT_ALONE: &[&str] = &[
+    "BlackmanWindow",
+    "HammingWindow",
+    "HannWindow",
+    "MeanVarianceNormalization",
+    "MelWeightMatrix",
+];
 
 /// The operator of ai.onnx, if it works in FLOAT alone, whatever its schema says.
 pub(super) fn float_alone(operator: &str) -> Option<&'static str> {
     FLOAT_ALONE.iter().copied().find(|name| *name == operator)
 }
 
-/// Type variables of operators of com.microsoft that FLOAT belongs to and FLOAT16 does not, by the schemas of onnxruntime 1.31.1.
+/// Type variables of operators of com.microsoft that FLOAT belongs to and FLOAT16 does not, by the
+/// schemas of onnxruntime 1.31.1.
 const WITHOUT_FLOAT16: &[(&str, &str)] = &[
     ("AttnLSTM", "T"),
     ("CDist", "T"),
@@ -106,7 +120,10 @@ const WITHOUT_FLOAT16: &[(&str, &str)] = &[
 
 /// The operator of com.microsoft, if a type variable of it does not range over FLOAT16.
 pub(super) fn without_float16(operator: &str, variable: &str) -> Option<&'static str> {
-    WITHOUT_FLOAT16.iter().find(|row| **row == (operator, variable)).map(|row| row.0)
+    WITHOUT_FLOAT16
+        .iter()
+        .find(|row| **row == (operator, variable))
+        .map(|row| row.0)
 }
 
 /// The operator of a node of ai.onnx; empty for others.
@@ -129,9 +146,11 @@ pub(super) fn moves(operator: &str) -> bool {
     MOVES.contains(&operator)
 }
 
-/// Whether all inputs and outputs of a node have one element type, although their type variables differ: a Cast from the old type to itself
-/// stays one of a type to itself, unless its type is unknown, LinearAttention without a past state has the present one in the type of
-/// its inputs, and onnxruntime to 1.32 runs QuantizeLinear and DequantizeLinear with a scale of the type of the value alone.
+/// Whether all inputs and outputs of a node have one element type, although their type variables
+/// differ: a Cast from the old type to itself stays one of a type to itself, unless its type is
+/// unknown, LinearAttention without a past state has the present one in the type of its inputs, and
+/// onnxruntime to 1.32 runs QuantizeLinear and DequantizeLinear with a scale of the type of the
+/// value alone.
 pub(super) fn shares_types(model: &Model, node: NodeId, operator: &str) -> bool {
     match operator {
         "Cast" => model.cast_node(node).is_ok(),
@@ -144,35 +163,52 @@ pub(super) fn shares_types(model: &Model, node: NodeId, operator: &str) -> bool 
 /// Whether an input or output keeps its type where its type variable is its own.
 pub(super) fn is_own(operator: &str, is_output: bool, index: usize) -> bool {
     let row = OWN.iter().find(|(name, ..)| *name == operator);
-    row.is_some_and(|(_, inputs, outputs)| if is_output { outputs } else { inputs }.contains(&index))
+    row.is_some_and(|(_, inputs, outputs)| {
+        if is_output { outputs } else { inputs }.contains(&index)
+    })
 }
 
 /// Whether an input is a scale of quantization.
 pub(super) fn is_scale(operator: &str, index: usize) -> bool {
-    SCALES.iter().any(|(name, inputs)| *name == operator && inputs.contains(&index))
+    SCALES
+        .iter()
+        .any(|(name, inputs)| *name == operator && inputs.contains(&index))
 }
 
-/// Whether an attribute fixes the type of an input or output: `stash_type` the outputs of LayerNormalization after the first, and `to` of
-/// BitCast all.
+/// Whether an attribute fixes the type of an input or output: `stash_type` the outputs of
+/// LayerNormalization after the first, and `to` of BitCast all.
 pub(super) fn is_fixed(operator: &str, is_output: bool, index: usize) -> bool {
     operator == "BitCast" || (operator == "LayerNormalization" && is_output && index > 0)
 }
 
-/// Whether a node dequantizes blocks. onnxruntime to 1.32 fuses it with a MatMul, and refuses the model if its scale, which stays as it is,
-/// and its result have different types.
+/// Whether a node dequantizes blocks. onnxruntime to 1.32 fuses it with a MatMul, and refuses the
+/// model if its scale, which stays as it is, and its result have different types.
 pub(super) fn has_blocks(model: &Model, node: NodeId, operator: &str) -> bool {
-    let has_size = || model.node(node).attribute.iter().any(|attribute| attribute.name() == "block_size" && attribute.i() != 0);
+    let has_size = || {
+        model
+            .node(node)
+            .attribute
+            .iter()
+            .any(|attribute| attribute.name() == "block_size" && attribute.i() != 0)
+    };
     operator == "DequantizeLinear" && has_size()
 }
 
 /// The attribute that states the element type of an operator's result.
 pub(super) fn type_attribute(operator: &str) -> Option<&'static str> {
-    TYPE_ATTRIBUTES.iter().find(|(name, _)| *name == operator).map(|(_, attribute)| *attribute)
+    TYPE_ATTRIBUTES
+        .iter()
+        .find(|(name, _)| *name == operator)
+        .map(|(_, attribute)| *attribute)
 }
 
 /// Whether an attribute of a node refers to an attribute of the function that contains the node.
 pub(super) fn refers_to_function(model: &Model, node: NodeId) -> bool {
-    model.node(node).attribute.iter().any(|attribute| !attribute.tail().ref_attr_name().is_empty())
+    model
+        .node(node)
+        .attribute
+        .iter()
+        .any(|attribute| !attribute.tail().ref_attr_name().is_empty())
 }
 
 #[cfg(test)]
@@ -183,21 +219,41 @@ mod tests {
     #[test]
     fn operators_of_microsoft_without_float16_have_signatures() {
         for (operator, _) in WITHOUT_FLOAT16 {
-            assert!(schemas::microsoft::signature(operator).is_some(), "{operator}");
+            assert!(
+                schemas::microsoft::signature(operator).is_some(),
+                "{operator}"
+            );
         }
     }
 
     #[test]
     fn the_tables_are_sorted_and_name_operators() {
-        assert!(MOVES.is_sorted() && OWN.is_sorted() && SCALES.is_sorted() && TYPE_ATTRIBUTES.is_sorted());
-        let others =
-            OWN.iter().map(|row| row.0).chain(SCALES.iter().map(|row| row.0)).chain(TYPE_ATTRIBUTES.iter().map(|row| row.0));
-        for operator in MOVES.iter().chain(CONTAINERS).chain(FLOAT_ALONE).copied().chain(others) {
+        assert!(
+            MOVES.is_sorted()
+                && OWN.is_sorted()
+                && SCALES.is_sorted()
+                && TYPE_ATTRIBUTES.is_sorted()
+        );
+        let others = OWN
+            .iter()
+            .map(|row| row.0)
+            .chain(SCALES.iter().map(|row| row.0))
+            .chain(TYPE_ATTRIBUTES.iter().map(|row| row.0));
+        for operator in MOVES
+            .iter()
+            .chain(CONTAINERS)
+            .chain(FLOAT_ALONE)
+            .copied()
+            .chain(others)
+        {
             assert!(!schemas::versions("", operator).is_empty(), "{operator}");
         }
         for (operator, attribute) in TYPE_ATTRIBUTES {
             let stated = |schema: &schemas::Schema| schema.attribute(attribute).is_some();
-            assert!(schemas::versions("", operator).iter().any(stated), "{operator}.{attribute}");
+            assert!(
+                schemas::versions("", operator).iter().any(stated),
+                "{operator}.{attribute}"
+            );
         }
     }
 }

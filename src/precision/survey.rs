@@ -1,4 +1,5 @@
-//! A survey of the numbers of a constant: how many overflow, underflow or lose precision in a narrower type.
+//! A survey of the numbers of a constant: how many overflow, underflow or lose precision in a
+//! narrower type.
 
 use crate::base::parallel;
 use crate::base::stored::Stored;
@@ -30,7 +31,8 @@ pub struct Survey {
 impl Survey {
     /// Whether there are numbers other than zero, and all of them become zero.
     pub fn vanishes(self, to: DType) -> bool {
-        self.became_zero > 0 && cast(to).is_some_and(|cast| convert_element(&cast, self.greatest.into()).0 == 0)
+        self.became_zero > 0
+            && cast(to).is_some_and(|cast| convert_element(&cast, self.greatest.into()).0 == 0)
     }
 
     /// Whether there are numbers that the type does not have.
@@ -50,7 +52,9 @@ impl Survey {
             least_overflowed,
             became_zero: self.became_zero + other.became_zero,
             became_subnormal: self.became_subnormal + other.became_subnormal,
-            largest_relative_error: self.largest_relative_error.max(other.largest_relative_error),
+            largest_relative_error: self
+                .largest_relative_error
+                .max(other.largest_relative_error),
         }
     }
 }
@@ -73,10 +77,19 @@ impl Limits {
     /// Those of FLOAT16 or BFLOAT16; of FLOAT, to which only DOUBLE is compared.
     pub fn of(to: DType) -> Option<Limits> {
         let cast_between = |from, to| Cast::new(from, to, Rules::default()).ok();
-        let of_doubles = [cast_between(DType::Double, to)?, cast_between(to, DType::Double)?];
+        let of_doubles = [
+            cast_between(DType::Double, to)?,
+            cast_between(to, DType::Double)?,
+        ];
         if to == DType::Float {
             let (overflow, normal) = (f32::INFINITY.to_bits(), f32::MIN_POSITIVE.to_bits());
-            return Some(Limits { to, overflow, normal, lost: 0, of_doubles });
+            return Some(Limits {
+                to,
+                overflow,
+                normal,
+                lost: 0,
+                of_doubles,
+            });
         }
         let format = Format::of(to).filter(|_| matches!(to, DType::Float16 | DType::Bfloat16))?;
         let cast = cast(to)?;
@@ -85,10 +98,20 @@ impl Limits {
         let (mut finite, mut infinite) = (1.0_f32.to_bits(), f32::INFINITY.to_bits());
         while infinite - finite > 1 {
             let middle = finite.midpoint(infinite);
-            if is_finite(middle) { finite = middle } else { infinite = middle }
+            if is_finite(middle) {
+                finite = middle
+            } else {
+                infinite = middle
+            }
         }
         let exponent = (1 - format.bias + 127).max(1) as u32;
-        Some(Limits { to, overflow: infinite, normal: exponent << 23, lost: 23 - format.mantissa_bits, of_doubles })
+        Some(Limits {
+            to,
+            overflow: infinite,
+            normal: exponent << 23,
+            lost: 23 - format.mantissa_bits,
+            of_doubles,
+        })
     }
 
     /// The least normal number.
@@ -114,12 +137,21 @@ impl Limits {
             return Survey::default();
         }
         let level = Level::detect();
-        in_parts(numbers, 4, |part| level.run(Part { limits: self, elements: part.as_chunks().0 }))
+        in_parts(numbers, 4, |part| {
+            level.run(Part {
+                limits: self,
+                elements: part.as_chunks().0,
+            })
+        })
     }
 
     /// The number of the type that a DOUBLE becomes.
     fn narrowed(self, number: f64) -> f64 {
-        f64::from_bits(self.of_doubles.iter().fold(number.to_bits(), |code, cast| convert_element(cast, code).0))
+        f64::from_bits(
+            self.of_doubles
+                .iter()
+                .fold(number.to_bits(), |code, cast| convert_element(cast, code).0),
+        )
     }
 
     /// Whether a DOUBLE is finite, and becomes infinite.
@@ -130,30 +162,48 @@ impl Limits {
     /// The losses of little-endian numbers of type DOUBLE.
     pub fn survey_doubles(self, numbers: &Stored) -> Survey {
         let survey = |element: &[u8; 8]| self.survey_double(f64::from_le_bytes(*element));
-        in_parts(numbers, 8, |part| part.as_chunks().0.iter().map(survey).fold(Survey::default(), Survey::and))
+        in_parts(numbers, 8, |part| {
+            part.as_chunks()
+                .0
+                .iter()
+                .map(survey)
+                .fold(Survey::default(), Survey::and)
+        })
     }
 
     fn survey_double(self, number: f64) -> Survey {
         let (number, found) = (number.abs(), self.narrowed(number.abs()));
         let greatest = (number as f32).to_bits();
         if number == 0.0 || !number.is_finite() {
-            return Survey { greatest, ..Survey::default() };
+            return Survey {
+                greatest,
+                ..Survey::default()
+            };
         }
         let is_beyond = found.is_infinite();
         let is_rounded = !is_beyond && found != 0.0;
         Survey {
             greatest,
             overflowed: is_beyond.into(),
-            least_overflowed: if is_beyond { (number as f32).min(f32::MAX) } else { 0.0 },
+            least_overflowed: if is_beyond {
+                (number as f32).min(f32::MAX)
+            } else {
+                0.0
+            },
             became_zero: (found == 0.0).into(),
             became_subnormal: (is_rounded && found < self.least_normal()).into(),
-            largest_relative_error: if is_rounded { (number - found).abs() / number } else { 0.0 },
+            largest_relative_error: if is_rounded {
+                (number - found).abs() / number
+            } else {
+                0.0
+            },
         }
     }
 
     #[inline(always)]
     fn survey_part(self, elements: &[[u8; 4]]) -> Survey {
-        // The bits of numbers that are not negative have their order. Unlike the maximum of floats, that of integers is vectorized.
+        // The bits of numbers that are not negative have their order. Unlike the maximum of floats,
+        // that of integers is vectorized.
         let (mut greatest, mut overflowed, mut small, mut largest) = (0_u32, 0_u32, 0_u32, 0_u32);
         let (mask, half) = ((1_u32 << self.lost) - 1, 1_u32 << (self.lost - 1));
         for element in elements {
@@ -166,30 +216,46 @@ impl Limits {
             let rest = magnitude & mask;
             let distance = if rest > half { mask + 1 - rest } else { rest };
             let significand = (magnitude & 0x007F_FFFF) | 0x0080_0000;
-            let error = if is_normal { distance as f32 / significand as f32 } else { 0.0 };
+            let error = if is_normal {
+                distance as f32 / significand as f32
+            } else {
+                0.0
+            };
             largest = largest.max(error.to_bits());
         }
         let largest = f32::from_bits(largest);
         let found = Survey {
             greatest,
             overflowed: overflowed.into(),
-            least_overflowed: if overflowed == 0 { 0.0 } else { self.least_overflowed(elements) },
+            least_overflowed: if overflowed == 0 {
+                0.0
+            } else {
+                self.least_overflowed(elements)
+            },
             largest_relative_error: largest.into(),
             ..Survey::default()
         };
-        if small == 0 { found } else { found.and(self.survey_small(elements)) }
+        if small == 0 {
+            found
+        } else {
+            found.and(self.survey_small(elements))
+        }
     }
 
     /// The least magnitude of the numbers beyond the range.
     fn least_overflowed(self, elements: &[[u8; 4]]) -> f32 {
         let bits = elements.iter().map(|element| u32::from_le_bytes(*element));
-        bits.filter(|bits| self.overflows(*bits)).map(|bits| f32::from_bits(bits).abs()).fold(f32::MAX, f32::min)
+        bits.filter(|bits| self.overflows(*bits))
+            .map(|bits| f32::from_bits(bits).abs())
+            .fold(f32::MAX, f32::min)
     }
 
     /// Numbers that are below the range of normal numbers.
     #[inline(always)]
     fn survey_small(self, elements: &[[u8; 4]]) -> Survey {
-        let Some(format) = Format::of(self.to) else { return Survey::default() };
+        let Some(format) = Format::of(self.to) else {
+            return Survey::default();
+        };
         let each = f64::from(format.mantissa_bits as i32 - format.lowest_exponent()).exp2();
         let normal = self.least_normal() * each;
         let (mut zeros, mut subnormal, mut largest) = (0_u32, 0_u32, 0_u64);
@@ -202,7 +268,11 @@ impl Limits {
             let is_zero = rounded == 0.0;
             zeros += u32::from(is_small && is_zero);
             subnormal += u32::from(is_small && !is_zero && rounded < normal);
-            let error = if is_small && !is_zero { (exact - rounded).abs() / exact } else { 0.0 };
+            let error = if is_small && !is_zero {
+                (exact - rounded).abs() / exact
+            } else {
+                0.0
+            };
             largest = largest.max(error.to_bits());
         }
         Survey {
@@ -249,15 +319,27 @@ mod tests {
 
     /// The same by the exact conversion of each element.
     fn expected(to: DType, numbers: &[f32]) -> Survey {
-        let (there, back) = (cast(to).unwrap(), Cast::new(to, DType::Float, Rules::default()).unwrap());
+        let (there, back) = (
+            cast(to).unwrap(),
+            Cast::new(to, DType::Float, Rules::default()).unwrap(),
+        );
         let mut found = Survey::default();
         for &number in numbers {
-            let rounded = convert_element(&back, convert_element(&there, number.to_bits().into()).0).0;
+            let rounded =
+                convert_element(&back, convert_element(&there, number.to_bits().into()).0).0;
             let rounded = f32::from_bits(rounded as u32);
-            let normal = if to == DType::Float16 { 2.0_f32.powi(-14) } else { f32::MIN_POSITIVE };
+            let normal = if to == DType::Float16 {
+                2.0_f32.powi(-14)
+            } else {
+                f32::MIN_POSITIVE
+            };
             found.greatest = found.greatest.max(number.abs().to_bits());
             if number.is_finite() && rounded.is_infinite() {
-                let least = if found.overflowed == 0 { f32::MAX } else { found.least_overflowed };
+                let least = if found.overflowed == 0 {
+                    f32::MAX
+                } else {
+                    found.least_overflowed
+                };
                 found.least_overflowed = least.min(number.abs());
             }
             if number.is_finite() && number != 0.0 {
@@ -266,7 +348,8 @@ mod tests {
                 // Numbers that round up to the least normal number are normal.
                 found.became_subnormal += u64::from(rounded != 0.0 && rounded.abs() < normal);
                 if rounded.is_finite() && rounded != 0.0 {
-                    let error = ((f64::from(number) - f64::from(rounded)) / f64::from(number)).abs();
+                    let error =
+                        ((f64::from(number) - f64::from(rounded)) / f64::from(number)).abs();
                     found.largest_relative_error = found.largest_relative_error.max(error);
                 }
             }
@@ -276,26 +359,70 @@ mod tests {
 
     #[test]
     fn the_counts_are_those_of_the_exact_conversion() {
-        let edges =
-            [0.0, -0.0, 1.0, 65504.0, 65519.996, 65520.0, -3.4e38, 1e-8, 2.9802322e-8, 2.980233e-8, 5.96e-8, -6.1e-5, 6.1035156e-5];
-        let special = [f32::INFINITY, f32::NAN, f32::MAX, f32::MIN_POSITIVE, 1e-45, 6.097_555e-5];
+        let edges = [
+            0.0,
+            -0.0,
+            1.0,
+            65504.0,
+            65519.996,
+            65520.0,
+            -3.4e38,
+            1e-8,
+            2.9802322e-8,
+            2.980233e-8,
+            5.96e-8,
+            -6.1e-5,
+            6.1035156e-5,
+        ];
+        let special = [
+            f32::INFINITY,
+            f32::NAN,
+            f32::MAX,
+            f32::MIN_POSITIVE,
+            1e-45,
+            6.097_555e-5,
+        ];
         for to in [DType::Float16, DType::Bfloat16] {
             let limits = Limits::of(to).unwrap();
-            let spread = (0..50_000_u32).map(|index| f32::from_bits(index.wrapping_mul(0x9E37_79B9)));
+            let spread =
+                (0..50_000_u32).map(|index| f32::from_bits(index.wrapping_mul(0x9E37_79B9)));
             let all: Vec<f32> = edges.into_iter().chain(special).chain(spread).collect();
-            for numbers in all.chunks(1).take(edges.len() + special.len()).chain([&all[..]]) {
-                let bytes = Stored::from(numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>());
+            for numbers in all
+                .chunks(1)
+                .take(edges.len() + special.len())
+                .chain([&all[..]])
+            {
+                let bytes = Stored::from(
+                    numbers
+                        .iter()
+                        .flat_map(|number| number.to_le_bytes())
+                        .collect::<Vec<u8>>(),
+                );
                 let (found, expected) = (limits.survey(&bytes), expected(to, numbers));
                 let counts = |survey: Survey| {
-                    (survey.greatest, survey.overflowed, survey.least_overflowed, survey.became_zero, survey.became_subnormal)
+                    (
+                        survey.greatest,
+                        survey.overflowed,
+                        survey.least_overflowed,
+                        survey.became_zero,
+                        survey.became_subnormal,
+                    )
                 };
                 assert_eq!(counts(found), counts(expected), "{to} {:?}", &numbers[..1]);
                 for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
-                    let again = level.run(Part { limits, elements: bytes.to_bytes().as_chunks().0 });
+                    let again = level.run(Part {
+                        limits,
+                        elements: bytes.to_bytes().as_chunks().0,
+                    });
                     assert_eq!(again, found, "{to} {:?}: {level:?}", &numbers[..1]);
                 }
-                let difference = (found.largest_relative_error - expected.largest_relative_error).abs();
-                assert!(difference < 1e-6, "{to} {:?}: {found:?}, {expected:?}", &numbers[..1]);
+                let difference =
+                    (found.largest_relative_error - expected.largest_relative_error).abs();
+                assert!(
+                    difference < 1e-6,
+                    "{to} {:?}: {found:?}, {expected:?}",
+                    &numbers[..1]
+                );
             }
         }
     }

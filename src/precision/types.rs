@@ -1,8 +1,9 @@
 //! The type variables of a model, as equations between values.
 //!
-//! Each value whose type may change has a variable, and each use of it has the variable of the type that is needed there. Operators, bodies
-//! of control flow and functions make some of these variables equal, by the type variables of their schemas. A value and a use of it need
-//! not be equal: a Cast is between them then. `equations` makes the equations.
+//! Each value whose type may change has a variable, and each use of it has the variable of the type
+//! that is needed there. Operators, bodies of control flow and functions make some of these
+//! variables equal, by the type variables of their schemas. A value and a use of it need not be
+//! equal: a Cast is between them then. `equations` makes the equations.
 
 use std::collections::BTreeMap;
 
@@ -110,10 +111,13 @@ impl<'m> Types<'m> {
 
     /// The element type of a value, if it may change.
     pub fn old(&self, value: ValueId) -> Option<DType> {
-        self.kinds[value.index()].and_then(|_| self.value_type(value)).and_then(|value_type| self.change.old(value_type))
+        self.kinds[value.index()]
+            .and_then(|_| self.value_type(value))
+            .and_then(|value_type| self.change.old(value_type))
     }
 
-    /// The value that the users of a value use: what is cast, if it is the result of a cast of a type to itself that is removed.
+    /// The value that the users of a value use: what is cast, if it is the result of a cast of a
+    /// type to itself that is removed.
     pub fn source(&self, value: ValueId) -> ValueId {
         self.sources.get(&value).copied().unwrap_or(value)
     }
@@ -157,7 +161,10 @@ impl<'m> Types<'m> {
         for &(variable, wish) in &self.wishes {
             let held = &mut wishes[roots[variable as usize] as usize];
             // Of several reasons, the first counts.
-            if !matches!((*held, wish), (Some(Wish::Old(_)), _) | (Some(Wish::New), Wish::StayIfFree)) {
+            if !matches!(
+                (*held, wish),
+                (Some(Wish::Old(_)), _) | (Some(Wish::New), Wish::StayIfFree)
+            ) {
                 *held = Some(wish);
             }
         }
@@ -191,13 +198,19 @@ impl Classes {
 /// The type of a value; in functions, the one that it has in all calls.
 pub(super) fn value_type(model: &Model, inferred: &Inferred, value: ValueId) -> Option<ValueType> {
     let scope = model.scope_of(value);
-    if let (Origin::SparseInitializer(index), Body::Graph(graph)) = (model.origin(value), model.body(scope)) {
+    if let (Origin::SparseInitializer(index), Body::Graph(graph)) =
+        (model.origin(value), model.body(scope))
+    {
         let values = graph.sparse_initializer[index as usize].values.as_ref();
-        return values.and_then(|values| DType::from_number(values.data_type())).map(ValueType::Tensor);
+        return values
+            .and_then(|values| DType::from_number(values.data_type()))
+            .map(ValueType::Tensor);
     }
     let root = model.root(scope);
     match model.scope_kind(root) {
-        ScopeKind::Function(_) => inferred.types_in_calls(root, value).and_then(|types| types.only()),
+        ScopeKind::Function(_) => inferred
+            .types_in_calls(root, value)
+            .and_then(|types| types.only()),
         _ => inferred.of(value).value_type,
     }
 }

@@ -1,5 +1,5 @@
-//! Units of quantization: an operator between DequantizeLinear and QuantizeLinear, which runtimes fuse to an operator of integers. A Cast
-//! inside of a unit would prevent that.
+//! Units of quantization: an operator between DequantizeLinear and QuantizeLinear, which runtimes
+//! fuse to an operator of integers. A Cast inside of a unit would prevent that.
 
 use super::equations::Builder;
 use super::options::Quantized;
@@ -7,8 +7,18 @@ use super::rules::{moves, operator};
 use crate::base::hash::HashSet;
 use crate::graph::{Model, NodeId, ValueId, is_onnx_domain};
 
-/// The activations that a unit may have behind its operator, beside operators that only move elements.
-const ACTIVATIONS: &[&str] = &["Clip", "Elu", "HardSigmoid", "HardSwish", "LeakyRelu", "Relu", "Sigmoid", "Tanh"];
+/// The activations that a unit may have behind its operator, beside operators that only move
+/// elements.
+const ACTIVATIONS: &[&str] = &[
+    "Clip",
+    "Elu",
+    "HardSigmoid",
+    "HardSwish",
+    "LeakyRelu",
+    "Relu",
+    "Sigmoid",
+    "Tanh",
+];
 
 /// The most nodes of a unit.
 const MOST_NODES: usize = 16;
@@ -21,11 +31,20 @@ impl Builder<'_, '_, '_> {
             return units;
         }
         for &node in model.topological_order() {
-            let is_operator = !is_quantization(model, node, "DequantizeLinear") && !is_quantization(model, node, "QuantizeLinear");
-            if is_operator && !self.bodies.contains_key(&node) && model.callee(node).is_none() && self.is_dequantized(node) {
+            let is_operator = !is_quantization(model, node, "DequantizeLinear")
+                && !is_quantization(model, node, "QuantizeLinear");
+            if is_operator
+                && !self.bodies.contains_key(&node)
+                && model.callee(node).is_none()
+                && self.is_dequantized(node)
+            {
                 let mut unit = vec![node];
-                let mut outputs = model.outputs(node).filter(|(_, output)| self.types.kinds[output.index()].is_some());
-                if outputs.all(|(_, output)| self.leads_to_quantization(output, &mut unit)) && unit.len() <= MOST_NODES {
+                let mut outputs = model
+                    .outputs(node)
+                    .filter(|(_, output)| self.types.kinds[output.index()].is_some());
+                if outputs.all(|(_, output)| self.leads_to_quantization(output, &mut unit))
+                    && unit.len() <= MOST_NODES
+                {
                     units.extend(unit);
                 }
             }
@@ -36,10 +55,19 @@ impl Builder<'_, '_, '_> {
     /// Whether the inputs of a node whose types may change are dequantized or constants.
     fn is_dequantized(&self, node: NodeId) -> bool {
         let model = self.model;
-        let is_dequantized =
-            |value: ValueId| model.producer(value).is_some_and(|producer| is_quantization(model, producer, "DequantizeLinear"));
-        let inputs = || model.inputs(node).map(|(_, input)| input).filter(|input| self.types.kinds[input.index()].is_some());
-        inputs().any(is_dequantized) && inputs().all(|input| is_dequantized(input) || model.constant(input).is_ok())
+        let is_dequantized = |value: ValueId| {
+            model
+                .producer(value)
+                .is_some_and(|producer| is_quantization(model, producer, "DequantizeLinear"))
+        };
+        let inputs = || {
+            model
+                .inputs(node)
+                .map(|(_, input)| input)
+                .filter(|input| self.types.kinds[input.index()].is_some())
+        };
+        inputs().any(is_dequantized)
+            && inputs().all(|input| is_dequantized(input) || model.constant(input).is_ok())
     }
 
     /// Whether a value is only quantized, possibly behind activations, which are added to the unit.
@@ -57,7 +85,9 @@ impl Builder<'_, '_, '_> {
                 unit.push(user);
                 is_activation
                     && unit.len() <= MOST_NODES
-                    && model.output(user, 0).is_some_and(|output| self.leads_to_quantization(output, unit))
+                    && model
+                        .output(user, 0)
+                        .is_some_and(|output| self.leads_to_quantization(output, unit))
             })
     }
 }

@@ -15,10 +15,22 @@ use crate::ops::schemas::{self, microsoft};
 /// If an option names an operator that neither ONNX nor com.microsoft nor the model has.
 pub(super) fn expect_operators(model: &Model, options: &Options) -> Result<(), Error> {
     let named = [&options.keep_ops, &options.only_ops, &options.also_ops];
-    if let Some(name) = named.into_iter().flatten().find(|name| !is_operator(model, name)) {
-        let known = schemas::all().iter().map(|schema| schema.name).chain(nodes(model).map(|node| model.node(node).op_type()));
-        let hint = nearest(name, known).map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
-        let message = format!("'{}' is not an operator of ONNX or of the model{hint}", shortened(name));
+    if let Some(name) = named
+        .into_iter()
+        .flatten()
+        .find(|name| !is_operator(model, name))
+    {
+        let known = schemas::all()
+            .iter()
+            .map(|schema| schema.name)
+            .chain(nodes(model).map(|node| model.node(node).op_type()));
+        let hint = nearest(name, known)
+            .map(|nearest| format!("; did you mean {nearest}?"))
+            .unwrap_or_default();
+        let message = format!(
+            "'{}' is not an operator of ONNX or of the model{hint}",
+            shortened(name)
+        );
         return Err(Error::new(ErrorKind::Usage, message));
     }
     Ok(())
@@ -49,10 +61,16 @@ pub(super) fn find(model: &Model, selection: &Selection) -> Vec<Unmatched> {
         (&options.only_nodes, &selection.only_nodes),
         (&options.also_nodes, &selection.also_nodes),
     ] {
-        let names = nodes(model).flat_map(|node| [model.node(node).name().to_owned(), model.node_path(node)]);
+        let names = nodes(model)
+            .flat_map(|node| [model.node(node).name().to_owned(), model.node_path(node)]);
         found.extend(unmatched("node", patterns, compiled, names));
     }
-    found.extend(unmatched("value", &options.keep_values, &selection.keep_values, model.values().map(|value| model.name(value))));
+    found.extend(unmatched(
+        "value",
+        &options.keep_values,
+        &selection.keep_values,
+        model.values().map(|value| model.name(value)),
+    ));
     let mut unknown: BTreeSet<&str> = options.ranges.keys().map(String::as_str).collect();
     if !unknown.is_empty() {
         for value in model.values() {
@@ -61,18 +79,30 @@ pub(super) fn find(model: &Model, selection: &Selection) -> Vec<Unmatched> {
     }
     found.extend(unknown.into_iter().map(|name| Unmatched {
         what: name.to_owned(),
-        note: format!("'{}' of the observed ranges is not a value of the model", shortened(name)),
+        note: format!(
+            "'{}' of the observed ranges is not a value of the model",
+            shortened(name)
+        ),
         is_of_ranges: true,
     }));
     found
 }
 
-/// What a report says of all of them: of the names of ranges, which are many if they are those of another model, the first.
+/// What a report says of all of them: of the names of ranges, which are many if they are those of
+/// another model, the first.
 pub(super) fn notes(found: &[Unmatched]) -> Vec<String> {
-    let mut notes: Vec<String> = found.iter().filter(|one| !one.is_of_ranges).map(|one| one.note.clone()).collect();
+    let mut notes: Vec<String> = found
+        .iter()
+        .filter(|one| !one.is_of_ranges)
+        .map(|one| one.note.clone())
+        .collect();
     let mut of_ranges = found.iter().filter(|one| one.is_of_ranges);
     if let Some(first) = of_ranges.next() {
-        notes.push(format!("{}{}", first.note, and_more(of_ranges.count(), "name")));
+        notes.push(format!(
+            "{}{}",
+            first.note,
+            and_more(of_ranges.count(), "name")
+        ));
     }
     notes
 }
@@ -87,10 +117,16 @@ fn unmatched(
     let mut is_matched = vec![false; patterns.len()];
     if !patterns.is_empty() {
         for name in names {
-            compiled.matches(name.as_ref()).into_iter().for_each(|index| is_matched[index] = true);
+            compiled
+                .matches(name.as_ref())
+                .into_iter()
+                .for_each(|index| is_matched[index] = true);
         }
     }
-    let unmatched = patterns.iter().zip(is_matched).filter(|(_, is_matched)| !is_matched);
+    let unmatched = patterns
+        .iter()
+        .zip(is_matched)
+        .filter(|(_, is_matched)| !is_matched);
     unmatched.map(move |(pattern, _)| Unmatched {
         what: pattern.clone(),
         note: format!("no {what} matches '{}'", shortened(pattern)),

@@ -26,7 +26,8 @@ pub(super) struct Use {
 #[derive(Default)]
 pub(super) struct Uses {
     list: Vec<Use>,
-    /// By the value's index: the end of its uses in the list; they begin where those of the value before it end.
+    /// By the value's index: the end of its uses in the list; they begin where those of the value
+    /// before it end.
     ends: Vec<u32>,
 }
 
@@ -51,7 +52,10 @@ impl Uses {
     }
 
     pub fn of(&self, value: ValueId) -> &[Use] {
-        let start = value.index().checked_sub(1).map_or(0, |before| self.ends[before]);
+        let start = value
+            .index()
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before]);
         &self.list[start as usize..self.ends[value.index()] as usize]
     }
 

@@ -10,7 +10,9 @@ use crate::base::parallel;
 use crate::elements::cast::{Cast, Rules};
 use crate::elements::dtype::DType;
 use crate::elements::float_format::Format;
-use crate::graph::{AttributePart, Body, Edit, Model, NodeId, Origin, SparsePart, TensorPlace, ValueId};
+use crate::graph::{
+    AttributePart, Body, Edit, Model, NodeId, Origin, SparsePart, TensorPlace, ValueId,
+};
 use crate::ops::compute;
 use crate::protobuf::schema::{AttributeProto, TensorProto};
 use crate::tensor::{Content, Data, Tensor};
@@ -54,27 +56,44 @@ impl Weight<'_> {
     }
 }
 
-/// Reads the constants, and surveys their numbers. Those that are declared with another type than they have keep it.
+/// Reads the constants, and surveys their numbers. Those that are declared with another type than
+/// they have keep it.
 ///
 /// # Errors
 /// If a data file cannot be read.
 pub(super) fn read<'m>(types: &mut Types<'m>) -> Result<Vec<Weight<'m>>, Error> {
     let model = types.model;
     let limits = Limits::of(types.change.to).filter(|_| types.change.narrows());
-    let is_constant = |value: &ValueId| matches!(types.kinds[value.index()], Some(Kind::Constant | Kind::Stated));
+    let is_constant = |value: &ValueId| {
+        matches!(
+            types.kinds[value.index()],
+            Some(Kind::Constant | Kind::Stated)
+        )
+    };
     let values: Vec<ValueId> = model.values().filter(is_constant).collect();
     let read = |value: &ValueId| -> Result<Option<Weight<'m>>, Error> {
-        let Some((place, tensor)) = constant(model, *value) else { return Ok(None) };
+        let Some((place, tensor)) = constant(model, *value) else {
+            return Ok(None);
+        };
         let survey = match limits {
             Some(limits) => survey(limits, &content(model, place, &tensor)?),
             None => Survey::default(),
         };
-        Ok(Some(Weight { value: *value, survey, bound: None, tensor, place }))
+        Ok(Some(Weight {
+            value: *value,
+            survey,
+            bound: None,
+            tensor,
+            place,
+        }))
     };
-    let mut weights: Vec<Weight<'m>> =
-        parallel::map(&values, read).into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?;
+    let mut weights: Vec<Weight<'m>> = parallel::map(&values, read)
+        .into_iter()
+        .filter_map(Result::transpose)
+        .collect::<Result<_, _>>()?;
     weights.retain(|weight| {
-        let is_as_declared = DType::from_number(weight.tensor.data_type()) == types.old(weight.value);
+        let is_as_declared =
+            DType::from_number(weight.tensor.data_type()) == types.old(weight.value);
         if !is_as_declared {
             types.old_because(weight.value.index() as Variable, Code::Unknown);
         }
@@ -85,7 +104,9 @@ pub(super) fn read<'m>(types: &mut Types<'m>) -> Result<Vec<Weight<'m>>, Error> 
 
 fn survey(limits: Limits, content: &Content) -> Survey {
     match widened(content).data() {
-        Data::Numbers(numbers, casts) if casts.is_empty() && content.dtype() == DType::Double => limits.survey_doubles(numbers),
+        Data::Numbers(numbers, casts) if casts.is_empty() && content.dtype() == DType::Double => {
+            limits.survey_doubles(numbers)
+        }
         Data::Numbers(numbers, casts) if casts.is_empty() => limits.survey(numbers),
         _ => Survey::default(),
     }
@@ -94,14 +115,23 @@ fn survey(limits: Limits, content: &Content) -> Survey {
 /// The numbers as FLOAT, if they are FLOAT16 or BFLOAT16.
 fn widened(content: &Content) -> Content {
     let is_half = matches!(content.dtype(), DType::Float16 | DType::Bfloat16);
-    let cast = Cast::new(content.dtype(), DType::Float, Rules::default()).ok().filter(|_| is_half);
+    let cast = Cast::new(content.dtype(), DType::Float, Rules::default())
+        .ok()
+        .filter(|_| is_half);
     let wide = cast.and_then(|cast| content.cast(cast).ok());
     wide.map_or_else(|| content.clone(), |(wide, _)| wide.computed())
 }
 
 fn content(model: &Model, place: Place, tensor: &TensorProto) -> Result<Content, Error> {
-    let bad = |error| Error::of(&Invalid::caused_by(ModelPlace::of_scope(place.path(model)), error));
-    Tensor::read(tensor).and_then(|tensor| tensor.load(model.data())).map_err(bad)
+    let bad = |error| {
+        Error::of(&Invalid::caused_by(
+            ModelPlace::of_scope(place.path(model)),
+            error,
+        ))
+    };
+    Tensor::read(tensor)
+        .and_then(|tensor| tensor.load(model.data()))
+        .map_err(bad)
 }
 
 /// The tensor of a constant, and its place.
@@ -114,29 +144,60 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
         }
         (Origin::SparseInitializer(index), Body::Graph(graph)) => {
             let place = Place::Tensor(TensorPlace::Sparse(scope, index, SparsePart::Values));
-            Some((place, Cow::Borrowed(graph.sparse_initializer.get(index as usize)?.values.as_ref()?)))
+            Some((
+                place,
+                Cow::Borrowed(
+                    graph
+                        .sparse_initializer
+                        .get(index as usize)?
+                        .values
+                        .as_ref()?,
+                ),
+            ))
         }
         (Origin::Node { node, .. }, _) if model.applies(node, "Constant") => {
             let tensor = model.constant(value).ok()?.tensor;
             let attributes = &model.node(node).attribute;
             let place = |name: &'static str| {
-                attributes.iter().any(|attribute| attribute.name() == name).then_some(Place::Attribute(node, name))
+                attributes
+                    .iter()
+                    .any(|attribute| attribute.name() == name)
+                    .then_some(Place::Attribute(node, name))
             };
-            let index = (0..).zip(attributes).find(|(_, attribute)| attribute.name() == "value").map(|(index, _)| index);
-            let of_tensor = index.map(|index| Place::Tensor(TensorPlace::Attribute(node, index, AttributePart::Single)));
-            Some((of_tensor.or_else(|| place("value_float")).or_else(|| place("value_floats"))?, tensor))
+            let index = (0..)
+                .zip(attributes)
+                .find(|(_, attribute)| attribute.name() == "value")
+                .map(|(index, _)| index);
+            let of_tensor = index.map(|index| {
+                Place::Tensor(TensorPlace::Attribute(node, index, AttributePart::Single))
+            });
+            Some((
+                of_tensor
+                    .or_else(|| place("value_float"))
+                    .or_else(|| place("value_floats"))?,
+                tensor,
+            ))
         }
         (Origin::Node { node, .. }, _) if model.applies(node, "ConstantOfShape") => {
             let attributes = &model.node(node).attribute;
-            let stated = (0..).zip(attributes).find(|(_, attribute)| attribute.name() == "value");
+            let stated = (0..)
+                .zip(attributes)
+                .find(|(_, attribute)| attribute.name() == "value");
             Some(match stated {
                 Some((index, attribute)) => {
                     let place = TensorPlace::Attribute(node, index, AttributePart::Single);
                     (Place::Tensor(place), Cow::Borrowed(attribute.t.as_ref()?))
                 }
                 None => {
-                    let zero = Content::new(DType::Float, &[1], Data::Numbers(vec![0; 4].into(), Vec::new()));
-                    (Place::Attribute(node, "value"), Cow::Owned(zero.into_tensor("")))
+                    let zero = Content::new(
+                        DType::Float,
+                        &[1],
+                        Data::Numbers(vec![0; 4].into(), Vec::new()),
+                    );
+                    (
+                        Place::Attribute(node, "value"),
+                        Cow::Owned(zero.into_tensor("")),
+                    )
                 }
             })
         }
@@ -146,7 +207,9 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
 
 /// The numbers of a tensor of at most this number of elements, if they can be read.
 pub(super) fn floats(model: &Model, tensor: &TensorProto, most_elements: u64) -> Option<Vec<f64>> {
-    let tensor = Tensor::read(tensor).ok().filter(|tensor| tensor.elements() <= most_elements)?;
+    let tensor = Tensor::read(tensor)
+        .ok()
+        .filter(|tensor| tensor.elements() <= most_elements)?;
     compute::floats(&tensor.load(model.data()).ok()?).ok()
 }
 
@@ -160,21 +223,35 @@ pub(super) fn edit(model: &Model, weight: &Weight, to: &[DType]) -> Result<Edit,
         content = bounded(widened(&content), bound, to);
     }
     for &to in to {
-        let cast = Cast::new(content.dtype(), to, Rules::default()).map_err(|error| Error::new(ErrorKind::CannotCast, error))?;
-        content = content.cast(cast).map_err(|error| Error::new(ErrorKind::CannotCast, error))?.0;
+        let cast = Cast::new(content.dtype(), to, Rules::default())
+            .map_err(|error| Error::new(ErrorKind::CannotCast, error))?;
+        content = content
+            .cast(cast)
+            .map_err(|error| Error::new(ErrorKind::CannotCast, error))?
+            .0;
     }
     Ok(match weight.place {
-        Place::Tensor(place) => Edit::CastTensor { place, with: content.replace_in(&weight.tensor) },
+        Place::Tensor(place) => Edit::CastTensor {
+            place,
+            with: content.replace_in(&weight.tensor),
+        },
         Place::Attribute(node, name) => {
             let with = AttributeProto::tensor("value", content.into_tensor(""));
-            Edit::SetAttribute { node, name, with: Box::new(with) }
+            Edit::SetAttribute {
+                node,
+                name,
+                with: Box::new(with),
+            }
         }
     })
 }
 
-/// Numbers of type FLOAT or DOUBLE, with a bound for the magnitude of those that are finite and beyond the range of a type.
+/// Numbers of type FLOAT or DOUBLE, with a bound for the magnitude of those that are finite and
+/// beyond the range of a type.
 fn bounded(content: Content, bound: f32, to: DType) -> Content {
-    let (Some(limits), Data::Numbers(numbers, _)) = (Limits::of(to), content.data()) else { return content };
+    let (Some(limits), Data::Numbers(numbers, _)) = (Limits::of(to), content.data()) else {
+        return content;
+    };
     let mut bounded = numbers.to_bytes().to_vec();
     if content.dtype() == DType::Double {
         for element in bounded.as_chunks_mut::<8>().0 {
@@ -191,7 +268,11 @@ fn bounded(content: Content, bound: f32, to: DType) -> Content {
             }
         }
     }
-    Content::new(content.dtype(), content.dims(), Data::Numbers(bounded.into(), Vec::new()))
+    Content::new(
+        content.dtype(),
+        content.dims(),
+        Data::Numbers(bounded.into(), Vec::new()),
+    )
 }
 
 /// The least normal number of a type.
@@ -207,8 +288,12 @@ pub(super) fn becomes_zero(to: DType) -> f64 {
 /// The largest finite number of a type.
 pub(crate) fn largest(to: DType) -> f32 {
     match Format::of(to) {
-        Some(format) if to == DType::Float16 => f32::from(half::f16::from_bits(format.largest() as u16)),
-        Some(format) if to == DType::Bfloat16 => f32::from(half::bf16::from_bits(format.largest() as u16)),
+        Some(format) if to == DType::Float16 => {
+            f32::from(half::f16::from_bits(format.largest() as u16))
+        }
+        Some(format) if to == DType::Bfloat16 => {
+            f32::from(half::bf16::from_bits(format.largest() as u16))
+        }
         _ => f32::MAX,
     }
 }

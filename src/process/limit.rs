@@ -1,10 +1,12 @@
 //! A limit for the memory of the process.
 //!
-//! Rust aborts if an allocation fails, so a program that should end properly has to stop before. [`Limited`] counts allocated bytes and
-//! ends the process with a message if they exceed the limit. It is for programs: a library must not end the process of its user.
+//! Rust aborts if an allocation fails, so a program that should end properly has to stop before.
+//! [`Limited`] counts allocated bytes and ends the process with a message if they exceed the limit.
+//! It is for programs: a library must not end the process of its user.
 //!
-//! The process does not end while files get their names. Huge pages are used from 8 MiB on and for large graphs: they make decoding a third
-//! faster, but would double the memory of a run that only copies weights.
+//! The process does not end while files get their names. Huge pages are used from 8 MiB on and for
+//! large graphs: they make decoding a third faster, but would double the memory of a run that only
+//! copies weights.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout};
@@ -18,8 +20,9 @@ static LIMIT: AtomicIsize = AtomicIsize::new(isize::MAX);
 /// The number of allocated bytes, except for those that are still [`PENDING`] on a thread.
 static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
 
-/// The number of allocated bytes from which on the process uses huge pages. Millions of small messages take a third less time with
-/// them, but where little memory is needed, they are a large part of it.
+/// The number of allocated bytes from which on the process uses huge pages. Millions of small
+/// messages take a third less time with them, but where little memory is needed, they are a large
+/// part of it.
 const LARGE: isize = 8 << 20;
 /// Whether the process uses huge pages.
 static HAS_HUGE_PAGES: AtomicBool = AtomicBool::new(true);
@@ -41,7 +44,10 @@ thread_local! {
 
 /// Sets the limit of all [`Limited`] allocators.
 pub fn set_memory_limit(bytes: u64) {
-    LIMIT.store(isize::try_from(bytes).unwrap_or(isize::MAX), Ordering::Relaxed);
+    LIMIT.store(
+        isize::try_from(bytes).unwrap_or(isize::MAX),
+        Ordering::Relaxed,
+    );
 }
 
 /// Uses small pages until the process has allocated 8 MiB, or decodes a large graph.
@@ -49,7 +55,8 @@ pub fn defer_huge_pages() {
     HAS_HUGE_PAGES.store(!system::use_huge_pages(false), Ordering::Relaxed);
 }
 
-/// Tells the process that a large graph, which consists of millions of small messages, will be decoded.
+/// Tells the process that a large graph, which consists of millions of small messages, will be
+/// decoded.
 pub fn expect_large_graph() {
     HAS_LARGE_GRAPH.store(true, Ordering::Relaxed);
 }
@@ -59,7 +66,8 @@ pub fn note_output() {
     HAS_OUTPUT.store(true, Ordering::Relaxed);
 }
 
-/// An allocator that ends the process with exit code 2 if the limit is reached or the system has no free memory.
+/// An allocator that ends the process with exit code 2 if the limit is reached or the system has no
+/// free memory.
 #[derive(Debug)]
 pub struct Limited<A>(pub A);
 
@@ -136,8 +144,14 @@ fn end(reason: usize) -> ! {
     while IS_ENDING.swap(true, Ordering::Relaxed) {
         std::thread::sleep(std::time::Duration::from_secs(1));
     }
-    let [text, document] = memory_message::current().map_or([""; 2], |words| [words[reason].text, words[reason].document]);
-    let document = if HAS_OUTPUT.load(Ordering::Relaxed) { "" } else { document };
+    let [text, document] = memory_message::current().map_or([""; 2], |words| {
+        [words[reason].text, words[reason].document]
+    });
+    let document = if HAS_OUTPUT.load(Ordering::Relaxed) {
+        ""
+    } else {
+        document
+    };
     system::end_with_message(document.as_bytes(), &[text.as_bytes()])
 }
 
@@ -148,12 +162,20 @@ mod tests {
     #[test]
     fn huge_pages_are_used_from_8_mib_on_and_for_large_graphs() {
         let are_off = || rustix::thread::transparent_huge_pages_are_disabled().ok();
-        let cases = [(LARGE, false, true), (LARGE + 1, false, false), (0, true, false)];
+        let cases = [
+            (LARGE, false, true),
+            (LARGE + 1, false, false),
+            (0, true, false),
+        ];
         for (allocated, has_large_graph, expected) in cases {
             defer_huge_pages();
             choose_pages(allocated, has_large_graph);
             // A sandbox may not offer this choice.
-            assert_eq!(are_off(), are_off().and(Some(expected)), "{allocated} bytes, large graph: {has_large_graph}");
+            assert_eq!(
+                are_off(),
+                are_off().and(Some(expected)),
+                "{allocated} bytes, large graph: {has_large_graph}"
+            );
         }
         choose_pages(LARGE + 1, false);
     }

@@ -1,10 +1,11 @@
 //! The process: the limit for its memory, signals that end it, files that are mapped into it.
 //!
-//! The library uses maps and the removal of temporary files. The rest is for the command, to which the process belongs.
+//! The library uses maps and the removal of temporary files. The rest is for the command, to which
+//! the process belongs.
 
 mod allocator;
-mod memory_message;
 mod limit;
+mod memory_message;
 #[cfg(unix)]
 #[path = "unix/mod.rs"]
 pub(crate) mod system;

@@ -10,13 +10,16 @@ use bytes::Bytes;
 
 /// Maps a file that is not empty.
 ///
-/// Windows does not replace or remove a mapped file. A map is a `Bytes` that the input, the model, its layout and its `DataFolder`
-/// contain. `storage::Plan` consumes the model, [`crate::files::save_together`] drops each layout before it gives names to files, and
-/// [`crate::files::DataFolder::release`] is called before a data file is removed; `storage/tests.rs` checks this. A caller drops its
-/// [`crate::files::Input`] before a model is written in place.
+/// Windows does not replace or remove a mapped file. A map is a `Bytes` that the input, the model,
+/// its layout and its `DataFolder` contain. `storage::Plan` consumes the model,
+/// [`crate::files::save_together`] drops each layout before it gives names to files, and
+/// [`crate::files::DataFolder::release`] is called before a data file is removed;
+/// `storage/tests.rs` checks this. A caller drops its [`crate::files::Input`] before a model is
+/// written in place.
 #[cfg(windows)]
 pub(crate) fn map(file: &File, _path: &Path) -> io::Result<Bytes> {
-    // SAFETY: The map is private and read-only. Another process may change the file meanwhile; every byte is then still a valid `u8`.
+    // SAFETY: The map is private and read-only. Another process may change the file meanwhile;
+    // every byte is then still a valid `u8`.
     Ok(Bytes::from_owner(unsafe { memmap2::Mmap::map(file)? }))
 }
 
@@ -84,7 +87,10 @@ pub(crate) fn is_held() -> bool {
 }
 
 /// Prints a document and a message in parts, and exits with code 2.
-#[expect(clippy::disallowed_methods, reason = "the text was made safe to print by the caller")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the text was made safe to print by the caller"
+)]
 pub(crate) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
     // The process ends in any case, so errors are ignored.
     io::stdout().write_all(document).ok();

@@ -1,8 +1,10 @@
 //! Nodes of large graphs, decoded on all cores before the model that contains them.
 //!
-//! [`crate::protobuf::Kept::from_bytes`] decodes one field after the other. Before that, [`decode`] finds the runs of nodes in the main
-//! graph and decodes parts of them at the same time; when the decoder comes to the beginning of a run, it takes the nodes and skips their
-//! bytes. If a part is malformed, or needs too much memory, there is no such run, and the decoder finds the fault in the order of the file.
+//! [`crate::protobuf::Kept::from_bytes`] decodes one field after the other. Before that, [`decode`]
+//! finds the runs of nodes in the main graph and decodes parts of them at the same time; when the
+//! decoder comes to the beginning of a run, it takes the nodes and skips their bytes. If a part is
+//! malformed, or needs too much memory, there is no such run, and the decoder finds the fault in
+//! the order of the file.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -32,10 +34,17 @@ thread_local! {
     static RUNS: RefCell<Vec<Run>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Decodes the nodes of a model's main graph, and keeps them for [`take`]. Other messages have no nodes.
+/// Decodes the nodes of a model's main graph, and keeps them for [`take`]. Other messages have no
+/// nodes.
 pub(super) fn decode(message: &outline::Message, bytes: &Bytes) {
-    let is_worth_it = cfg!(feature = "parallel") && bytes.len() >= 2 * PART.get() && message.name == outline::MODEL_PROTO.name;
-    RUNS.set(if is_worth_it { decode_runs(bytes) } else { Vec::new() });
+    let is_worth_it = cfg!(feature = "parallel")
+        && bytes.len() >= 2 * PART.get()
+        && message.name == outline::MODEL_PROTO.name;
+    RUNS.set(if is_worth_it {
+        decode_runs(bytes)
+    } else {
+        Vec::new()
+    });
 }
 
 /// Frees what has not been taken.
@@ -43,9 +52,12 @@ pub(super) fn forget() {
     RUNS.take();
 }
 
-/// If a run begins at an offset of the input: appends its nodes to a list, and returns the offset of its end.
+/// If a run begins at an offset of the input: appends its nodes to a list, and returns the offset
+/// of its end.
 pub(super) fn take(start: usize, list: &mut Vec<NodeProto>) -> Option<usize> {
-    let run = RUNS.with_borrow_mut(|runs| Some(runs.remove(runs.iter().position(|run| run.range.start == start)?)))?;
+    let run = RUNS.with_borrow_mut(|runs| {
+        Some(runs.remove(runs.iter().position(|run| run.range.start == start)?))
+    })?;
     list.reserve_exact(run.parts.iter().map(|(nodes, _)| nodes.len()).sum());
     for (nodes, room) in run.parts {
         context::take_room(room + size_of_val(nodes.as_slice()));
@@ -56,21 +68,28 @@ pub(super) fn take(start: usize, list: &mut Vec<NodeProto>) -> Option<usize> {
 
 fn decode_runs(bytes: &Bytes) -> Vec<Run> {
     let graph = number(&outline::MODEL_PROTO, "graph");
-    let graphs = Spans::of(bytes).filter(|span| span.tag == graph && span.has_length && span.value.end <= bytes.len());
-    let Some(context) = context_in_graph() else { return Vec::new() };
+    let graphs = Spans::of(bytes)
+        .filter(|span| span.tag == graph && span.has_length && span.value.end <= bytes.len());
+    let Some(context) = context_in_graph() else {
+        return Vec::new();
+    };
     let runs = graphs.flat_map(|span| runs_in(bytes, span.value));
     runs.filter_map(|parts| {
         expect_large_graph();
         let range = parts.first()?.start..parts.last()?.end;
         let parts = map_in_parallel(parts, |part| nodes_in(bytes, part, &context));
-        Some(Run { range, parts: parts.into_iter().collect::<Option<_>>()? })
+        Some(Run {
+            range,
+            parts: parts.into_iter().collect::<Option<_>>()?,
+        })
     })
     .collect()
 }
 
 /// The long runs of nodes in a graph, each in parts.
 fn runs_in(bytes: &Bytes, graph: Range<usize>) -> Vec<Vec<Range<usize>>> {
-    let key = [(number(&outline::GRAPH_PROTO, "node") << 3 | WireType::LengthDelimited as u32) as u8];
+    let key =
+        [(number(&outline::GRAPH_PROTO, "node") << 3 | WireType::LengthDelimited as u32) as u8];
     let mut runs: Vec<Vec<Range<usize>>> = Vec::new();
     let mut is_in_run = false;
     let of_part = PART.get();
@@ -92,7 +111,11 @@ fn runs_in(bytes: &Bytes, graph: Range<usize>) -> Vec<Vec<Range<usize>>> {
 }
 
 /// The nodes of a part and the memory that they take, unless something is wrong with it.
-fn nodes_in(bytes: &Bytes, part: Range<usize>, context: &DecodeContext) -> Option<(Vec<NodeProto>, usize)> {
+fn nodes_in(
+    bytes: &Bytes,
+    part: Range<usize>,
+    context: &DecodeContext,
+) -> Option<(Vec<NodeProto>, usize)> {
     let mut rest = bytes.slice(part.clone());
     let room = context::room_of_part(part.len(), bytes.len());
     // Offsets are counted from the end of the input.
@@ -101,7 +124,9 @@ fn nodes_in(bytes: &Bytes, part: Range<usize>, context: &DecodeContext) -> Optio
     let mut result = Ok(());
     while rest.has_remaining() && result.is_ok() && !context::is_full() {
         let key = decode_key(&mut rest);
-        result = key.and_then(|(_, wire_type)| message::merge_repeated(wire_type, &mut nodes, &mut rest, context.clone()));
+        result = key.and_then(|(_, wire_type)| {
+            message::merge_repeated(wire_type, &mut nodes, &mut rest, context.clone())
+        });
     }
     let left = context::end();
     (result.is_ok() && left > 0).then(|| (nodes, room - left))
@@ -111,8 +136,8 @@ fn number(message: &outline::Message, field: &str) -> u32 {
     message.named(field).map_or(0, |field| field.number)
 }
 
-/// The context in which prost decodes the fields of a graph of a model: it counts how deep messages are nested, and makes such a context
-/// only for the fields of a message.
+/// The context in which prost decodes the fields of a graph of a model: it counts how deep messages
+/// are nested, and makes such a context only for the fields of a message.
 fn context_in_graph() -> Option<DecodeContext> {
     #[derive(Debug, Default)]
     struct Probe(Option<DecodeContext>);
@@ -141,7 +166,13 @@ fn context_in_graph() -> Option<DecodeContext> {
     let mut probe = Probe::default();
     // A message of two bytes: field 1 is the number 0.
     let message: &[u8] = &[2, 1 << 3, 0];
-    message::merge(WireType::LengthDelimited, &mut probe, &mut &*message, DecodeContext::default()).ok()?;
+    message::merge(
+        WireType::LengthDelimited,
+        &mut probe,
+        &mut &*message,
+        DecodeContext::default(),
+    )
+    .ok()?;
     probe.0
 }
 
@@ -163,7 +194,12 @@ mod tests {
     fn node(index: usize) -> Vec<u8> {
         field(
             1,
-            &[field(1, format!("v{index}").as_bytes()), field(2, format!("v{}", index + 1).as_bytes()), field(4, b"Relu")].concat(),
+            &[
+                field(1, format!("v{index}").as_bytes()),
+                field(2, format!("v{}", index + 1).as_bytes()),
+                field(4, b"Relu"),
+            ]
+            .concat(),
         )
     }
 
@@ -177,7 +213,10 @@ mod tests {
         let nodes: Vec<Vec<u8>> = (0..50_000).map(node).collect();
         let bytes = model(&nodes);
         assert_eq!(
-            decode_runs(&bytes).iter().map(|run| run.parts.iter().map(|(nodes, _)| nodes.len()).sum()).collect::<Vec<usize>>(),
+            decode_runs(&bytes)
+                .iter()
+                .map(|run| run.parts.iter().map(|(nodes, _)| nodes.len()).sum())
+                .collect::<Vec<usize>>(),
             [50_000]
         );
 
@@ -186,7 +225,10 @@ mod tests {
         assert_eq!((graph.node.len(), graph.name()), (50_001, "name"));
         let mut place = graph.offset() as usize;
         for (decoded, encoded) in graph.node.iter().zip(&nodes) {
-            assert_eq!(decoded.offset() as usize, place + encoded.len() - decoded.source().unwrap().len());
+            assert_eq!(
+                decoded.offset() as usize,
+                place + encoded.len() - decoded.source().unwrap().len()
+            );
             assert!(encoded.ends_with(&decoded.source().unwrap()));
             place += encoded.len();
         }
@@ -195,18 +237,31 @@ mod tests {
 
     #[test]
     fn errors_in_long_runs_are_those_of_short_ones() {
-        let nested = |depth| (0..depth).fold(node(0), |inner, _| field(1, &field(5, &field(6, &inner))));
-        let mut cases = vec![("a name that is not UTF-8".to_owned(), field(1, &field(1, b"\xff")))];
+        let nested =
+            |depth| (0..depth).fold(node(0), |inner, _| field(1, &field(5, &field(6, &inner))));
+        let mut cases = vec![(
+            "a name that is not UTF-8".to_owned(),
+            field(1, &field(1, b"\xff")),
+        )];
         cases.extend((30..35).map(|depth| (format!("graphs nested {depth} deep"), nested(depth))));
         let mut errors = 0;
         for (name, bad) in cases {
             let [short, long] = [10, 50_000].map(|before: usize| {
                 let nodes: Vec<Vec<u8>> = (0..before).map(node).collect();
                 let bytes = model(&[nodes.concat(), bad.clone(), nodes.concat()]);
-                let start = bytes.windows(bad.len()).position(|window| window == bad).unwrap();
+                let start = bytes
+                    .windows(bad.len())
+                    .position(|window| window == bad)
+                    .unwrap();
                 let error = ModelProto::from_bytes(bytes).err()?;
-                let field = error.field.replace(&format!("graph.node[{before}]"), "node");
-                Some((error.offset as usize - start, field, error.reason.to_string()))
+                let field = error
+                    .field
+                    .replace(&format!("graph.node[{before}]"), "node");
+                Some((
+                    error.offset as usize - start,
+                    field,
+                    error.reason.to_string(),
+                ))
             });
             assert_eq!(short, long, "{name}");
             errors += usize::from(short.is_some());

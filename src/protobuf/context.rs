@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-/// The memory limit for messages and lists, without their values: a constant plus a multiple of the length of the file. The densest
-/// models, which declare the shapes of many values, need 20 bytes per byte; an empty node, of two bytes, takes 188.
+/// The memory limit for messages and lists, without their values: a constant plus a multiple of the
+/// length of the file. The densest models, which declare the shapes of many values, need 20 bytes
+/// per byte; an empty node, of two bytes, takes 188.
 const ROOM: usize = 256 << 20;
 const ROOM_PER_BYTE: usize = 20;
 

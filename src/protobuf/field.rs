@@ -39,7 +39,8 @@ pub enum Value {
 const GROUP_DEPTH: usize = 100;
 
 impl Field {
-    /// The fields of a message, in the order of the file; nested messages stay encoded, as slices of the bytes.
+    /// The fields of a message, in the order of the file; nested messages stay encoded, as slices
+    /// of the bytes.
     ///
     /// # Errors
     /// If the bytes are not a message.
@@ -57,8 +58,14 @@ impl Field {
         })
     }
 
-    /// Removes the value after a key from `buf`. A length-delimited value is not copied if `buf` is a [`Bytes`].
-    pub(super) fn take(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: DecodeContext) -> Result<Field, DecodeError> {
+    /// Removes the value after a key from `buf`. A length-delimited value is not copied if `buf` is
+    /// a [`Bytes`].
+    pub(super) fn take(
+        tag: u32,
+        wire_type: WireType,
+        buf: &mut impl Buf,
+        ctx: DecodeContext,
+    ) -> Result<Field, DecodeError> {
         let value = match wire_type {
             WireType::StartGroup => {
                 let mut fields = Vec::new();
@@ -116,7 +123,12 @@ impl Field {
 }
 
 /// Removes a value that is not a group.
-fn take_plain(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: &DecodeContext) -> Result<Value, DecodeError> {
+fn take_plain(
+    tag: u32,
+    wire_type: WireType,
+    buf: &mut impl Buf,
+    ctx: &DecodeContext,
+) -> Result<Value, DecodeError> {
     Ok(match wire_type {
         WireType::Varint => Value::Varint(encoding::decode_varint(buf)?),
         WireType::SixtyFourBit => {
@@ -139,7 +151,13 @@ fn take_plain(tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: &DecodeCon
 }
 
 /// Copies the fields of a group, and removes them and its end from `buf`.
-fn copy_group(tag: u32, buf: &mut impl Buf, ctx: &DecodeContext, depth: usize, out: &mut Vec<u8>) -> Result<(), DecodeError> {
+fn copy_group(
+    tag: u32,
+    buf: &mut impl Buf,
+    ctx: &DecodeContext,
+    depth: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), DecodeError> {
     if depth == 0 {
         return Err(unskippable(tag, buf, ctx));
     }
@@ -151,12 +169,17 @@ fn copy_group(tag: u32, buf: &mut impl Buf, ctx: &DecodeContext, depth: usize, o
                 copy_group(inner, buf, ctx, depth - 1, out)?;
                 encoding::encode_key(inner, WireType::EndGroup, out);
             }
-            (inner, wire_type) => Field { tag: inner, value: take_plain(inner, wire_type, buf, ctx)? }.encode_raw(out),
+            (inner, wire_type) => Field {
+                tag: inner,
+                value: take_plain(inner, wire_type, buf, ctx)?,
+            }
+            .encode_raw(out),
         }
     }
 }
 
-/// prost's error for a field that cannot be skipped: an end without a start, or nesting that is too deep.
+/// prost's error for a field that cannot be skipped: an end without a start, or nesting that is too
+/// deep.
 fn unskippable(tag: u32, buf: &mut impl Buf, ctx: &DecodeContext) -> DecodeError {
     let skipped = encoding::skip_field(WireType::EndGroup, tag, buf, ctx.clone());
     skipped.expect_err("an end without a start is never skipped")
@@ -170,7 +193,9 @@ impl PartialEq for Value {
             (Value::Fixed32(a), Value::Fixed32(b)) => a == b,
             (Value::Group(a), Value::Group(b)) => a == b,
             (Value::Len(a), Value::Len(b)) => a == b,
-            (Value::Len(_) | Value::Made(_), Value::Len(_) | Value::Made(_)) => self.to_bytes() == other.to_bytes(),
+            (Value::Len(_) | Value::Made(_), Value::Len(_) | Value::Made(_)) => {
+                self.to_bytes() == other.to_bytes()
+            }
             _ => false,
         }
     }
@@ -196,7 +221,8 @@ impl Value {
         }
     }
 
-    /// The bytes of a length-delimited value, which are computed if necessary; none for other wire types.
+    /// The bytes of a length-delimited value, which are computed if necessary; none for other wire
+    /// types.
     #[must_use]
     pub fn to_bytes(&self) -> Option<Bytes> {
         match self {

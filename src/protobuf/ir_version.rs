@@ -1,12 +1,13 @@
-//! The IR version that introduced each feature. Element types are listed in `elements::dtype`, opsets in `ops::schemas`.
+//! The IR version that introduced each feature. Element types are listed in `elements::dtype`,
+//! opsets in `ops::schemas`.
 //!
 //! Source: the comments on `Version` in `onnx.proto`.
 
 /// `opset_import`. Models of older IR versions use opset 1.
 pub const OPSET_IMPORT: i64 = 3;
 
-/// Initializers that are not graph inputs. Before, every initializer was also listed as an input, but constant; since then, a listed
-/// initializer can be overridden by a caller.
+/// Initializers that are not graph inputs. Before, every initializer was also listed as an input,
+/// but constant; since then, a listed initializer can be overridden by a caller.
 pub const OWN_INITIALIZERS: i64 = 4;
 
 /// Quantization annotations.

@@ -1,9 +1,10 @@
 //! Messages with their unknown fields.
 //!
-//! A [`Kept`] message that was not borrowed mutably is written with the bytes from which it was decoded; `DerefMut` discards them. An edit
-//! therefore encodes the messages from the root to the edited one again, and no other. The values of tensors are not fields of prost's
-//! structs: they are kept like unknown fields, as slices of the map, and `tensor` reads them on demand. A `doc_string` is bytes and need
-//! not be UTF-8.
+//! A [`Kept`] message that was not borrowed mutably is written with the bytes from which it was
+//! decoded; `DerefMut` discards them. An edit therefore encodes the messages from the root to the
+//! edited one again, and no other. The values of tensors are not fields of prost's structs: they
+//! are kept like unknown fields, as slices of the map, and `tensor` reads them on demand. A
+//! `doc_string` is bytes and need not be UTF-8.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -19,7 +20,8 @@ use super::piece::{Piece, put};
 use super::{ahead, context, outline};
 use crate::base::error::{Classified, ErrorKind, Place};
 
-/// A key has 32 bits: 29 of the field number and 3 of the wire type. A varint holds 7 bits per byte.
+/// A key has 32 bits: 29 of the field number and 3 of the wire type. A varint holds 7 bits per
+/// byte.
 const LONGEST_KEY: usize = 5;
 
 /// The declaration of a message in the schema; generated from `proto/onnx.proto`.
@@ -29,12 +31,12 @@ pub trait Known: Message + Default {
     /// The fields of the message in the schema.
     const OUTLINE: &'static outline::Message;
 
-    /// Reserves memory for one more item of the list with this number while the list is short. Most lists have one or two items, but a
-    /// `Vec` reserves memory for four at first.
+    /// Reserves memory for one more item of the list with this number while the list is short. Most
+    /// lists have one or two items, but a `Vec` reserves memory for four at first.
     fn reserve_item(&mut self, tag: u32);
 
-    /// Takes a field that was decoded before, and those after it, if there are such fields at this offset of the input. Returns the offset
-    /// of their end.
+    /// Takes a field that was decoded before, and those after it, if there are such fields at this
+    /// offset of the input. Returns the offset of their end.
     fn take_decoded(&mut self, _tag: u32, _start: usize) -> Option<usize> {
         None
     }
@@ -51,11 +53,12 @@ pub(super) fn reserve_item<T>(list: &mut Vec<T>) {
     }
 }
 
-/// A message `M` with all fields of the file: fields that the schema decodes are those of `M`, accessible through `Deref`; the others are
-/// kept encoded.
+/// A message `M` with all fields of the file: fields that the schema decodes are those of `M`,
+/// accessible through `Deref`; the others are kept encoded.
 ///
-/// A message that was not borrowed mutably since it was decoded is written with its original bytes. A changed message is encoded again,
-/// with its undecoded fields last; for each message inside it, the same rule applies.
+/// A message that was not borrowed mutably since it was decoded is written with its original bytes.
+/// A changed message is encoded again, with its undecoded fields last; for each message inside it,
+/// the same rule applies.
 ///
 /// It is boxed, since most of the optional messages in a message are absent.
 #[derive(Clone)]
@@ -64,8 +67,8 @@ pub struct Kept<M>(Box<Inner<M>>);
 #[derive(Clone, Default)]
 struct Inner<M> {
     known: M,
-    /// The list is boxed, since few messages have undecoded fields, and a pointer takes a third of the memory of a `Vec`. No list and an
-    /// empty list are equal.
+    /// The list is boxed, since few messages have undecoded fields, and a pointer takes a third of
+    /// the memory of a `Vec`. No list and an empty list are equal.
     #[allow(clippy::box_collection)]
     rest: Option<Box<Vec<Field>>>,
     source: Source,
@@ -86,7 +89,8 @@ impl<M: Message> Inner<M> {
     }
 }
 
-/// The original bytes of a message: one run, whose keys are encoded as an encoder would encode them.
+/// The original bytes of a message: one run, whose keys are encoded as an encoder would encode
+/// them.
 #[derive(Clone, Default)]
 struct Source {
     /// The offset of the first field.
@@ -120,7 +124,8 @@ impl Source {
 pub struct Malformed {
     /// The offset of the field that cannot be decoded.
     pub offset: u64,
-    /// The path of that field: `graph.node[3].attribute[0].t`; empty if the bytes there belong to no field.
+    /// The path of that field: `graph.node[3].attribute[0].t`; empty if the bytes there belong to
+    /// no field.
     pub field: String,
     /// The fault.
     pub reason: Reason,
@@ -156,20 +161,33 @@ impl Classified for Malformed {
 
 impl Malformed {
     fn at(&self) -> Place {
-        Place::Byte { offset: self.offset, field: self.field.clone() }
+        Place::Byte {
+            offset: self.offset,
+            field: self.field.clone(),
+        }
     }
 }
 
-/// prost's message without the path at its beginning, since [`Malformed::field`] has the path with indices.
+/// prost's message without the path at its beginning, since [`Malformed::field`] has the path with
+/// indices.
 fn in_plain_words(error: &DecodeError) -> String {
     let text = error.to_string();
-    let mut reason = text.strip_prefix("failed to decode Protobuf message: ").unwrap_or(&text);
-    while let Some((_, rest)) = reason.split_once(": ").filter(|(field, _)| field.contains('.') && !field.contains(' ')) {
+    let mut reason = text
+        .strip_prefix("failed to decode Protobuf message: ")
+        .unwrap_or(&text);
+    while let Some((_, rest)) = reason
+        .split_once(": ")
+        .filter(|(field, _)| field.contains('.') && !field.contains(' '))
+    {
         reason = rest;
     }
     match reason {
-        "recursion limit reached" => "messages are nested more than 100 deep, the limit of protobuf".to_owned(),
-        "buffer underflow" | "delimited length exceeded" => "the field is longer than the message around it".to_owned(),
+        "recursion limit reached" => {
+            "messages are nested more than 100 deep, the limit of protobuf".to_owned()
+        }
+        "buffer underflow" | "delimited length exceeded" => {
+            "the field is longer than the message around it".to_owned()
+        }
         "invalid varint" => "the bytes are not a valid varint".to_owned(),
         "invalid string value: data is not UTF-8 encoded" => "the text is not UTF-8".to_owned(),
         "invalid tag value: 0" => "the field number is 0".to_owned(),
@@ -181,7 +199,8 @@ impl<M: Known> Kept<M> {
     /// Decodes a message without copying its long values, which become slices of `bytes`.
     ///
     /// # Errors
-    /// If the bytes are not a message of this schema, with the offset of the field that cannot be decoded.
+    /// If the bytes are not a message of this schema, with the offset of the field that cannot be
+    /// decoded.
     pub fn from_bytes(bytes: Bytes) -> Result<Kept<M>, Malformed> {
         ahead::decode(M::OUTLINE, &bytes);
         let length = bytes.len();
@@ -193,25 +212,36 @@ impl<M: Known> Kept<M> {
         while rest.has_remaining() && result.is_ok() {
             let start = length - rest.remaining();
             result = decode_key(&mut rest)
-                .and_then(|(tag, wire_type)| message.merge_field(tag, wire_type, &mut rest, DecodeContext::default()))
+                .and_then(|(tag, wire_type)| {
+                    message.merge_field(tag, wire_type, &mut rest, DecodeContext::default())
+                })
                 .map_err(|reason| {
                     let offset = context::failed_at().unwrap_or(start);
                     Malformed {
                         offset: offset as u64,
                         field: field_at(&bytes, M::OUTLINE, offset),
-                        reason: if context::is_full() { Reason::TooDense(room) } else { reason.into() },
+                        reason: if context::is_full() {
+                            Reason::TooDense(room)
+                        } else {
+                            reason.into()
+                        },
                     }
                 });
         }
         context::end();
         ahead::forget();
-        // The range of the outermost message is known, even if its keys are encoded in an unusual way.
-        message.0.source = Source { start: 0, end: length, input: Some(Arc::new(bytes)) };
+        // The range of the outermost message is known, even if its keys are encoded in an unusual
+        // way.
+        message.0.source = Source {
+            start: 0,
+            end: length,
+            input: Some(Arc::new(bytes)),
+        };
         result.map(|()| message)
     }
 
-    /// The bytes of the message: the original ones where it is unchanged. [`Model::to_bytes`](crate::Model::to_bytes) also computes
-    /// folded constants.
+    /// The bytes of the message: the original ones where it is unchanged.
+    /// [`Model::to_bytes`](crate::Model::to_bytes) also computes folded constants.
     #[must_use]
     pub fn to_bytes(&self) -> Bytes {
         self.source().unwrap_or_else(|| self.encode_to_vec().into())
@@ -219,7 +249,8 @@ impl<M: Known> Kept<M> {
 }
 
 impl<M> Kept<M> {
-    /// The offset of the message's first field in the bytes from which it was decoded; zero for a message that was not decoded.
+    /// The offset of the message's first field in the bytes from which it was decoded; zero for a
+    /// message that was not decoded.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.0.source.start as u64
@@ -232,7 +263,8 @@ impl<M> Kept<M> {
         input.as_ref().map(|input| input.slice(*start..*end))
     }
 
-    /// Whether the message is written with the bytes that its fields encode to, or was changed. Messages inside it are not checked.
+    /// Whether the message is written with the bytes that its fields encode to, or was changed.
+    /// Messages inside it are not checked.
     pub(crate) fn is_canonical(&self) -> bool
     where
         M: Known,
@@ -250,10 +282,16 @@ impl<M> Kept<M> {
         self.0.rest()
     }
 
-    /// The value of the last undecoded field with this number. The last value is the one that counts for a field that is not repeated.
+    /// The value of the last undecoded field with this number. The last value is the one that
+    /// counts for a field that is not repeated.
     #[must_use]
     pub fn undecoded(&self, tag: u32) -> Option<&Value> {
-        self.0.rest().iter().rev().find(|field| field.tag == tag).map(|field| &field.value)
+        self.0
+            .rest()
+            .iter()
+            .rev()
+            .find(|field| field.tag == tag)
+            .map(|field| &field.value)
     }
 
     /// The undecoded fields, for changes.
@@ -280,7 +318,11 @@ impl<M: Default> Default for Kept<M> {
 
 impl<M> From<M> for Kept<M> {
     fn from(known: M) -> Kept<M> {
-        Kept(Box::new(Inner { known, rest: None, source: Source::default() }))
+        Kept(Box::new(Inner {
+            known,
+            rest: None,
+            source: Source::default(),
+        }))
     }
 }
 
@@ -302,18 +344,29 @@ impl<M> DerefMut for Kept<M> {
 /// The offset in the file does not affect equality.
 impl<M: PartialEq> PartialEq for Kept<M> {
     fn eq(&self, other: &Kept<M>) -> bool {
-        let Inner { known, rest: _, source: _ } = &*self.0;
+        let Inner {
+            known,
+            rest: _,
+            source: _,
+        } = &*self.0;
         *known == other.0.known && self.rest() == other.rest()
     }
 }
 
 impl<M: fmt::Debug> fmt::Debug for Kept<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { known, rest: _, source: _ } = &*self.0;
+        let Inner {
+            known,
+            rest: _,
+            source: _,
+        } = &*self.0;
         if self.rest().is_empty() {
             return known.fmt(f);
         }
-        f.debug_tuple("Kept").field(known).field(&self.rest()).finish()
+        f.debug_tuple("Kept")
+            .field(known)
+            .field(&self.rest())
+            .finish()
     }
 }
 
@@ -325,7 +378,13 @@ impl<M: Known> Message for Kept<M> {
         self.0.encode_fields(buf);
     }
 
-    fn merge_field(&mut self, tag: u32, wire_type: WireType, buf: &mut impl Buf, ctx: DecodeContext) -> Result<(), DecodeError> {
+    fn merge_field(
+        &mut self,
+        tag: u32,
+        wire_type: WireType,
+        buf: &mut impl Buf,
+        ctx: DecodeContext,
+    ) -> Result<(), DecodeError> {
         let length = context::with_input(|input| input.len());
         let mut key = [0; LONGEST_KEY];
         encode_key(tag, wire_type, &mut key.as_mut_slice());
@@ -358,8 +417,15 @@ impl<M: Known> Message for Kept<M> {
 
     fn encoded_len(&self) -> usize {
         match &self.0.source {
-            Source { start, end, input: Some(_) } => end - start,
-            Source { .. } => self.0.known.encoded_len() + self.0.rest().iter().map(Field::encoded_len).sum::<usize>(),
+            Source {
+                start,
+                end,
+                input: Some(_),
+            } => end - start,
+            Source { .. } => {
+                self.0.known.encoded_len()
+                    + self.0.rest().iter().map(Field::encoded_len).sum::<usize>()
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 //! The content of a file before it is written.
 //!
-//! Its length is known before the first byte is written, and it counts what has been written, which a progress bar reads from its own
-//! thread. It is dropped as soon as it is written, because Windows does not replace a mapped file.
+//! Its length is known before the first byte is written, and it counts what has been written, which
+//! a progress bar reads from its own thread. It is dropped as soon as it is written, because
+//! Windows does not replace a mapped file.
 
 use std::io;
 use std::sync::Arc;
@@ -14,8 +15,9 @@ use super::piece::{Piece, Run, draw};
 use super::progress::{Progress, Tally};
 use crate::base::progress::{Cancelled, Counter, Phase};
 
-/// A file as a list of pieces: encoded messages, and between them long runs of bytes that are in the map of another file or will be
-/// computed. The size of a model's layout depends on its graph, not on its weights.
+/// A file as a list of pieces: encoded messages, and between them long runs of bytes that are in
+/// the map of another file or will be computed. The size of a model's layout depends on its graph,
+/// not on its weights.
 #[derive(Debug, Default)]
 pub struct Layout {
     head: Bytes,
@@ -29,14 +31,24 @@ impl Layout {
     #[must_use]
     pub fn of<M: Known>(message: &Kept<M>) -> Layout {
         let (head, runs) = draw(|head| message.encode_raw(head));
-        Layout { head: head.into(), runs, ..Layout::default() }
+        Layout {
+            head: head.into(),
+            runs,
+            ..Layout::default()
+        }
     }
 
     /// The layout of a file with these pieces.
     #[must_use]
     pub fn of_pieces(pieces: Vec<Piece>) -> Layout {
-        let runs = pieces.into_iter().map(|piece| Run { after: 0, piece }).collect();
-        Layout { runs, ..Layout::default() }
+        let runs = pieces
+            .into_iter()
+            .map(|piece| Run { after: 0, piece })
+            .collect();
+        Layout {
+            runs,
+            ..Layout::default()
+        }
     }
 
     /// The file's length.
@@ -48,7 +60,10 @@ impl Layout {
     /// The progress of writing this file.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        Progress { bytes: self.bytes(), written: self.written.clone() }
+        Progress {
+            bytes: self.bytes(),
+            written: self.written.clone(),
+        }
     }
 
     /// Counts written bytes in a counter that can also cancel the operation.
@@ -70,7 +85,11 @@ impl Layout {
     /// If the operation is cancelled.
     pub(crate) fn count_written(&self, bytes: u64) -> io::Result<()> {
         self.written.add(bytes);
-        match self.counter.as_ref().is_none_or(|counter| counter.add(bytes)) {
+        match self
+            .counter
+            .as_ref()
+            .is_none_or(|counter| counter.add(bytes))
+        {
             true => Ok(()),
             false => Err(io::Error::other(Cancelled)),
         }

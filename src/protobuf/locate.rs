@@ -6,17 +6,21 @@ use super::outline::{Kind, Message};
 use super::spans::{Span, Spans};
 use crate::base::hash::HashMap;
 
-/// The number of fields that a path shows at its beginning and at its end; those in between are omitted.
+/// The number of fields that a path shows at its beginning and at its end; those in between are
+/// omitted.
 const FIRST: usize = 5;
 const LAST: usize = 3;
 
-/// The innermost field around the byte at `offset`: `graph.node[3].attribute[0].t`. Empty if no field contains that byte.
+/// The innermost field around the byte at `offset`: `graph.node[3].attribute[0].t`. Empty if no
+/// field contains that byte.
 pub(super) fn field_at(bytes: &[u8], root: &'static Message, offset: usize) -> String {
     let mut path: Vec<String> = Vec::new();
     let (mut message, mut range) = (root, 0..bytes.len());
-    // The offset in the message, unless it is in the length before it. Fields may claim to end anywhere.
+    // The offset in the message, unless it is in the length before it. Fields may claim to end
+    // anywhere.
     while let Some(place) = offset.checked_sub(range.start) {
-        let is_around = |span: &Span| span.start <= place && place < span.value.end.max(span.start + 1);
+        let is_around =
+            |span: &Span| span.start <= place && place < span.value.end.max(span.start + 1);
         let mut spans = Spans::of(&bytes[range.clone()]);
         let mut before: HashMap<u32, usize> = HashMap::default();
         let found = spans
@@ -27,8 +31,11 @@ pub(super) fn field_at(bytes: &[u8], root: &'static Message, offset: usize) -> S
                 }
             })
             .find(is_around);
-        let Some(span) = found.or_else(|| spans.broken().filter(|span| span.start == place && message.field(span.tag).is_some()))
-        else {
+        let Some(span) = found.or_else(|| {
+            spans
+                .broken()
+                .filter(|span| span.start == place && message.field(span.tag).is_some())
+        }) else {
             break;
         };
         let Some(field) = message.field(span.tag) else {
@@ -37,13 +44,15 @@ pub(super) fn field_at(bytes: &[u8], root: &'static Message, offset: usize) -> S
         };
         let mut name = field.name.to_owned();
         if field.repeated {
-            write!(name, "[{}]", before.get(&span.tag).unwrap_or(&0)).expect("a String takes everything");
+            write!(name, "[{}]", before.get(&span.tag).unwrap_or(&0))
+                .expect("a String takes everything");
         }
         path.push(name);
         match field.kind {
             Kind::Message(inner) if span.has_length && span.start < place => {
                 message = inner;
-                range = range.start + span.value.start..range.start + span.value.end.min(range.len());
+                range =
+                    range.start + span.value.start..range.start + span.value.end.min(range.len());
             }
             _ => break,
         }

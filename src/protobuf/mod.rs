@@ -1,7 +1,8 @@
 //! Lossless protobuf messages, and what a file of them consists of before it is written.
 //!
-//! [`raw`] contains the structs that prost-build generates from `proto/onnx.proto`; [`schema`] contains the same names, each wrapped in
-//! [`Kept`], for the rest of the crate. This module does not interpret models.
+//! [`raw`] contains the structs that prost-build generates from `proto/onnx.proto`; [`schema`]
+//! contains the same names, each wrapped in [`Kept`], for the rest of the crate. This module does
+//! not interpret models.
 
 mod ahead;
 mod attribute;
@@ -34,7 +35,8 @@ pub use recipe::Recipe;
 pub use sealed::Sealed;
 pub use spans::{Spans, values_of};
 
-/// prost's structs for `proto/onnx.proto`, without the fields of a tensor's values, which stay encoded, see [`Kept::rest`].
+/// prost's structs for `proto/onnx.proto`, without the fields of a tensor's values, which stay
+/// encoded, see [`Kept::rest`].
 #[allow(clippy::all, clippy::pedantic, missing_docs)]
 pub mod raw {
     include!(concat!(env!("OUT_DIR"), "/onnx.rs"));

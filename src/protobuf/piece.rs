@@ -75,25 +75,35 @@ struct Drawing {
 }
 
 thread_local! {
-    /// prost's encoding functions have no parameter for context: while [`draw`] encodes on this thread, long runs are noted here with
-    /// their offsets instead of being copied into the buffer.
+    /// prost's encoding functions have no parameter for context: while [`draw`] encodes on this
+    /// thread, long runs are noted here with their offsets instead of being copied into the buffer.
     static DRAWING: RefCell<Option<Drawing>> = const { RefCell::new(None) };
 }
 
 /// Encodes a message into a buffer, and returns the buffer and the long runs to be inserted.
 pub(super) fn draw(encode: impl FnOnce(&mut Vec<u8>)) -> (Vec<u8>, Vec<Run>) {
     let mut head = Vec::new();
-    DRAWING.set(Some(Drawing { room: head.remaining_mut(), runs: Vec::new() }));
+    DRAWING.set(Some(Drawing {
+        room: head.remaining_mut(),
+        runs: Vec::new(),
+    }));
     encode(&mut head);
-    (head, DRAWING.take().map_or_else(Vec::new, |drawing| drawing.runs))
+    (
+        head,
+        DRAWING.take().map_or_else(Vec::new, |drawing| drawing.runs),
+    )
 }
 
-/// Copies a run of bytes into `buf`, or notes its offset if a layout is being made and the run is long.
+/// Copies a run of bytes into `buf`, or notes its offset if a layout is being made and the run is
+/// long.
 pub(super) fn put(piece: Piece, buf: &mut impl BufMut) {
     let bytes = piece.bytes();
     DRAWING.with_borrow_mut(|drawing| match (drawing, piece) {
         (Some(drawing), piece) if bytes >= SMALLEST_PIECE.get() as u64 => {
-            drawing.runs.push(Run { after: drawing.room - buf.remaining_mut(), piece });
+            drawing.runs.push(Run {
+                after: drawing.room - buf.remaining_mut(),
+                piece,
+            });
         }
         (_, Piece::Bytes(bytes)) => buf.put(bytes.to_bytes()),
         (_, Piece::Made(recipe)) => buf.put_slice(&recipe.compute()),

@@ -22,17 +22,22 @@ impl Pieces {
             end += piece.bytes();
             (piece, end)
         };
-        Stored::of_file(Pieces { pieces: layout.pieces().into_iter().map(with_end).collect() })
+        Stored::of_file(Pieces {
+            pieces: layout.pieces().into_iter().map(with_end).collect(),
+        })
     }
 
-    /// The same bytes at the place that they come from, if they are a part of existing bytes that a file of pieces has.
+    /// The same bytes at the place that they come from, if they are a part of existing bytes that a
+    /// file of pieces has.
     #[must_use]
     pub fn resolved(bytes: &Stored) -> Stored {
         let resolved = bytes.in_file().and_then(|(source, range)| {
             let file = (source as &dyn std::any::Any).downcast_ref::<Pieces>()?;
             let first = file.pieces.partition_point(|(_, end)| *end <= range.start);
             let (piece, end) = file.pieces.get(first)?;
-            let Piece::Bytes(piece) = piece else { return None };
+            let Piece::Bytes(piece) = piece else {
+                return None;
+            };
             let start = end - piece.len();
             (range.end <= *end).then(|| piece.slice(range.start - start..range.end - start))
         });
@@ -44,7 +49,13 @@ impl Pieces {
     pub fn of(file: &Stored) -> Vec<Piece> {
         let pieces = file.in_file().and_then(|(source, range)| {
             let pieces = (source as &dyn std::any::Any).downcast_ref::<Pieces>()?;
-            (range == (0..source.bytes())).then(|| pieces.pieces.iter().map(|(piece, _)| piece.clone()).collect())
+            (range == (0..source.bytes())).then(|| {
+                pieces
+                    .pieces
+                    .iter()
+                    .map(|(piece, _)| piece.clone())
+                    .collect()
+            })
         });
         pieces.unwrap_or_else(|| vec![Piece::Bytes(file.clone())])
     }

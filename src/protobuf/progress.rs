@@ -24,7 +24,12 @@ struct State {
 }
 
 /// The phases of a file, in order. A file that is not begun is in the first.
-const PHASES: [Phase; 4] = [Phase::Planning, Phase::Writing, Phase::Flushing, Phase::Verifying];
+const PHASES: [Phase; 4] = [
+    Phase::Planning,
+    Phase::Writing,
+    Phase::Flushing,
+    Phase::Verifying,
+];
 
 impl Tally {
     pub(super) fn add(&self, bytes: u64) {
@@ -53,7 +58,10 @@ impl Progress {
     /// The phase of the file: planning until it is begun.
     #[must_use]
     pub fn phase(&self) -> Phase {
-        PHASES.get(usize::from(self.written.0.phase.load(Ordering::Relaxed))).copied().unwrap_or(Phase::Planning)
+        PHASES
+            .get(usize::from(self.written.0.phase.load(Ordering::Relaxed)))
+            .copied()
+            .unwrap_or(Phase::Planning)
     }
 
     /// Notes what is done with the file from now on.

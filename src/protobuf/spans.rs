@@ -12,7 +12,8 @@ pub struct Span {
     pub tag: u32,
     /// The offset of its key.
     pub start: usize,
-    /// The range of its value, without the length. It ends beyond the message if the message is truncated.
+    /// The range of its value, without the length. It ends beyond the message if the message is
+    /// truncated.
     pub value: Range<usize>,
     /// Whether the value is length-delimited: a string, bytes, a packed list or a message.
     pub has_length: bool,
@@ -29,14 +30,22 @@ impl<'b> Spans<'b> {
     /// The fields of `message`.
     #[must_use]
     pub fn of(message: &'b [u8]) -> Spans<'b> {
-        Spans { message, position: 0 }
+        Spans {
+            message,
+            position: 0,
+        }
     }
 
     /// After the last field: a field whose key can be decoded, but whose value cannot.
     pub(super) fn broken(&self) -> Option<Span> {
         let mut rest = self.message.get(self.position..)?;
         let (tag, _) = decode_key(&mut rest).ok()?;
-        Some(Span { tag, start: self.position, value: self.position..self.message.len(), has_length: false })
+        Some(Span {
+            tag,
+            start: self.position,
+            value: self.position..self.message.len(),
+            has_length: false,
+        })
     }
 
     /// Whether every byte of the message belongs to a decoded field.
@@ -50,7 +59,10 @@ impl Iterator for Spans<'_> {
     type Item = Span;
 
     fn next(&mut self) -> Option<Span> {
-        let mut rest = self.message.get(self.position..).filter(|rest| !rest.is_empty())?;
+        let mut rest = self
+            .message
+            .get(self.position..)
+            .filter(|rest| !rest.is_empty())?;
         let start = self.position;
         let (tag, wire_type) = decode_key(&mut rest).ok()?;
         let has_length = wire_type == WireType::LengthDelimited;
@@ -64,11 +76,18 @@ impl Iterator for Spans<'_> {
             begin..self.message.len() - rest.remaining()
         };
         self.position = value.end;
-        Some(Span { tag, start, value, has_length })
+        Some(Span {
+            tag,
+            start,
+            value,
+            has_length,
+        })
     }
 }
 
 /// The length-delimited values of the field with this number, until the bytes are not a message.
 pub fn values_of(message: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
-    Spans::of(message).filter(move |span| span.tag == number && span.has_length).map_while(|span| message.get(span.value))
+    Spans::of(message)
+        .filter(move |span| span.tag == number && span.has_length)
+        .map_while(|span| message.get(span.value))
 }

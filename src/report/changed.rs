@@ -72,7 +72,13 @@ pub struct Lengths {
 impl<C> ChangedModel<C> {
     /// The report of a model before it is written, without lengths and the counts after.
     #[must_use]
-    pub fn unwritten(path: String, dry_run: bool, changes: C, notes: Vec<String>, before: Counts) -> ChangedModel<C> {
+    pub fn unwritten(
+        path: String,
+        dry_run: bool,
+        changes: C,
+        notes: Vec<String>,
+        before: Counts,
+    ) -> ChangedModel<C> {
         ChangedModel {
             path,
             dry_run,
@@ -81,7 +87,10 @@ impl<C> ChangedModel<C> {
             lengths: None,
             before,
             after: None,
-            saved: Saved { notes: notes.clone(), ..Saved::default() },
+            saved: Saved {
+                notes: notes.clone(),
+                ..Saved::default()
+            },
             notes,
             verified: None,
         }
@@ -95,7 +104,11 @@ impl<C> ChangedModel<C> {
 
     /// The text report, in which `write` writes what the command did.
     pub(super) fn text(&self, write: impl FnOnce(&mut Shown)) -> Shown {
-        let unwritten = if self.dry_run { "nothing written (dry run)" } else { "nothing written" };
+        let unwritten = if self.dry_run {
+            "nothing written (dry run)"
+        } else {
+            "nothing written"
+        };
         let output = self.output.as_deref().unwrap_or(unwritten);
         let mut text = Shown::line(format_args!("{} -> {output}", self.path));
         write(&mut text);
@@ -110,7 +123,11 @@ impl<C> ChangedModel<C> {
 
 /// The extent of the verification of the output.
 fn write_verified(text: &mut Shown, verdict: Option<Verdict>) {
-    let Verified { nodes, constants, elements } = match verdict {
+    let Verified {
+        nodes,
+        constants,
+        elements,
+    } = match verdict {
         None => return,
         Some(Verdict::LeftOut) => return text.push_line(format_args!("  not verified")),
         Some(Verdict::Verified(verified)) => verified,
@@ -119,8 +136,13 @@ fn write_verified(text: &mut Shown, verdict: Option<Verdict>) {
     match constants {
         0 => text.push_line(format_args!("  verified {nodes}")),
         _ => {
-            let (constants, elements) = (plural(constants, "new constant"), plural(elements as usize, "element"));
-            text.push_line(format_args!("  verified {nodes} and {constants} of {elements}"));
+            let (constants, elements) = (
+                plural(constants, "new constant"),
+                plural(elements as usize, "element"),
+            );
+            text.push_line(format_args!(
+                "  verified {nodes} and {constants} of {elements}"
+            ));
         }
     }
 }
@@ -130,22 +152,56 @@ fn write_saved(text: &mut Shown, is_dry: bool, saved: &Saved) {
     for note in &saved.notes {
         text.push_line(format_args!("  {note}"));
     }
-    if let Some(DataFile { path, bytes: length }) = &saved.data_file {
-        text.push_line(format_args!("  data file {}: {}", path.display(), bytes(*length)));
+    if let Some(DataFile {
+        path,
+        bytes: length,
+    }) = &saved.data_file
+    {
+        text.push_line(format_args!(
+            "  data file {}: {}",
+            path.display(),
+            bytes(*length)
+        ));
     }
-    for DataFile { path, bytes: length } in &saved.copied_files {
-        text.push_line(format_args!("  copied data file {}: {}", path.display(), bytes(*length)));
+    for DataFile {
+        path,
+        bytes: length,
+    } in &saved.copied_files
+    {
+        text.push_line(format_args!(
+            "  copied data file {}: {}",
+            path.display(),
+            bytes(*length)
+        ));
     }
     old_files_lines(is_dry, saved).for_each(|line| text.push_line(format_args!("  {line}")));
 }
 
-/// One line per data file that a model no longer uses: removed (in a dry run: to be removed) or kept.
+/// One line per data file that a model no longer uses: removed (in a dry run: to be removed) or
+/// kept.
 pub fn old_files_lines(is_dry: bool, saved: &Saved) -> impl Iterator<Item = String> {
     let verb = if is_dry { "would remove" } else { "removed" };
-    let removed = saved.removed_files.iter().map(move |path| format!("{verb} unused data file {}", path.display()));
-    let unused = saved.unused_files.iter().map(|UnusedFile { path, bytes: length, reason }| {
-        let remedy = reason.as_deref().map_or("; use --prune-data to remove it".to_owned(), |reason| format!(": {reason}"));
-        format!("kept unused data file {} ({}){remedy}", path.display(), bytes(*length))
-    });
+    let removed = saved
+        .removed_files
+        .iter()
+        .map(move |path| format!("{verb} unused data file {}", path.display()));
+    let unused = saved.unused_files.iter().map(
+        |UnusedFile {
+             path,
+             bytes: length,
+             reason,
+         }| {
+            let remedy = reason
+                .as_deref()
+                .map_or("; use --prune-data to remove it".to_owned(), |reason| {
+                    format!(": {reason}")
+                });
+            format!(
+                "kept unused data file {} ({}){remedy}",
+                path.display(),
+                bytes(*length)
+            )
+        },
+    );
     removed.chain(unused)
 }

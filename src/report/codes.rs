@@ -1,4 +1,5 @@
-//! The codes of errors and reasons, and what they mean. A test compares the tables of `docs/output.md`.
+//! The codes of errors and reasons, and what they mean. A test compares the tables of
+//! `docs/output.md`.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -48,7 +49,9 @@ const TABLES: [(&str, &[CodeMeaning]); 5] = [
 #[must_use]
 pub fn meanings() -> Vec<Meaning> {
     let rows = |(of, codes): (&'static str, &'static [CodeMeaning])| {
-        codes.iter().map(move |&CodeMeaning { code, meaning }| Meaning { code, of, meaning })
+        codes
+            .iter()
+            .map(move |&CodeMeaning { code, meaning }| Meaning { code, of, meaning })
     };
     TABLES.into_iter().flat_map(rows).collect()
 }
@@ -56,14 +59,20 @@ pub fn meanings() -> Vec<Meaning> {
 /// The meanings of a code.
 #[must_use]
 pub fn meanings_of(code: &str) -> Vec<Meaning> {
-    meanings().into_iter().filter(|meaning| meaning.code.eq_ignore_ascii_case(code)).collect()
+    meanings()
+        .into_iter()
+        .filter(|meaning| meaning.code.eq_ignore_ascii_case(code))
+        .collect()
 }
 
 /// The code, or the name of a rule, that is most like an unknown one, if one is like it.
 #[must_use]
 pub fn nearest_code(unknown: &str) -> Option<&'static str> {
     let rules = RULES.iter().flat_map(|rule| [rule.code, rule.name]);
-    nearest(unknown, rules.chain(meanings().into_iter().map(|meaning| meaning.code)))
+    nearest(
+        unknown,
+        rules.chain(meanings().into_iter().map(|meaning| meaning.code)),
+    )
 }
 
 /// Meanings for people.
@@ -88,7 +97,11 @@ pub fn explanations_text() -> Shown {
     let mut text = rules_text(RULES.iter().copied());
     for (of, codes) in TABLES {
         text.push_blank_line();
-        text.push_line(format_args!("Codes of {}:", of.replacen("a reason", "reasons", 1).replacen("an error", "errors", 1)));
+        text.push_line(format_args!(
+            "Codes of {}:",
+            of.replacen("a reason", "reasons", 1)
+                .replacen("an error", "errors", 1)
+        ));
         let longest = codes.iter().map(|row| row.code.len()).max().unwrap_or(0);
         for CodeMeaning { code, meaning } in codes {
             text.push_line(format_args!("  {code:longest$}  {meaning}"));

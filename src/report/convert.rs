@@ -23,15 +23,23 @@ pub struct Conversion {
     pub prepared: Prepared,
     /// Nodes that cannot be converted; the model is converted only if there are none.
     pub blockers: Vec<Blocker>,
-    /// The opset closest to the requested one to which the model can be converted, if there are blockers.
+    /// The opset closest to the requested one to which the model can be converted, if there are
+    /// blockers.
     pub nearest_opset: Option<i64>,
 }
 
-/// The text report: totals, or with `verbose` every node. Blockers are always listed, equal ones on one line unless `verbose`.
+/// The text report: totals, or with `verbose` every node. Blockers are always listed, equal ones on
+/// one line unless `verbose`.
 #[must_use]
 pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
-    let Conversion { report, blockers, .. } = &model.changes;
-    let opset = |opsets: &Opsets| opsets.get("ai.onnx").map_or_else(String::new, i64::to_string);
+    let Conversion {
+        report, blockers, ..
+    } = &model.changes;
+    let opset = |opsets: &Opsets| {
+        opsets
+            .get("ai.onnx")
+            .map_or_else(String::new, i64::to_string)
+    };
     let (from, to) = (opset(&report.from), opset(&report.to));
     match blockers.is_empty() {
         true => model.text(|text| write_changes(text, &model.changes, &from, &to, verbose)),
@@ -39,11 +47,29 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     }
 }
 
-fn write_changes(text: &mut Shown, Conversion { report, prepared, .. }: &Conversion, from: &str, to: &str, verbose: bool) {
-    let IrVersions { from: ir_from, to: ir_to, .. } = report.ir_version;
-    let ir_from = if ir_from == ir_to { String::new() } else { format!("{ir_from} -> ") };
+fn write_changes(
+    text: &mut Shown,
+    Conversion {
+        report, prepared, ..
+    }: &Conversion,
+    from: &str,
+    to: &str,
+    verbose: bool,
+) {
+    let IrVersions {
+        from: ir_from,
+        to: ir_to,
+        ..
+    } = report.ir_version;
+    let ir_from = if ir_from == ir_to {
+        String::new()
+    } else {
+        format!("{ir_from} -> ")
+    };
     // The opset import of the model may be overridden.
-    let stated = report.stated_opset.map_or_else(String::new, |stated| format!(" (stated: {stated})"));
+    let stated = report
+        .stated_opset
+        .map_or_else(String::new, |stated| format!(" (stated: {stated})"));
     let opsets = match from.is_empty() {
         true => "ai.onnx is neither imported nor used".to_owned(),
         false => format!("opset {from}{stated} -> {to}"),
@@ -51,7 +77,10 @@ fn write_changes(text: &mut Shown, Conversion { report, prepared, .. }: &Convers
     text.push_line(format_args!("  {opsets}, IR version {ir_from}{ir_to}"));
     write_prepared(text, prepared, verbose);
     let changed = report.changes.iter().map(|change| &*change.op);
-    text.push_line(format_args!("  changed {}", counted(changed, "node", str::to_owned)));
+    text.push_line(format_args!(
+        "  changed {}",
+        counted(changed, "node", str::to_owned)
+    ));
     if verbose {
         for Change { node, op, what } in &report.changes {
             text.push_line(format_args!("    {node} ({op}): {what}"));
@@ -59,11 +88,22 @@ fn write_changes(text: &mut Shown, Conversion { report, prepared, .. }: &Convers
     }
     for (class, how) in [
         (Exactness::Exact, "bit-exact"),
-        (Exactness::ByDefinition, "by ONNX's definition: a runtime's own kernel may differ in the last digits"),
+        (
+            Exactness::ByDefinition,
+            "by ONNX's definition: a runtime's own kernel may differ in the last digits",
+        ),
     ] {
-        let mut ops = report.expansions.iter().filter(|expanded| expanded.class == class).map(|expanded| expanded.op).peekable();
+        let mut ops = report
+            .expansions
+            .iter()
+            .filter(|expanded| expanded.class == class)
+            .map(|expanded| expanded.op)
+            .peekable();
         if ops.peek().is_some() {
-            text.push_line(format_args!("  expanded {} ({how})", counted(ops, "node", str::to_owned)));
+            text.push_line(format_args!(
+                "  expanded {} ({how})",
+                counted(ops, "node", str::to_owned)
+            ));
         }
     }
     for Change { node, op, what } in &report.warnings {
@@ -72,21 +112,52 @@ fn write_changes(text: &mut Shown, Conversion { report, prepared, .. }: &Convers
 }
 
 fn refusal(model: &ConvertedModel, from: &str, to: &str, verbose: bool) -> Shown {
-    let Conversion { report, blockers, nearest_opset, .. } = &model.changes;
-    let is_invalid = blockers.iter().all(|blocker| blocker.code == Code::NodeInvalid);
-    let nodes = plural(blockers.len(), if is_invalid { "invalid node" } else { "unsupported node" });
-    let mut text = Shown::line(format_args!("{}: cannot convert from opset {from} to {to}: {nodes}", model.path));
+    let Conversion {
+        report,
+        blockers,
+        nearest_opset,
+        ..
+    } = &model.changes;
+    let is_invalid = blockers
+        .iter()
+        .all(|blocker| blocker.code == Code::NodeInvalid);
+    let nodes = plural(
+        blockers.len(),
+        if is_invalid {
+            "invalid node"
+        } else {
+            "unsupported node"
+        },
+    );
+    let mut text = Shown::line(format_args!(
+        "{}: cannot convert from opset {from} to {to}: {nodes}",
+        model.path
+    ));
     for group in groups(blockers, verbose) {
         match group.as_slice() {
-            [Blocker { node, op, opset_step: (from, to), code, reason }, _, ..] => {
+            [
+                Blocker {
+                    node,
+                    op,
+                    opset_step: (from, to),
+                    code,
+                    reason,
+                },
+                _,
+                ..,
+            ] => {
                 let nodes = plural(group.len(), "node");
                 let step = match code {
                     Code::NodeInvalid | Code::NoKernel => String::new(),
                     _ => format!(", opset {from} to {to}"),
                 };
-                text.push_line(format_args!("    {op} ({nodes}, the first is {node}){step}: {reason}"));
+                text.push_line(format_args!(
+                    "    {op} ({nodes}, the first is {node}){step}: {reason}"
+                ));
             }
-            one => one.iter().for_each(|blocker| text.push_line(format_args!("    {blocker}"))),
+            one => one
+                .iter()
+                .for_each(|blocker| text.push_line(format_args!("    {blocker}"))),
         }
     }
     for note in &model.saved.notes {
@@ -95,26 +166,37 @@ fn refusal(model: &ConvertedModel, from: &str, to: &str, verbose: bool) -> Shown
     match nearest_opset {
         Some(nearest) => {
             let is_down = report.to.get("ai.onnx") < report.from.get("ai.onnx");
-            text.push_line(format_args!("  the {} opset that works is {nearest}", if is_down { "lowest" } else { "highest" }));
+            text.push_line(format_args!(
+                "  the {} opset that works is {nearest}",
+                if is_down { "lowest" } else { "highest" }
+            ));
         }
         // Another opset does not make a node valid.
         None if is_invalid => {}
-        None if blockers.iter().any(|blocker| blocker.code == Code::NoKernel) => {
-            text.push_line(format_args!("  no opset works in which the runtime has kernels for all nodes"));
+        None if blockers
+            .iter()
+            .any(|blocker| blocker.code == Code::NoKernel) =>
+        {
+            text.push_line(format_args!(
+                "  no opset works in which the runtime has kernels for all nodes"
+            ));
         }
         None => text.push_line(format_args!("  no opset between {from} and {to} works")),
     }
     text
 }
 
-/// Blockers grouped by everything except the node, in the order of first occurrence; with `verbose`, one group each.
+/// Blockers grouped by everything except the node, in the order of first occurrence; with
+/// `verbose`, one group each.
 fn groups(blockers: &[Blocker], verbose: bool) -> Vec<Vec<&Blocker>> {
     let mut groups: Vec<Vec<&Blocker>> = Vec::new();
     let mut places: HashMap<(&str, (i64, i64), &str), usize> = HashMap::default();
     for blocker in blockers {
         let place = match verbose {
             true => groups.len(),
-            false => *places.entry((&blocker.op, blocker.opset_step, &blocker.reason)).or_insert(groups.len()),
+            false => *places
+                .entry((&blocker.op, blocker.opset_step, &blocker.reason))
+                .or_insert(groups.len()),
         };
         if place == groups.len() {
             groups.push(Vec::new());

@@ -12,24 +12,46 @@ const MOST_PAIRS: usize = 12;
 /// One line per count: nodes, casts in all and by their types, initializers, bytes.
 pub(super) fn write_counts(text: &mut Shown, before: &Counts, after: &Counts) {
     let mut rows: Vec<[String; 3]> = vec![[String::new(), "before".to_owned(), "after".to_owned()]];
-    let mut row = |label: &str, before: usize, after: usize| rows.push([label.to_owned(), before.to_string(), after.to_string()]);
+    let mut row = |label: &str, before: usize, after: usize| {
+        rows.push([label.to_owned(), before.to_string(), after.to_string()])
+    };
     let all = |counts: &Counts| counts.casts.iter().map(|casts| casts.count).sum();
     row("nodes", before.nodes, after.nodes);
     row("casts", all(before), all(after));
     let pairs = pairs(before, after);
     for ((from, to), [before, after]) in pairs.iter().take(MOST_PAIRS) {
-        row(&format!("  {} -> {}", from.unwrap_or("?"), to.unwrap_or("?")), *before, *after);
+        row(
+            &format!("  {} -> {}", from.unwrap_or("?"), to.unwrap_or("?")),
+            *before,
+            *after,
+        );
     }
     if pairs.len() > MOST_PAIRS {
-        let rest = |side: usize| pairs[MOST_PAIRS..].iter().map(|(_, counts)| counts[side]).sum();
+        let rest = |side: usize| {
+            pairs[MOST_PAIRS..]
+                .iter()
+                .map(|(_, counts)| counts[side])
+                .sum()
+        };
         row("  other types", rest(0), rest(1));
     }
     row("initializers", before.initializers, after.initializers);
-    rows.push(["bytes, with data files".to_owned(), bytes(before.bytes), bytes(after.bytes)]);
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    rows.push([
+        "bytes, with data files".to_owned(),
+        bytes(before.bytes),
+        bytes(after.bytes),
+    ]);
+    let width = |column: usize| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     let [label, left, right] = [width(0), width(1), width(2)];
     for [name, before, after] in &rows {
-        text.push_line(format_args!("  {name:label$}  {before:>left$}  {after:>right$}"));
+        text.push_line(format_args!(
+            "  {name:label$}  {before:>left$}  {after:>right$}"
+        ));
     }
 }
 

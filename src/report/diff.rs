@@ -21,24 +21,40 @@ pub struct ComparedModels {
 /// The text report: one line per difference.
 #[must_use]
 pub fn diff_text(compared: &ComparedModels) -> Parts<'_> {
-    let ComparedModels { left, right, differences } = compared;
+    let ComparedModels {
+        left,
+        right,
+        differences,
+    } = compared;
     Parts::new(move |put| {
         put_all(differences, put, write_difference)?;
         put(&match differences.len() {
             0 => Shown::line(format_args!("{left} and {right} do not differ")),
-            count => Shown::line(format_args!("{} between {left} and {right}", plural(count, "difference"))),
+            count => Shown::line(format_args!(
+                "{} between {left} and {right}",
+                plural(count, "difference")
+            )),
         })
     })
 }
 
 fn write_difference(text: &mut Shown, difference: &Difference) {
-    let Difference { path, kind, left, right } = difference;
+    let Difference {
+        path,
+        kind,
+        left,
+        right,
+    } = difference;
     let [left, right] = [left, right].map(|side| side.as_deref().unwrap_or_default());
     match kind {
         DifferenceKind::Removed => text.push_line(format_args!("- {path}: {left}")),
         DifferenceKind::Added => text.push_line(format_args!("+ {path}: {right}")),
         DifferenceKind::Changed => text.push_line(format_args!("~ {path}: {left} -> {right}")),
-        DifferenceKind::Reordered => text.push_line(format_args!("~ {path}: reordered, {left} -> {right}")),
-        DifferenceKind::Stored => text.push_line(format_args!("~ {path}: same values, stored in {left} -> {right}")),
+        DifferenceKind::Reordered => {
+            text.push_line(format_args!("~ {path}: reordered, {left} -> {right}"))
+        }
+        DifferenceKind::Stored => text.push_line(format_args!(
+            "~ {path}: same values, stored in {left} -> {right}"
+        )),
     }
 }

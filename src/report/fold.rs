@@ -40,10 +40,26 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
 fn write_changes(text: &mut Shown, Folding { prepared, report }: &Folding, verbose: bool) {
     write_prepared(text, prepared, verbose);
     let folded = report.folded();
-    let pairs = folded.iter().map(|folded| (folded.from.name(), folded.to.name()));
-    text.push_line(format_args!("  folded {}", counted(pairs, "cast", |(from, to)| format!("{from} to {to}"))));
-    for Folded { node, input, from, to, elements, .. } in folded.into_iter().filter(|_| verbose) {
-        text.push_line(format_args!("    {node}: {input} {from} to {to}, {}", plural(*elements as usize, "element")));
+    let pairs = folded
+        .iter()
+        .map(|folded| (folded.from.name(), folded.to.name()));
+    text.push_line(format_args!(
+        "  folded {}",
+        counted(pairs, "cast", |(from, to)| format!("{from} to {to}"))
+    ));
+    for Folded {
+        node,
+        input,
+        from,
+        to,
+        elements,
+        ..
+    } in folded.into_iter().filter(|_| verbose)
+    {
+        text.push_line(format_args!(
+            "    {node}: {input} {from} to {to}, {}",
+            plural(*elements as usize, "element")
+        ));
     }
     write_others(text, report, verbose);
     write_kept(text, report, verbose);
@@ -53,7 +69,10 @@ fn write_changes(text: &mut Shown, Folding { prepared, report }: &Folding, verbo
             0 => continue,
             count => text.push_line(format_args!("  removed {}", plural(count, kind))),
         }
-        for RemovalOf { path, pass, reason, .. } in removed().filter(|_| verbose) {
+        for RemovalOf {
+            path, pass, reason, ..
+        } in removed().filter(|_| verbose)
+        {
             text.push_line(format_args!("    {path}: {reason} ({pass})"));
         }
     }
@@ -63,16 +82,36 @@ fn write_changes(text: &mut Shown, Folding { prepared, report }: &Folding, verbo
 fn write_others(text: &mut Shown, report: &Report, verbose: bool) {
     if report.computed().next().is_some() {
         let operators = report.computed().map(|computed| &*computed.record.op);
-        text.push_line(format_args!("  computed {}", counted(operators, "constant", str::to_owned)));
+        text.push_line(format_args!(
+            "  computed {}",
+            counted(operators, "constant", str::to_owned)
+        ));
     }
-    for ComputedNode { node, op, r#type, elements, .. } in report.computed().map(|computed| computed.record).filter(|_| verbose) {
-        text.push_line(format_args!("    {node}: {op} to {type}, {}", plural(*elements as usize, "element")));
+    for ComputedNode {
+        node,
+        op,
+        r#type,
+        elements,
+        ..
+    } in report
+        .computed()
+        .map(|computed| computed.record)
+        .filter(|_| verbose)
+    {
+        text.push_line(format_args!(
+            "    {node}: {op} to {type}, {}",
+            plural(*elements as usize, "element")
+        ));
     }
     match report.changes().count() {
         0 => {}
         count => text.push_line(format_args!("  changed {}", plural(count, "node"))),
     }
-    for OfPass { pass, record: Change { node, op, what } } in report.changes().filter(|_| verbose) {
+    for OfPass {
+        pass,
+        record: Change { node, op, what },
+    } in report.changes().filter(|_| verbose)
+    {
         text.push_line(format_args!("    {node}: {op} {what} ({pass})"));
     }
 }
@@ -82,24 +121,43 @@ fn write_kept(text: &mut Shown, report: &Report, verbose: bool) {
     if kept.is_empty() {
         return;
     }
-    let of_others = ["undefined-result", "contested-result", "left-to-runtimes", "result-too-large"];
+    let of_others = [
+        "undefined-result",
+        "contested-result",
+        "left-to-runtimes",
+        "result-too-large",
+    ];
     let is_other = |kept: &&Kept| of_others.contains(&kept.reason.code());
-    let noun = if report.computed().next().is_none() && !kept.iter().any(is_other) { "cast" } else { "node" };
+    let noun = if report.computed().next().is_none() && !kept.iter().any(is_other) {
+        "cast"
+    } else {
+        "node"
+    };
     text.push_line(format_args!("  kept {}", plural(kept.len(), noun)));
     if verbose {
-        return kept.iter().for_each(|kept| text.push_line(format_args!("    {}: {}", kept.node, kept.text())));
+        return kept
+            .iter()
+            .for_each(|kept| text.push_line(format_args!("    {}: {}", kept.node, kept.text())));
     }
     // Many nodes are kept for the same reason, often one after the other.
-    let runs: Vec<(&str, String, usize)> =
-        kept.chunk_by(|one, next| one.reason == next.reason).map(|run| (&*run[0].node, run[0].text(), run.len())).collect();
-    write_reasons(text, runs.iter().map(|(node, reason, nodes)| (*node, &**reason, *nodes)));
+    let runs: Vec<(&str, String, usize)> = kept
+        .chunk_by(|one, next| one.reason == next.reason)
+        .map(|run| (&*run[0].node, run[0].text(), run.len()))
+        .collect();
+    write_reasons(
+        text,
+        runs.iter()
+            .map(|(node, reason, nodes)| (*node, &**reason, *nodes)),
+    );
 }
 
 /// The option of `recast fold` that removes an obstacle.
 fn remedy(code: &str) -> Option<&'static str> {
     match code {
         "undefined-value" => Some("use --undefined fold to fold it anyway"),
-        "contested-value" | "contested-result" => Some("use --contested text|runtime to fold it anyway"),
+        "contested-value" | "contested-result" => {
+            Some("use --contested text|runtime to fold it anyway")
+        }
         "overridable" => Some("use --freeze-initializers to treat it as a constant"),
         "result-too-large" | "growth-limit" => Some("use --max-growth to raise the limit"),
         _ => None,

@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::words::{bytes, plural};
 use crate::base::printable::Shown;
 use crate::diff::inspect::{
-    CastFacts, ContradictionFacts, Inspection, InterfaceFacts, LackingVersions, RuntimeVersions, ValueFacts,
+    CastFacts, ContradictionFacts, Inspection, InterfaceFacts, LackingVersions, RuntimeVersions,
+    ValueFacts,
 };
 
 /// One model of a run.
@@ -30,26 +31,73 @@ const MOST_VALUES: usize = 20;
 /// The text report; with `verbose`, every input, output and cast.
 #[must_use]
 pub fn inspect_text(model: &InspectedModel, verbose: bool) -> Shown {
-    let InspectedModel { path, inspection, types } = model;
-    let Inspection { ir_version, opsets, producer, nodes, ops, casts, initializers, functions, external_data, .. } = inspection;
+    let InspectedModel {
+        path,
+        inspection,
+        types,
+    } = model;
+    let Inspection {
+        ir_version,
+        opsets,
+        producer,
+        nodes,
+        ops,
+        casts,
+        initializers,
+        functions,
+        external_data,
+        ..
+    } = inspection;
     let mut text = Shown::default();
     text.push_line(format_args!("{path}"));
     write_interface(&mut text, inspection, verbose);
-    let opsets: Vec<String> = opsets.iter().map(|(domain, version)| format!("{domain} {version}")).collect();
-    let opsets = if opsets.is_empty() { "none stated".to_owned() } else { opsets.join(", ") };
-    let producer = if producer.is_empty() { String::new() } else { format!("; produced by {producer}") };
-    text.push_line(format_args!("  IR {ir_version}, opsets: {opsets}{producer}"));
+    let opsets: Vec<String> = opsets
+        .iter()
+        .map(|(domain, version)| format!("{domain} {version}"))
+        .collect();
+    let opsets = if opsets.is_empty() {
+        "none stated".to_owned()
+    } else {
+        opsets.join(", ")
+    };
+    let producer = if producer.is_empty() {
+        String::new()
+    } else {
+        format!("; produced by {producer}")
+    };
+    text.push_line(format_args!(
+        "  IR {ir_version}, opsets: {opsets}{producer}"
+    ));
     let mut by_count: Vec<(&String, &usize)> = ops.iter().collect();
     by_count.sort_by_key(|&(name, count)| (std::cmp::Reverse(*count), name));
-    let ops: Vec<String> = by_count.into_iter().map(|(name, count)| format!("{name} {count}")).collect();
-    text.push_line(format_args!("  {}: {}", plural(*nodes, "node"), ops.join(", ")));
-    text.push_line(format_args!("  {}, {}", plural(initializers.count, "initializer"), bytes(initializers.bytes)));
+    let ops: Vec<String> = by_count
+        .into_iter()
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
+    text.push_line(format_args!(
+        "  {}: {}",
+        plural(*nodes, "node"),
+        ops.join(", ")
+    ));
+    text.push_line(format_args!(
+        "  {}, {}",
+        plural(initializers.count, "initializer"),
+        bytes(initializers.bytes)
+    ));
     for (dtype, facts) in &initializers.by_type {
-        text.push_line(format_args!("    {dtype}: {}, {}", facts.count, bytes(facts.bytes)));
+        text.push_line(format_args!(
+            "    {dtype}: {}, {}",
+            facts.count,
+            bytes(facts.bytes)
+        ));
     }
     for function in functions {
         let callers = plural(function.callers, "call");
-        text.push_line(format_args!("  function {}: {}, {callers}", function.name, plural(function.nodes, "node")));
+        text.push_line(format_args!(
+            "  function {}: {}, {callers}",
+            function.name,
+            plural(function.nodes, "node")
+        ));
     }
     for file in external_data {
         text.push_line(format_args!("  external data: {file}"));
@@ -59,33 +107,70 @@ pub fn inspect_text(model: &InspectedModel, verbose: bool) -> Shown {
         text.push_line(format_args!("  {}", plural(casts.len(), "cast")));
     }
     write_casts(&mut text, casts, verbose);
-    for ValueFacts { scope, value, value_type, shape, dim_names, contradiction } in types.iter().flatten() {
-        let known = type_text(value_type.as_deref(), shape.as_deref(), dim_names.as_deref());
+    for ValueFacts {
+        scope,
+        value,
+        value_type,
+        shape,
+        dim_names,
+        contradiction,
+    } in types.iter().flatten()
+    {
+        let known = type_text(
+            value_type.as_deref(),
+            shape.as_deref(),
+            dim_names.as_deref(),
+        );
         match contradiction {
             None => text.push_line(format_args!("  {scope}: {value}: {known}")),
             Some(ContradictionFacts { declared, found }) => {
-                let [declared, found] = [declared, found].map(|of| type_text(of.value_type.as_deref(), of.shape.as_deref(), None));
-                text.push_line(format_args!("  {scope}: {value}: declared as {declared}, but it is {found}"));
+                let [declared, found] = [declared, found]
+                    .map(|of| type_text(of.value_type.as_deref(), of.shape.as_deref(), None));
+                text.push_line(format_args!(
+                    "  {scope}: {value}: declared as {declared}, but it is {found}"
+                ));
             }
         }
     }
     text
 }
 
-/// The inputs and outputs. Inputs with a default are counted only: before IR version 4, every initializer is one.
+/// The inputs and outputs. Inputs with a default are counted only: before IR version 4, every
+/// initializer is one.
 fn write_interface(text: &mut Shown, inspection: &Inspection, verbose: bool) {
-    for (kind, values) in [("input", &inspection.inputs), ("output", &inspection.outputs)] {
-        let (optional, needed): (Vec<&InterfaceFacts>, Vec<_>) = values.iter().partition(|value| value.has_default);
+    for (kind, values) in [
+        ("input", &inspection.inputs),
+        ("output", &inspection.outputs),
+    ] {
+        let (optional, needed): (Vec<&InterfaceFacts>, Vec<_>) =
+            values.iter().partition(|value| value.has_default);
         let listed = if verbose { needed.len() } else { MOST_VALUES };
-        for InterfaceFacts { name, value_type, shape, dim_names, .. } in needed.iter().take(listed) {
-            let known = type_text(value_type.as_deref(), shape.as_deref(), dim_names.as_deref());
+        for InterfaceFacts {
+            name,
+            value_type,
+            shape,
+            dim_names,
+            ..
+        } in needed.iter().take(listed)
+        {
+            let known = type_text(
+                value_type.as_deref(),
+                shape.as_deref(),
+                dim_names.as_deref(),
+            );
             text.push_line(format_args!("  {kind} {name}: {known}"));
         }
         if needed.len() > listed {
-            text.push_line(format_args!("  {}; --verbose lists them", plural(needed.len() - listed, &format!("more {kind}"))));
+            text.push_line(format_args!(
+                "  {}; --verbose lists them",
+                plural(needed.len() - listed, &format!("more {kind}"))
+            ));
         }
         if !optional.is_empty() {
-            text.push_line(format_args!("  {} with an initializer as the default", plural(optional.len(), kind)));
+            text.push_line(format_args!(
+                "  {} with an initializer as the default",
+                plural(optional.len(), kind)
+            ));
         }
     }
 }
@@ -95,19 +180,45 @@ const MOST_OPERATORS: usize = 3;
 
 /// The runtimes that run the model, those that may, and those that do not.
 fn write_runtimes(text: &mut Shown, inspection: &Inspection, verbose: bool) {
-    let Inspection { targets, lacking, undecided_nodes, .. } = inspection;
-    let range = |first: &str, last: &str| if first == last { first.to_owned() } else { format!("{first} to {last}") };
+    let Inspection {
+        targets,
+        lacking,
+        undecided_nodes,
+        ..
+    } = inspection;
+    let range = |first: &str, last: &str| {
+        if first == last {
+            first.to_owned()
+        } else {
+            format!("{first} to {last}")
+        }
+    };
     let versions = |versions: &RuntimeVersions| {
-        let RuntimeVersions { runtime, first, last, kernels, newest } = versions;
+        let RuntimeVersions {
+            runtime,
+            first,
+            last,
+            kernels,
+            newest,
+        } = versions;
         match kernels & newest {
             true if first == last => format!("{runtime} {first} or later"),
             true => format!("{runtime} {first} or later (known to {last})"),
             false => format!("{runtime} {}", range(first, last)),
         }
     };
-    let all =
-        |kernels: bool| targets.iter().filter(|target| target.kernels == kernels).map(versions).collect::<Vec<_>>().join(", ");
-    for (what, runtimes) in [("runs on", all(true)), ("opset and IR version are supported by", all(false))] {
+    let all = |kernels: bool| {
+        targets
+            .iter()
+            .filter(|target| target.kernels == kernels)
+            .map(versions)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    for (what, runtimes) in [
+        ("runs on", all(true)),
+        ("opset and IR version are supported by", all(false)),
+    ] {
         if !runtimes.is_empty() {
             text.push_line(format_args!("  {what} {runtimes}"));
         }
@@ -116,20 +227,48 @@ fn write_runtimes(text: &mut Shown, inspection: &Inspection, verbose: bool) {
         let nodes = plural(*undecided_nodes, "node");
         text.push_line(format_args!("    the kernels of {nodes} are not known: types, or the operators of a domain, are unknown"));
     }
-    for LackingVersions { runtime, first, last, newest_opset, newest_ir_version, operators } in lacking {
+    for LackingVersions {
+        runtime,
+        first,
+        last,
+        newest_opset,
+        newest_ir_version,
+        operators,
+    } in lacking
+    {
         // It is obvious that older versions do not load a newer opset.
         if !verbose && (newest_opset.is_some() || newest_ir_version.is_some()) {
             continue;
         }
-        let listed = if verbose { operators.len() } else { MOST_OPERATORS };
+        let listed = if verbose {
+            operators.len()
+        } else {
+            MOST_OPERATORS
+        };
         let mut reasons: Vec<String> = Vec::new();
-        reasons.extend(newest_opset.map(|newest| format!("opset {newest} is the newest that it loads")));
-        reasons.extend(newest_ir_version.map(|newest| format!("IR {newest} is the newest that it loads")));
-        reasons.extend(operators.iter().take(listed).map(|operator| format!("no kernel for {operator}")));
+        reasons.extend(
+            newest_opset.map(|newest| format!("opset {newest} is the newest that it loads")),
+        );
+        reasons.extend(
+            newest_ir_version.map(|newest| format!("IR {newest} is the newest that it loads")),
+        );
+        reasons.extend(
+            operators
+                .iter()
+                .take(listed)
+                .map(|operator| format!("no kernel for {operator}")),
+        );
         if operators.len() > listed {
-            reasons.push(format!("{} more; --verbose lists them", operators.len() - listed));
+            reasons.push(format!(
+                "{} more; --verbose lists them",
+                operators.len() - listed
+            ));
         }
-        text.push_line(format_args!("  does not run on {runtime} {}: {}", range(first, last), reasons.join("; ")));
+        text.push_line(format_args!(
+            "  does not run on {runtime} {}: {}",
+            range(first, last),
+            reasons.join("; ")
+        ));
     }
 }
 
@@ -148,19 +287,34 @@ fn write_casts(text: &mut Shown, casts: &[CastFacts], verbose: bool) {
             1 => ", 1 of a constant".to_owned(),
             _ => format!(", {constant} of constants"),
         };
-        text.push_line(format_args!("    {} -> {}: {all}{of_constants}", from.unwrap_or("?"), to.unwrap_or("?")));
-        for cast in casts.iter().filter(|cast| verbose && (cast.from, cast.to) == (from, to)) {
+        text.push_line(format_args!(
+            "    {} -> {}: {all}{of_constants}",
+            from.unwrap_or("?"),
+            to.unwrap_or("?")
+        ));
+        for cast in casts
+            .iter()
+            .filter(|cast| verbose && (cast.from, cast.to) == (from, to))
+        {
             text.push_line(format_args!("      {}", cast_line(cast)));
         }
     }
 }
 
 /// A type and a shape as ONNX text writes them: `tensor(float)[batch,3]`.
-pub(super) fn type_text(value_type: Option<&str>, shape: Option<&[Option<i64>]>, names: Option<&[Option<String>]>) -> String {
-    let Some(shape) = shape else { return value_type.unwrap_or("?").to_owned() };
+pub(super) fn type_text(
+    value_type: Option<&str>,
+    shape: Option<&[Option<i64>]>,
+    names: Option<&[Option<String>]>,
+) -> String {
+    let Some(shape) = shape else {
+        return value_type.unwrap_or("?").to_owned();
+    };
     let dim = |(axis, dim): (usize, &Option<i64>)| match dim {
         Some(dim) => dim.to_string(),
-        None => names.and_then(|names| names.get(axis)?.clone()).unwrap_or_else(|| "?".to_owned()),
+        None => names
+            .and_then(|names| names.get(axis)?.clone())
+            .unwrap_or_else(|| "?".to_owned()),
     };
     let dims: Vec<String> = shape.iter().enumerate().map(dim).collect();
     format!("{}[{}]", value_type.unwrap_or("?"), dims.join(","))

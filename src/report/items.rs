@@ -11,7 +11,11 @@ const PART: Threshold = Threshold::new("part of printed items", 256);
 const WAVE: Threshold = Threshold::new("wave of printed items", 16 * PART.usual());
 
 /// Passes on what `write` adds for each item, in order.
-pub fn put_all<T: Sync>(items: &[T], put: &mut Put, write: impl Fn(&mut Shown, &T) + Sync) -> io::Result<()> {
+pub fn put_all<T: Sync>(
+    items: &[T],
+    put: &mut Put,
+    write: impl Fn(&mut Shown, &T) + Sync,
+) -> io::Result<()> {
     let texts = |wave: &[T]| {
         let parts: Vec<&[T]> = wave.chunks(PART.get()).collect();
         parallel::map(&parts, |part| {
@@ -23,7 +27,8 @@ pub fn put_all<T: Sync>(items: &[T], put: &mut Put, write: impl Fn(&mut Shown, &
     // The texts of a wave are written while those of the next one are made.
     let mut ready = Vec::new();
     for wave in items.chunks(WAVE.get()) {
-        let (written, next) = parallel::beside(|| ready.iter().try_for_each(&mut *put), || texts(wave));
+        let (written, next) =
+            parallel::beside(|| ready.iter().try_for_each(&mut *put), || texts(wave));
         written?;
         ready = next;
     }
@@ -39,7 +44,11 @@ mod tests {
     fn every_item_is_written_once_and_in_order() {
         for count in [0, 1, PART.usual(), WAVE.usual() + PART.usual() + 1] {
             let items: Vec<usize> = (0..count).collect();
-            let parts = Parts::new(|put| put_all(&items, put, |text, item| text.push_line(format_args!("{item}"))));
+            let parts = Parts::new(|put| {
+                put_all(&items, put, |text, item| {
+                    text.push_line(format_args!("{item}"))
+                })
+            });
             let mut written = Vec::new();
             parts.write_plain(&mut written).unwrap();
             let expected: String = items.iter().map(|item| format!("{item}\n")).collect();

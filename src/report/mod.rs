@@ -17,12 +17,17 @@ mod targets;
 mod words;
 
 pub use changed::{ChangedModel, Lengths, Verdict, old_files_lines};
-pub use codes::{explanations_json, explanations_text, meanings_json, meanings_of, meanings_text, nearest_code};
+pub use codes::{
+    explanations_json, explanations_text, meanings_json, meanings_of, meanings_text, nearest_code,
+};
 pub use convert::{Conversion, ConvertedModel, convert_text};
 pub use diff::{ComparedModels, diff_text};
 pub use fold::{FoldedModel, Folding, fold_text};
 pub use inspect::{InspectedModel, inspect_text};
-pub use lint::{LintFormat, LintRun, RuleCount, Shape, lint_summary, model_diff, rule_json, rule_text, rules_json, rules_text};
+pub use lint::{
+    LintFormat, LintRun, RuleCount, Shape, lint_summary, model_diff, rule_json, rule_text,
+    rules_json, rules_text,
+};
 pub use page::{About, Before, Page, Results, Sketch, is_page, page_html, page_json};
 pub use passes::{pass_text, passes_json, passes_text};
 pub use precision::{Narrowing, Opsets, PrecisionModel, precision_text};
@@ -38,7 +43,8 @@ use crate::base::printable::Document;
 /// The version of every JSON document; it changes if the meaning of a key changes.
 const VERSION: u32 = 1;
 
-/// The JSON document of one run: its version, its results, and its errors. It is serialized while it is written.
+/// The JSON document of one run: its version, its results, and its errors. It is serialized while
+/// it is written.
 #[must_use]
 pub fn json<'r>(results: impl Serialize + 'r, errors: &'r [Error]) -> Document<'r> {
     Document::json(versioned(results, errors))
@@ -53,7 +59,11 @@ fn versioned<'r>(results: impl Serialize + 'r, errors: &'r [Error]) -> impl Seri
         results: T,
         errors: &'r [Error],
     }
-    Versioned { version: VERSION, results, errors }
+    Versioned {
+        version: VERSION,
+        results,
+        errors,
+    }
 }
 
 /// The JSON document of a run on several models.

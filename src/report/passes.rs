@@ -8,7 +8,11 @@ use crate::passes::{Pass, Tier};
 /// One line per pass, by tier, in the order in which they run.
 #[must_use]
 pub fn passes_text(passes: &[(Tier, &Pass)]) -> Shown {
-    let longest = passes.iter().map(|(_, pass)| pass.name.len()).max().unwrap_or(0);
+    let longest = passes
+        .iter()
+        .map(|(_, pass)| pass.name.len())
+        .max()
+        .unwrap_or(0);
     let mut text = Shown::default();
     for tier in [Tier::Default, Tier::Exact, Tier::Lossy] {
         let heading = match tier {
@@ -30,7 +34,9 @@ pub fn pass_text(pass: &Pass) -> Shown {
     let mut text = Shown::default();
     text.push_styled_line(&[(STRONG, pass.name), (PLAIN, "")]);
     text.push_blank_line();
-    pass.docs.lines().for_each(|line| text.push_line(format_args!("{line}")));
+    pass.docs
+        .lines()
+        .for_each(|line| text.push_line(format_args!("{line}")));
     text
 }
 

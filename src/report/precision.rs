@@ -41,7 +41,15 @@ pub fn precision_text(model: &PrecisionModel, verbose: bool) -> Shown {
     model.text(|text| write_changes(text, &model.changes, verbose))
 }
 
-fn write_changes(text: &mut Shown, Narrowing { opset, prepared, report }: &Narrowing, verbose: bool) {
+fn write_changes(
+    text: &mut Shown,
+    Narrowing {
+        opset,
+        prepared,
+        report,
+    }: &Narrowing,
+    verbose: bool,
+) {
     if let Some(Opsets { from, to }) = opset {
         text.push_line(format_args!("  opset {from} -> {to}"));
     }
@@ -54,14 +62,26 @@ fn write_changes(text: &mut Shown, Narrowing { opset, prepared, report }: &Narro
             None => text.push_line(format_args!("  changed {values} to {}", report.to)),
             Some(_) => text.push_line(format_args!("  emulated {} for {values}", report.to)),
         }
-        write_tensors(text, &report.tensors, if report.emulation.is_some() { "rounded" } else { "cast" }, verbose);
+        write_tensors(
+            text,
+            &report.tensors,
+            if report.emulation.is_some() {
+                "rounded"
+            } else {
+                "cast"
+            },
+            verbose,
+        );
         write_functions(text, &report.functions_added, verbose);
         write_casts(text, report, verbose);
     }
     write_kept(text, &report.kept, verbose);
     if let Some(LaterOpset { opset, nodes }) = report.later_opset {
         let nodes = plural(nodes, "more node");
-        text.push_line(format_args!("  opset {opset} would admit {nodes} to {}; use --opset {opset}", report.to));
+        text.push_line(format_args!(
+            "  opset {opset} would admit {nodes} to {}; use --opset {opset}",
+            report.to
+        ));
     }
 }
 
@@ -70,20 +90,45 @@ fn write_tensors(text: &mut Shown, tensors: &[NarrowedTensor], done: &str, verbo
         return;
     }
     let elements = tensors.iter().map(|tensor| tensor.elements).sum::<u64>();
-    let (constants, elements) = (plural(tensors.len(), "constant"), plural(elements as usize, "element"));
-    text.push_line(format_args!("  {done} {constants} of {elements}{}", losses(tensors)));
+    let (constants, elements) = (
+        plural(tensors.len(), "constant"),
+        plural(elements as usize, "element"),
+    );
+    text.push_line(format_args!(
+        "  {done} {constants} of {elements}{}",
+        losses(tensors)
+    ));
     for tensor in tensors.iter().filter(|_| verbose) {
-        let NarrowedTensor { tensor: path, elements, from, to, .. } = tensor;
-        let (elements, losses) = (plural(*elements as usize, "element"), losses(std::slice::from_ref(tensor)));
-        text.push_line(format_args!("    {path}: {from} to {to}, {elements}{losses}"));
+        let NarrowedTensor {
+            tensor: path,
+            elements,
+            from,
+            to,
+            ..
+        } = tensor;
+        let (elements, losses) = (
+            plural(*elements as usize, "element"),
+            losses(std::slice::from_ref(tensor)),
+        );
+        text.push_line(format_args!(
+            "    {path}: {from} to {to}, {elements}{losses}"
+        ));
     }
     // A number that is not the rounded one is always listed.
-    for tensor in tensors.iter().filter(|tensor| !verbose && tensor.overflowed > 0) {
-        text.push_line(format_args!("    {}{}", tensor.tensor, losses(std::slice::from_ref(tensor))));
+    for tensor in tensors
+        .iter()
+        .filter(|tensor| !verbose && tensor.overflowed > 0)
+    {
+        text.push_line(format_args!(
+            "    {}{}",
+            tensor.tensor,
+            losses(std::slice::from_ref(tensor))
+        ));
     }
 }
 
-/// The losses of the numbers of tensors, as a clause behind a colon; empty if nothing is known of it.
+/// The losses of the numbers of tensors, as a clause behind a colon; empty if nothing is known of
+/// it.
 fn losses(tensors: &[NarrowedTensor]) -> String {
     let count = |of: fn(&NarrowedTensor) -> u64| tensors.iter().map(of).sum::<u64>();
     let bounds: Vec<f32> = tensors.iter().filter_map(|tensor| tensor.bound).collect();
@@ -93,25 +138,54 @@ fn losses(tensors: &[NarrowedTensor]) -> String {
         _ => "bounded".to_owned(),
     };
     let losses = [
-        (count(|tensor| tensor.overflowed), format!("beyond the range, now {became}")),
+        (
+            count(|tensor| tensor.overflowed),
+            format!("beyond the range, now {became}"),
+        ),
         (count(|tensor| tensor.became_zero), "became zero".to_owned()),
-        (count(|tensor| tensor.became_subnormal), "became subnormal".to_owned()),
+        (
+            count(|tensor| tensor.became_subnormal),
+            "became subnormal".to_owned(),
+        ),
     ];
-    let counted = losses.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
-    let error = tensors.iter().map(|tensor| tensor.largest_relative_error).fold(0.0, f64::max);
+    let counted = losses
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"));
+    let error = tensors
+        .iter()
+        .map(|tensor| tensor.largest_relative_error)
+        .fold(0.0, f64::max);
     let error = (error > 0.0).then(|| format!("largest relative error {error:.1e}"));
     let all: Vec<String> = counted.chain(error).collect();
-    if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) }
+    if all.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", all.join(", "))
+    }
 }
 
 fn write_functions(text: &mut Shown, functions: &[AddedFunction], verbose: bool) {
     if functions.is_empty() {
         return;
     }
-    text.push_line(format_args!("  copied {} for the calls that change their types", plural(functions.len(), "function")));
-    for AddedFunction { domain, name, copy_of, calls, .. } in functions.iter().filter(|_| verbose) {
+    text.push_line(format_args!(
+        "  copied {} for the calls that change their types",
+        plural(functions.len(), "function")
+    ));
+    for AddedFunction {
+        domain,
+        name,
+        copy_of,
+        calls,
+        ..
+    } in functions.iter().filter(|_| verbose)
+    {
         let [domain, name, copy_of] = [domain, name, copy_of].map(|name| shortened(name));
-        text.push_line(format_args!("    {domain}:{copy_of} to {domain}:{name}, called by {}", calls.join(", ")));
+        text.push_line(format_args!(
+            "    {domain}:{copy_of} to {domain}:{name}, called by {}",
+            calls.join(", ")
+        ));
     }
 }
 
@@ -121,11 +195,21 @@ fn write_casts(text: &mut Shown, report: &Report, verbose: bool) {
         Some(emulation) => (&emulation.roundings, "rounding"),
     };
     text.push_line(format_args!("  added {}", plural(added.len(), what)));
-    for AddedCast { node, value, from, to, .. } in added.iter().filter(|_| verbose) {
+    for AddedCast {
+        node,
+        value,
+        from,
+        to,
+        ..
+    } in added.iter().filter(|_| verbose)
+    {
         text.push_line(format_args!("    {node}: {value} {from} to {to}"));
     }
     if !report.casts_removed.is_empty() {
-        text.push_line(format_args!("  removed {}", plural(report.casts_removed.len(), "cast")));
+        text.push_line(format_args!(
+            "  removed {}",
+            plural(report.casts_removed.len(), "cast")
+        ));
         for node in report.casts_removed.iter().filter(|_| verbose) {
             text.push_line(format_args!("    {node}"));
         }
@@ -136,12 +220,21 @@ fn write_kept(text: &mut Shown, kept: &[KeptNode], verbose: bool) {
     if kept.is_empty() {
         return;
     }
-    text.push_line(format_args!("  kept the types of {}", plural(kept.len(), "node")));
+    text.push_line(format_args!(
+        "  kept the types of {}",
+        plural(kept.len(), "node")
+    ));
     if verbose {
-        for KeptNode { node, op, reason, .. } in kept {
+        for KeptNode {
+            node, op, reason, ..
+        } in kept
+        {
             text.push_line(format_args!("    {node} ({op}): {reason}"));
         }
         return;
     }
-    write_reasons(text, kept.iter().map(|kept| (&*kept.node, &*kept.reason, 1)));
+    write_reasons(
+        text,
+        kept.iter().map(|kept| (&*kept.node, &*kept.reason, 1)),
+    );
 }

@@ -30,7 +30,10 @@ pub struct DroppedMetadata {
 /// The lines of the text report; with `verbose`, every name and key.
 pub(super) fn write_prepared(text: &mut Shown, prepared: &Prepared, verbose: bool) {
     if let Some(names) = &prepared.frozen_initializers {
-        text.push_line(format_args!("  froze {}", plural(names.len(), "initializer")));
+        text.push_line(format_args!(
+            "  froze {}",
+            plural(names.len(), "initializer")
+        ));
         for name in names.iter().filter(|_| verbose) {
             text.push_line(format_args!("    {name}"));
         }

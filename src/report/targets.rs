@@ -13,8 +13,13 @@ pub fn targets_text() -> Shown {
     let longest = names.iter().map(String::len).max().unwrap_or(0);
     let mut text = Shown::default();
     for (runtime, name) in Runtime::all().iter().zip(names) {
-        let ir = runtime.ir_version.map_or_else(String::new, |ir| format!(", IR {ir}"));
-        text.push_line(format_args!("{name:longest$}  opset {}{ir}  ({})", runtime.opset, runtime.source));
+        let ir = runtime
+            .ir_version
+            .map_or_else(String::new, |ir| format!(", IR {ir}"));
+        text.push_line(format_args!(
+            "{name:longest$}  opset {}{ir}  ({})",
+            runtime.opset, runtime.source
+        ));
     }
     text
 }
@@ -30,8 +35,14 @@ pub fn targets_json() -> Document<'static> {
 pub fn missing_operators_text(runtime: &Runtime) -> Shown {
     let mut text = Shown::default();
     let opset = runtime.newest_opset();
-    let ir = runtime.ir_version.map_or_else(String::new, |ir| format!(", IR {ir}"));
-    text.push_line(format_args!("{}  opset {}{ir}", runtime.named(), runtime.opset));
+    let ir = runtime
+        .ir_version
+        .map_or_else(String::new, |ir| format!(", IR {ir}"));
+    text.push_line(format_args!(
+        "{}  opset {}{ir}",
+        runtime.named(),
+        runtime.opset
+    ));
     if let Some(note) = runtime.note() {
         text.push_line(format_args!("  {note}"));
     }
@@ -39,9 +50,14 @@ pub fn missing_operators_text(runtime: &Runtime) -> Shown {
         text.push_line(format_args!("  its kernels are not known"));
         return text;
     };
-    text.push_line(format_args!("  {} of opset {opset} have no kernel in any type", plural(missing.len(), "operator")));
+    text.push_line(format_args!(
+        "  {} of opset {opset} have no kernel in any type",
+        plural(missing.len(), "operator")
+    ));
     for operator in &missing {
-        let hint = operator.opset.map_or_else(String::new, |opset| format!("  (opset {opset} has one)"));
+        let hint = operator
+            .opset
+            .map_or_else(String::new, |opset| format!("  (opset {opset} has one)"));
         text.push_line(format_args!("    {}{hint}", operator.operation));
     }
     text

@@ -14,7 +14,11 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 /// The same if the first line follows `column` characters.
 #[must_use]
-pub fn wrapped_after<'w>(column: usize, words: impl Iterator<Item = &'w str>, width: usize) -> Vec<String> {
+pub fn wrapped_after<'w>(
+    column: usize,
+    words: impl Iterator<Item = &'w str>,
+    width: usize,
+) -> Vec<String> {
     let (mut lines, mut line, mut used) = (Vec::new(), String::new(), column);
     for word in words {
         let length = word.chars().count();
@@ -44,23 +48,43 @@ pub fn bytes(count: u64) -> String {
     {
         (size, unit) = (size / 1024.0, next);
     }
-    if unit == "B" { format!("{count} B") } else { format!("{size:.1} {unit}") }
+    if unit == "B" {
+        format!("{count} B")
+    } else {
+        format!("{size:.1} {unit}")
+    }
 }
 
-/// `3 nodes: 2 Softmax, 1 Squeeze`: the number of things, and of those of each kind; `name` makes the name of a kind.
-pub fn counted<K: Ord>(kinds: impl Iterator<Item = K>, noun: &str, name: impl Fn(K) -> String) -> String {
+/// `3 nodes: 2 Softmax, 1 Squeeze`: the number of things, and of those of each kind; `name` makes
+/// the name of a kind.
+pub fn counted<K: Ord>(
+    kinds: impl Iterator<Item = K>,
+    noun: &str,
+    name: impl Fn(K) -> String,
+) -> String {
     let mut counts: BTreeMap<K, usize> = BTreeMap::new();
     for kind in kinds {
         *counts.entry(kind).or_default() += 1;
     }
     let all = plural(counts.values().sum(), noun);
-    let counts: Vec<String> = counts.into_iter().map(|(kind, count)| format!("{count} {}", name(kind))).collect();
-    if counts.is_empty() { all } else { format!("{all}: {}", counts.join(", ")) }
+    let counts: Vec<String> = counts
+        .into_iter()
+        .map(|(kind, count)| format!("{count} {}", name(kind)))
+        .collect();
+    if counts.is_empty() {
+        all
+    } else {
+        format!("{all}: {}", counts.join(", "))
+    }
 }
 
-/// One line per reason: its first node, and how many more nodes have it. An item is a node, its reason, and the number of nodes,
-/// of which it is the first, that have the reason one after the other.
-pub fn write_reasons<'r>(text: &mut Shown, items: impl Iterator<Item = (&'r str, &'r str, usize)> + Clone) {
+/// One line per reason: its first node, and how many more nodes have it. An item is a node, its
+/// reason, and the number of nodes, of which it is the first, that have the reason one after the
+/// other.
+pub fn write_reasons<'r>(
+    text: &mut Shown,
+    items: impl Iterator<Item = (&'r str, &'r str, usize)> + Clone,
+) {
     let mut counts: HashMap<&str, usize> = HashMap::default();
     for (_, reason, nodes) in items.clone() {
         *counts.entry(reason).or_default() += nodes;
@@ -68,7 +92,9 @@ pub fn write_reasons<'r>(text: &mut Shown, items: impl Iterator<Item = (&'r str,
     for (node, reason, _) in items {
         match counts.remove(reason) {
             Some(1) => text.push_line(format_args!("    {node}: {reason}")),
-            Some(nodes) => text.push_line(format_args!("    {node} and {} more: {reason}", nodes - 1)),
+            Some(nodes) => {
+                text.push_line(format_args!("    {node} and {} more: {reason}", nodes - 1))
+            }
             None => {} // Reported with the first node.
         }
     }
@@ -89,13 +115,23 @@ mod tests {
             (0, "", 5, &[""]),
         ];
         for (column, text, width, lines) in cases {
-            assert_eq!(wrapped_after(column, text.split(' '), width), lines, "{text} after {column} in {width}");
+            assert_eq!(
+                wrapped_after(column, text.split(' '), width),
+                lines,
+                "{text} after {column} in {width}"
+            );
         }
     }
 
     #[test]
     fn sizes_are_formatted() {
-        let cases = [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (2 << 30, "2.0 GiB"), (5 << 50, "5120.0 TiB")];
+        let cases = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1536, "1.5 KiB"),
+            (2 << 30, "2.0 GiB"),
+            (5 << 50, "5120.0 TiB"),
+        ];
         for (count, text) in cases {
             assert_eq!(bytes(count), text);
         }

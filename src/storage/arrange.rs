@@ -12,11 +12,15 @@ const PAGE: u64 = 4096;
 /// Alignment of smaller tensors, so that vectors of any width can be read from a map of the file.
 const CACHE_LINE: u64 = 64;
 
-/// A file of these pieces, in this order, and the range of each piece in it. Pieces that share bytes of a file of `data` share them in
-/// the new file too.
+/// A file of these pieces, in this order, and the range of each piece in it. Pieces that share
+/// bytes of a file of `data` share them in the new file too.
 pub(super) fn arrange(pieces: &[&Piece], data: &DataFolder) -> (Layout, Vec<Range<u64>>) {
     let mut runs: Vec<Run> = Vec::with_capacity(pieces.len());
-    runs.extend(pieces.iter().enumerate().map(|(index, piece)| Run { first: index, offset: 0, piece: (*piece).clone() }));
+    runs.extend(pieces.iter().enumerate().map(|(index, piece)| Run {
+        first: index,
+        offset: 0,
+        piece: (*piece).clone(),
+    }));
     join_overlapping(&mut runs, data);
     let mut file = Vec::with_capacity(2 * pieces.len());
     let mut length = 0_u64;
@@ -37,17 +41,21 @@ pub(super) fn arrange(pieces: &[&Piece], data: &DataFolder) -> (Layout, Vec<Rang
     (Layout::of_pieces(file), ranges)
 }
 
-/// The source of a piece's bytes: they begin at `offset` of `piece`, which all pieces with the same `first` share.
+/// The source of a piece's bytes: they begin at `offset` of `piece`, which all pieces with the same
+/// `first` share.
 struct Run {
     first: usize,
     offset: u64,
     piece: Piece,
 }
 
-/// Joins the runs that share bytes of a data file. Each byte is then written once, even if several tensors contain it.
+/// Joins the runs that share bytes of a data file. Each byte is then written once, even if several
+/// tensors contain it.
 fn join_overlapping(runs: &mut [Run], data: &DataFolder) {
     let place = |run: &Run| run.piece.source().place();
-    let mut slices: Vec<usize> = (0..runs.len()).filter(|&index| matches!(runs[index].piece, Piece::Bytes(_))).collect();
+    let mut slices: Vec<usize> = (0..runs.len())
+        .filter(|&index| matches!(runs[index].piece, Piece::Bytes(_)))
+        .collect();
     slices.sort_by_key(|&index| (place(&runs[index]), index));
     let mut begun = 0;
     while begun < slices.len() {
@@ -65,7 +73,11 @@ fn join_overlapping(runs: &mut [Run], data: &DataFolder) {
             let base = file.place().1;
             let shared = Piece::Bytes(file.slice(start - base..end - base));
             for &index in group {
-                runs[index] = Run { first, offset: place(&runs[index]).1 - start, piece: shared.clone() };
+                runs[index] = Run {
+                    first,
+                    offset: place(&runs[index]).1 - start,
+                    piece: shared.clone(),
+                };
             }
         }
     }

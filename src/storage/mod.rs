@@ -2,15 +2,18 @@
 //!
 //! Every [`Model`] is written through [`Plan::new`]. The rules:
 //!
-//! - [`Placement::Keep`]: every tensor stays where it is. Values that were computed from a data file go into a new data file; so does
-//!   every external tensor if the output is in another folder. The data files of an unchanged model are copied.
+//! - [`Placement::Keep`]: every tensor stays where it is. Values that were computed from a data
+//!   file go into a new data file; so does every external tensor if the output is in another
+//!   folder. The data files of an unchanged model are copied.
 //! - [`Placement::Inline`]: all values go into the model file.
-//! - [`Placement::File`]: the values of all initializers of at least a given size go into one new file, all others into the model.
-//! - A model file that would exceed protobuf's limit of 2 GiB is an error; with [`Placement::Keep`], the model gets a data file instead,
-//!   unless the output is a stream.
-//! - A new data file contains the values of its model only. A file to which a model may refer is not changed: new data gets a new name,
-//!   then the model is replaced.
-//! - Nothing is deleted without [`Options::prune_data`], and with it only files that are shown to be data of the replaced model alone.
+//! - [`Placement::File`]: the values of all initializers of at least a given size go into one new
+//!   file, all others into the model.
+//! - A model file that would exceed protobuf's limit of 2 GiB is an error; with
+//!   [`Placement::Keep`], the model gets a data file instead, unless the output is a stream.
+//! - A new data file contains the values of its model only. A file to which a model may refer is
+//!   not changed: new data gets a new name, then the model is replaced.
+//! - Nothing is deleted without [`Options::prune_data`], and with it only files that are shown to
+//!   be data of the replaced model alone.
 //! - A data file is copied only under a name that [`data_name`] accepts.
 
 mod arrange;

@@ -23,9 +23,10 @@ pub(super) struct Chosen {
     pub there: Option<Before>,
 }
 
-/// The requested name, or by default the output's name with `.data`. A file with other content is not replaced if a model may refer to
-/// it: a default name then gets a number, and a requested name is refused. A requested name is also refused if it is that of a model, or of
-/// another file from which this model was read: `input`, or one of `data_ids`.
+/// The requested name, or by default the output's name with `.data`. A file with other content is
+/// not replaced if a model may refer to it: a default name then gets a number, and a requested name
+/// is refused. A requested name is also refused if it is that of a model, or of another file from
+/// which this model was read: `input`, or one of `data_ids`.
 pub(super) fn choose(
     layout: &Layout,
     place: &Place,
@@ -38,18 +39,29 @@ pub(super) fn choose(
     let there = |path: &Path, location: &str| {
         // Before the comparison, so that a later change is detected.
         let before = Before::of(path).ok()?;
-        found.open(location).is_ok_and(|file| layout.is_content_of(&file.bytes)).then_some(before)
+        found
+            .open(location)
+            .is_ok_and(|file| layout.is_content_of(&file.bytes))
+            .then_some(before)
     };
     if let Placement::File(name) = &options.placement {
         let location = location(name)?;
         let path = place.folder.join(&location);
         match folders::stat(&path) {
-            // Folders of any depth could be created one by one, and the file could not be opened by its path.
+            // Folders of any depth could be created one by one, and the file could not be opened by
+            // its path.
             Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
-                return Err(Unplaceable::Output(format!("data file '{}': {error}", shortened(name))));
+                return Err(Unplaceable::Output(format!(
+                    "data file '{}': {error}",
+                    shortened(name)
+                )));
             }
-            Ok(found) if found.kind != Kind::File => return Err(Unplaceable::BadName(name.clone())),
-            _ if !stays_inside(&place.folder, &path) => return Err(Unplaceable::BadName(name.clone())),
+            Ok(found) if found.kind != Kind::File => {
+                return Err(Unplaceable::BadName(name.clone()));
+            }
+            _ if !stays_inside(&place.folder, &path) => {
+                return Err(Unplaceable::BadName(name.clone()));
+            }
             _ => {}
         }
         let there = there(&path, &location);
@@ -57,28 +69,57 @@ pub(super) fn choose(
             if neighbours::is_model(&path) || is_same(&path, input) {
                 return Err(Unplaceable::OverModel(name.clone()));
             }
-            // The input may be one that its neighbours do not show to be a model, such as ONNX text.
-            if !place.is_in_place && folders::id_of(&path).is_some_and(|id| data_ids.contains(&id)) {
-                return Err(Unplaceable::InUse { name: name.clone(), by: input.to_owned() });
+            // The input may be one that its neighbours do not show to be a model, such as ONNX
+            // text.
+            if !place.is_in_place && folders::id_of(&path).is_some_and(|id| data_ids.contains(&id))
+            {
+                return Err(Unplaceable::InUse {
+                    name: name.clone(),
+                    by: input.to_owned(),
+                });
             }
             let neighbours = Neighbours::of(&place.folder, [path.as_path()]);
-            if let Some(by) = neighbours.referring(&path).find(|by| place.is_in_place || !place.is_output(by)) {
-                return Err(Unplaceable::InUse { name: name.clone(), by: by.to_owned() });
+            if let Some(by) = neighbours
+                .referring(&path)
+                .find(|by| place.is_in_place || !place.is_output(by))
+            {
+                return Err(Unplaceable::InUse {
+                    name: name.clone(),
+                    by: by.to_owned(),
+                });
             }
         }
-        return Ok(Chosen { path, location, there });
+        return Ok(Chosen {
+            path,
+            location,
+            there,
+        });
     }
     // A file of an earlier run is reused if it has the same content.
-    let same = own_files(output).into_iter().find_map(|path| Some((there(&path, name_of(&path)?)?, path)));
+    let same = own_files(output)
+        .into_iter()
+        .find_map(|path| Some((there(&path, name_of(&path)?)?, path)));
     let (there, path) = same.map_or_else(
-        || (None, own_names(output).find(|path| folders::stat(path).is_err())),
+        || {
+            (
+                None,
+                own_names(output).find(|path| folders::stat(path).is_err()),
+            )
+        },
         |(there, path)| (Some(there), Some(path)),
     );
-    path.and_then(|path| Some(Chosen { location: name_of(&path)?.to_owned(), path, there }))
-        .ok_or_else(|| Unplaceable::BadName(output.display().to_string()))
+    path.and_then(|path| {
+        Some(Chosen {
+            location: name_of(&path)?.to_owned(),
+            path,
+            there,
+        })
+    })
+    .ok_or_else(|| Unplaceable::BadName(output.display().to_string()))
 }
 
-/// Checks that a name is the name of a data file in the folder of the output, and not the output itself.
+/// Checks that a name is the name of a data file in the folder of the output, and not the output
+/// itself.
 pub(super) fn check(name: &str, place: &Place) -> Result<(), Unplaceable> {
     let path = place.folder.join(location(name)?);
     match &place.output {
@@ -97,10 +138,17 @@ pub(super) fn location(name: &str) -> Result<String, Unplaceable> {
 
 /// Whether the existing folders of a path are inside a folder.
 fn stays_inside(folder: &Path, path: &Path) -> bool {
-    let existing = path.ancestors().skip(1).find_map(|ancestor| folders::resolve(ancestor_or_here(ancestor)).ok());
+    let existing = path
+        .ancestors()
+        .skip(1)
+        .find_map(|ancestor| folders::resolve(ancestor_or_here(ancestor)).ok());
     matches!((existing, folders::resolve(folder)), (Some(existing), Ok(folder)) if existing.starts_with(&folder))
 }
 
 fn ancestor_or_here(path: &Path) -> &Path {
-    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+    if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    }
 }

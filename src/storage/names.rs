@@ -1,4 +1,5 @@
-//! Names of data files: those that this program assigns, relative paths without `..`, and different spellings of one name.
+//! Names of data files: those that this program assigns, relative paths without `..`, and different
+//! spellings of one name.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,7 +12,8 @@ pub(super) fn own_names(output: &Path) -> impl Iterator<Item = PathBuf> {
         name.push(ending);
         PathBuf::from(name)
     };
-    std::iter::once(with(".data".to_owned())).chain((1_u32..).map(move |number| with(format!(".{number}.data"))))
+    std::iter::once(with(".data".to_owned()))
+        .chain((1_u32..).map(move |number| with(format!(".{number}.data"))))
 }
 
 /// The files beside an output that have such a name.
@@ -20,11 +22,19 @@ pub(super) fn own_files(output: &Path) -> Vec<PathBuf> {
         return Vec::new();
     };
     let is_own = |path: &PathBuf| {
-        let ending = name_of(path).and_then(|found| found.strip_prefix(name)?.strip_suffix(".data"));
-        ending.is_some_and(|number| number.strip_prefix('.').map_or(number.is_empty(), |digits| digits.parse::<u32>().is_ok()))
+        let ending =
+            name_of(path).and_then(|found| found.strip_prefix(name)?.strip_suffix(".data"));
+        ending.is_some_and(|number| {
+            number
+                .strip_prefix('.')
+                .map_or(number.is_empty(), |digits| digits.parse::<u32>().is_ok())
+        })
     };
     let entries = folders::list(&folder_of(output)).unwrap_or_default();
-    entries.into_iter().filter(|path| is_own(path) && folders::is_file(path)).collect()
+    entries
+        .into_iter()
+        .filter(|path| is_own(path) && folders::is_file(path))
+        .collect()
 }
 
 pub(super) fn name_of(path: &Path) -> Option<&str> {
@@ -33,8 +43,12 @@ pub(super) fn name_of(path: &Path) -> Option<&str> {
 
 /// A location as a relative path beneath the model's folder; none if it is not such a path.
 pub(super) fn normal(location: &str) -> Option<PathBuf> {
-    let parts = Path::new(location).components().filter(|part| *part != Component::CurDir);
-    let path = parts.map(|part| matches!(part, Component::Normal(_)).then_some(part)).collect::<Option<PathBuf>>()?;
+    let parts = Path::new(location)
+        .components()
+        .filter(|part| *part != Component::CurDir);
+    let path = parts
+        .map(|part| matches!(part, Component::Normal(_)).then_some(part))
+        .collect::<Option<PathBuf>>()?;
     (path != Path::new("")).then_some(path)
 }
 

@@ -1,4 +1,5 @@
-//! The models in the folder of an output and in those of data files, and the data files to which they refer.
+//! The models in the folder of an output and in those of data files, and the data files to which
+//! they refer.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -15,7 +16,8 @@ use crate::protobuf::schema::ModelProto;
 /// The models that may refer to some data files.
 pub(super) struct Neighbours(Vec<Rc<Neighbour>>);
 
-/// The files that were decoded for one decision on several data files, so that each is decoded once.
+/// The files that were decoded for one decision on several data files, so that each is decoded
+/// once.
 #[derive(Default)]
 pub(super) struct Decoded {
     /// By path; `None` for a file that is not a model.
@@ -26,8 +28,8 @@ pub(super) struct Decoded {
 
 struct Neighbour {
     path: PathBuf,
-    /// The files to which it refers. None if it has the name of a model, or cannot be read, and is not known to be none: it may refer to
-    /// any file.
+    /// The files to which it refers. None if it has the name of a model, or cannot be read, and is
+    /// not known to be none: it may refer to any file.
     data: Option<Data>,
 }
 
@@ -54,14 +56,24 @@ impl Decoded {
 
     /// Whether a file is a model, or has the name of one.
     pub(super) fn is_model(&mut self, path: &Path) -> bool {
-        is_called_model(path) || self.file(path.to_owned()).is_some_and(|file| file.data.is_some())
+        is_called_model(path)
+            || self
+                .file(path.to_owned())
+                .is_some_and(|file| file.data.is_some())
     }
 
     fn file(&mut self, path: PathBuf) -> Option<Rc<Neighbour>> {
-        self.files.entry(path).or_insert_with_key(|path| Neighbour::read(path.clone()).map(Rc::new)).clone()
+        self.files
+            .entry(path)
+            .or_insert_with_key(|path| Neighbour::read(path.clone()).map(Rc::new))
+            .clone()
     }
 
-    fn neighbours<'p>(&mut self, folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
+    fn neighbours<'p>(
+        &mut self,
+        folder: &Path,
+        data: impl IntoIterator<Item = &'p Path>,
+    ) -> Neighbours {
         let folders: BTreeSet<PathBuf> = data
             .into_iter()
             .map(folder_of)
@@ -73,16 +85,25 @@ impl Decoded {
             match folders::list(&folder) {
                 Ok(entries) => found.extend(entries.into_iter().filter(|path| may_be_file(path))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(_) => unknown.push(Rc::new(Neighbour { path: folder, data: None })),
+                Err(_) => unknown.push(Rc::new(Neighbour {
+                    path: folder,
+                    data: None,
+                })),
             }
         }
-        Neighbours(found.into_iter().filter_map(|path| self.file(path)).chain(unknown).collect())
+        Neighbours(
+            found
+                .into_iter()
+                .filter_map(|path| self.file(path))
+                .chain(unknown)
+                .collect(),
+        )
     }
 }
 
 impl Neighbours {
-    /// Reads every file of `folder` and of the folders of the data files. A folder that cannot be listed completely may contain a model
-    /// that refers to them.
+    /// Reads every file of `folder` and of the folders of the data files. A folder that cannot be
+    /// listed completely may contain a model that refers to them.
     pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
         Decoded::default().neighbours(folder, data)
     }
@@ -90,15 +111,28 @@ impl Neighbours {
     /// The first model that can be read and refers to a data file.
     pub(super) fn user_of(&self, data: &Path) -> Option<&Path> {
         let data = folders::resolve(data).ok()?;
-        let refers = |neighbour: &&Rc<Neighbour>| neighbour.data.as_ref().is_some_and(|all| all.files.contains(&data));
-        self.0.iter().find(refers).map(|neighbour| neighbour.path.as_path())
+        let refers = |neighbour: &&Rc<Neighbour>| {
+            neighbour
+                .data
+                .as_ref()
+                .is_some_and(|all| all.files.contains(&data))
+        };
+        self.0
+            .iter()
+            .find(refers)
+            .map(|neighbour| neighbour.path.as_path())
     }
 
     /// The models that refer to a data file, or may refer to it.
     pub(super) fn referring(&self, data: &Path) -> impl Iterator<Item = &Path> {
         let data = folders::resolve(data).ok();
-        let refers = move |neighbour: &&Rc<Neighbour>| data.as_ref().is_some_and(|data| neighbour.refers(data));
-        self.0.iter().filter(refers).map(|neighbour| neighbour.path.as_path())
+        let refers = move |neighbour: &&Rc<Neighbour>| {
+            data.as_ref().is_some_and(|data| neighbour.refers(data))
+        };
+        self.0
+            .iter()
+            .filter(refers)
+            .map(|neighbour| neighbour.path.as_path())
     }
 }
 
@@ -109,26 +143,41 @@ impl Neighbour {
             for location in ranges.keys() {
                 match folder.locate(location) {
                     Ok(found) => drop(data.files.insert(found.path())),
-                    Err(_) => data.names.extend(Path::new(location).file_name().map(ToOwned::to_owned)),
+                    Err(_) => data
+                        .names
+                        .extend(Path::new(location).file_name().map(ToOwned::to_owned)),
                 }
             }
             data
         });
-        (data.is_some() || is_called_model(&path) || is_unreadable(&path)).then_some(Neighbour { path, data })
+        (data.is_some() || is_called_model(&path) || is_unreadable(&path))
+            .then_some(Neighbour { path, data })
     }
 
     fn refers(&self, file: &PathBuf) -> bool {
-        let may_refer = |data: &Data| data.files.contains(file) || file.file_name().is_some_and(|name| data.names.contains(name));
-        self.data.as_ref().is_none_or(may_refer) && !folders::resolve(&self.path).is_ok_and(|path| path == *file)
+        let may_refer = |data: &Data| {
+            data.files.contains(file)
+                || file
+                    .file_name()
+                    .is_some_and(|name| data.names.contains(name))
+        };
+        self.data.as_ref().is_none_or(may_refer)
+            && !folders::resolve(&self.path).is_ok_and(|path| path == *file)
     }
 }
 
-/// Why a file must not be replaced that is not a model itself: a model beside it stores tensors in it.
+/// Why a file must not be replaced that is not a model itself: a model beside it stores tensors in
+/// it.
 pub(super) fn use_as_data(file: &Path) -> Option<String> {
-    if folders::is_file(file) && !is_model(file) { user_beside(file) } else { None }
+    if folders::is_file(file) && !is_model(file) {
+        user_beside(file)
+    } else {
+        None
+    }
 }
 
-/// Why a file that is not a model must not replace one: that is a model, or data of a model beside it.
+/// Why a file that is not a model must not replace one: that is a model, or data of a model beside
+/// it.
 #[must_use]
 pub fn why_kept(file: &Path) -> Option<String> {
     match folders::is_file(file) {
@@ -143,7 +192,10 @@ fn user_beside(file: &Path) -> Option<String> {
     let neighbours = Neighbours::of(&folder_of(file), [file]);
     let user = neighbours.user_of(file)?;
     let is_beside = user.parent() == folders::resolve(file).ok()?.parent();
-    let user = user.file_name().filter(|_| is_beside).map_or(user, Path::new);
+    let user = user
+        .file_name()
+        .filter(|_| is_beside)
+        .map_or(user, Path::new);
     Some(format!("{} stores tensors in this file", user.display()))
 }
 
@@ -152,7 +204,8 @@ fn is_unreadable(file: &Path) -> bool {
     folders::read(file).is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
 }
 
-/// Whether a path is not known to be that of something else than a file. A link that cannot be followed may be one to a file.
+/// Whether a path is not known to be that of something else than a file. A link that cannot be
+/// followed may be one to a file.
 fn may_be_file(path: &Path) -> bool {
     !folders::stat_target(path).is_ok_and(|found| found.kind != Kind::File)
 }
@@ -163,7 +216,8 @@ pub(super) fn is_model(path: &Path) -> bool {
 }
 
 fn is_called_model(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
 }
 
 /// The data files to which a model refers; none if the file is not a model.

@@ -31,6 +31,10 @@ options! {
 impl Default for Options {
     /// The threshold of onnx's tools.
     fn default() -> Options {
-        Options { placement: Placement::Keep, threshold: 1024, prune_data: false }
+        Options {
+            placement: Placement::Keep,
+            threshold: 1024,
+            prune_data: false,
+        }
     }
 }

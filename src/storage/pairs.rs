@@ -1,5 +1,5 @@
-//! Relations between plans that are executed in one run. Each plan is looked up in a table of the others, so that a run of many
-//! models does not compare every pair.
+//! Relations between plans that are executed in one run. Each plan is looked up in a table of the
+//! others, so that a run of many models does not compare every pair.
 
 use std::path::{Path, PathBuf};
 
@@ -23,11 +23,17 @@ pub struct OverInput<'p> {
 
 impl Plan {
     /// The first file that one of these plans replaces and another one reads.
-    pub(crate) fn over_inputs<'p>(plans: impl Iterator<Item = &'p Plan> + Clone) -> Option<OverInput<'p>> {
+    pub(crate) fn over_inputs<'p>(
+        plans: impl Iterator<Item = &'p Plan> + Clone,
+    ) -> Option<OverInput<'p>> {
         let mut readers: HashMap<&FileId, Vec<(usize, &'static str)>> = HashMap::default();
         for (index, plan) in plans.clone().enumerate() {
             let data = plan.data_ids.iter().map(|id| (id, "stores tensors in"));
-            let model = plan.sources.model().and_then(|model| model.stat.id.as_ref()).map(|id| (id, "is read from"));
+            let model = plan
+                .sources
+                .model()
+                .and_then(|model| model.stat.id.as_ref())
+                .map(|id| (id, "is read from"));
             for (id, role) in data.chain(model) {
                 readers.entry(id).or_default().push((index, role));
             }
@@ -42,14 +48,17 @@ impl Plan {
         })
     }
 
-    /// Removes the copies that a plan that is executed before makes too: models may share data files.
+    /// Removes the copies that a plan that is executed before makes too: models may share data
+    /// files.
     pub(crate) fn share_copies<'p>(plans: impl Iterator<Item = &'p mut Plan>) {
         let mut made: HashMap<PathBuf, Vec<Stored>> = HashMap::default();
         for plan in plans {
             let mut own = Vec::new();
             let mut is_new = |copy: &NewFile| {
                 let pieces = copy.layout.pieces();
-                let [Piece::Bytes(bytes)] = pieces.as_slice() else { return true };
+                let [Piece::Bytes(bytes)] = pieces.as_slice() else {
+                    return true;
+                };
                 let path = identity(&copy.path);
                 let is_made = made.get(&path).is_some_and(|made| made.contains(bytes));
                 if !is_made {
@@ -62,7 +71,8 @@ impl Plan {
             files.data.retain(&mut is_new);
             files.copies = files.data.len();
             files.data.extend(others);
-            own.into_iter().for_each(|(path, bytes)| made.entry(path).or_default().push(bytes));
+            own.into_iter()
+                .for_each(|(path, bytes)| made.entry(path).or_default().push(bytes));
         }
     }
 }

@@ -51,42 +51,65 @@ impl Place {
         let (data, is_same_folder) = match (model.data().path(), &output) {
             (Some(from), Some(_)) => (Arc::clone(model.data()), is_same(from, &folder)),
             (Some(_), None) => (Arc::clone(model.data()), false),
-            // The data files of a model from a stream must be in the output's folder if they stay in use. Their values are not read: the
-            // folder may have other files of these names.
-            (None, Some(output)) if *placement == Placement::Keep => (Arc::new(DataFolder::of_model(output)), true),
+            // The data files of a model from a stream must be in the output's folder if they stay
+            // in use. Their values are not read: the folder may have other files of these names.
+            (None, Some(output)) if *placement == Placement::Keep => {
+                (Arc::new(DataFolder::of_model(output)), true)
+            }
             (None, _) => (Arc::clone(model.data()), true),
         };
-        let is_in_place = model.data().path().is_some() && output.as_ref().is_some_and(|output| is_same(input, output));
-        Place { output, folder, is_in_place, is_same_folder, data }
+        let is_in_place = model.data().path().is_some()
+            && output.as_ref().is_some_and(|output| is_same(input, output));
+        Place {
+            output,
+            folder,
+            is_in_place,
+            is_same_folder,
+            data,
+        }
     }
 
     /// Whether a path is the output's.
     pub fn is_output(&self, path: &Path) -> bool {
-        self.output.as_ref().is_some_and(|output| output == path || is_same(output, path))
+        self.output
+            .as_ref()
+            .is_some_and(|output| output == path || is_same(output, path))
     }
 
-    /// The path to which the output is a link, if its folder is another one: a data file beside the link is not beside the model then.
+    /// The path to which the output is a link, if its folder is another one: a data file beside the
+    /// link is not beside the model then.
     pub fn linked_output(&self) -> Option<PathBuf> {
         let output = folders::resolve(self.output.as_deref()?).ok()?;
         (folders::resolve(&self.folder).ok()? != folder_of(&output)).then_some(output)
     }
 
-    /// The location of a tensor's values, the path of the file there, and the values, after a check that it contains all of them.
-    pub fn external(&self, model: &Model, at: TensorPlace, proto: &TensorProto) -> Result<(String, PathBuf, Stored), Unplaceable> {
+    /// The location of a tensor's values, the path of the file there, and the values, after a check
+    /// that it contains all of them.
+    pub fn external(
+        &self,
+        model: &Model,
+        at: TensorPlace,
+        proto: &TensorProto,
+    ) -> Result<(String, PathBuf, Stored), Unplaceable> {
         let read = || {
             let (tensor, reference) = (Tensor::read(proto)?, Reference::read(proto)?);
             let bytes = reference.bytes(tensor.raw_bytes(), &self.data)?;
             let path = self.data.open(&reference.location)?.path;
             Ok((reference.location, path, bytes))
         };
-        read().map_err(|reason: BadTensor| Unplaceable::Tensor { place: model.tensor_path(at), reason })
+        read().map_err(|reason: BadTensor| Unplaceable::Tensor {
+            place: model.tensor_path(at),
+            reason,
+        })
     }
 
-    /// The data files of the model at the same locations of the output's folder: to be written, or existing. None if a location is not a
-    /// relative path beneath the folder, or is that of another file.
+    /// The data files of the model at the same locations of the output's folder: to be written, or
+    /// existing. None if a location is not a relative path beneath the folder, or is that of
+    /// another file.
     ///
     /// # Errors
-    /// If a data file cannot be read, or has a name that [`data_name`](super::data_name) does not accept.
+    /// If a data file cannot be read, or has a name that [`data_name`](super::data_name) does not
+    /// accept.
     pub fn copies(&self, model: &Model) -> Result<Option<Copies>, Unplaceable> {
         let mut locations = BTreeMap::new();
         for (at, proto) in model.tensors().filter(|(_, proto)| is_external(proto)) {
@@ -100,16 +123,26 @@ impl Place {
         let folder = Folder::open(&self.folder).ok();
         let mut copies = Copies::default();
         for (below, location) in locations {
-            let unreadable = |reason: BadLocation| Unplaceable::Tensor { place: "model".to_owned(), reason: reason.into() };
-            let (bytes, from) =
-                (self.data.open(&location).map_err(unreadable)?.bytes, self.data.locate(&location).map_err(unreadable)?);
+            let unreadable = |reason: BadLocation| Unplaceable::Tensor {
+                place: "model".to_owned(),
+                reason: reason.into(),
+            };
+            let (bytes, from) = (
+                self.data.open(&location).map_err(unreadable)?.bytes,
+                self.data.locate(&location).map_err(unreadable)?,
+            );
             let path = self.folder.join(&below);
             let layout = Layout::of_pieces(vec![Piece::Bytes(bytes)]);
             let before = Before::of(&path).ok();
-            let found = folder.as_ref().map_or(Ok(None), |folder| folder.stat(&below));
+            let found = folder
+                .as_ref()
+                .map_or(Ok(None), |folder| folder.stat(&below));
             match found {
                 Ok(Some(found))
-                    if found.kind == Kind::File && there.open(&location).is_ok_and(|file| layout.is_content_of(&file.bytes)) =>
+                    if found.kind == Kind::File
+                        && there
+                            .open(&location)
+                            .is_ok_and(|file| layout.is_content_of(&file.bytes)) =>
                 {
                     copies.there.extend(before);
                 }
@@ -117,47 +150,82 @@ impl Place {
                 Ok(None) if Some(&path) == self.output.as_ref() => return Ok(None),
                 Ok(None) => {
                     if let Some(why) = data_name::problem(&below) {
-                        return Err(Unplaceable::UnsafeCopy { location: shortened(&location).into_owned(), why: why.to_owned() });
+                        return Err(Unplaceable::UnsafeCopy {
+                            location: shortened(&location).into_owned(),
+                            why: why.to_owned(),
+                        });
                     }
                     let mode = cfg!(unix).then_some(from.stat.mode & 0o777);
-                    copies.files.push(NewFile { mode, ..NewFile::new(path, layout) });
+                    copies.files.push(NewFile {
+                        mode,
+                        ..NewFile::new(path, layout)
+                    });
                 }
                 Err(error) => {
-                    let why = format!("the path contains a link or a file of the output's folder ({error})");
-                    return Err(Unplaceable::UnsafeCopy { location: shortened(&location).into_owned(), why });
+                    let why = format!(
+                        "the path contains a link or a file of the output's folder ({error})"
+                    );
+                    return Err(Unplaceable::UnsafeCopy {
+                        location: shortened(&location).into_owned(),
+                        why,
+                    });
                 }
             }
         }
         Ok(Some(copies))
     }
 
-    /// The data files to which the output's old model referred and the new one does not: those of an input that is replaced, or those that
-    /// this program made for an earlier output; not the files in `kept`, not the file `made`, and not the output itself, which a model may
-    /// name as its own data file.
+    /// The data files to which the output's old model referred and the new one does not: those of
+    /// an input that is replaced, or those that this program made for an earlier output; not the
+    /// files in `kept`, not the file `made`, and not the output itself, which a model may name as
+    /// its own data file.
     pub fn unused(&self, model: &Model, kept: &BTreeSet<PathBuf>, made: Option<&Path>) -> Unused {
         let Some(output) = &self.output else {
             return Unused::default();
         };
         let made = made.and_then(|made| folders::resolve(made).ok());
-        let is_used = |path: &Path| kept.contains(path) || made.as_deref() == Some(path) || self.is_output(path);
-        let own: Vec<PathBuf> = names::own_files(output).iter().filter_map(|path| folders::resolve(path).ok()).collect();
+        let is_used = |path: &Path| {
+            kept.contains(path) || made.as_deref() == Some(path) || self.is_output(path)
+        };
+        let own: Vec<PathBuf> = names::own_files(output)
+            .iter()
+            .filter_map(|path| folders::resolve(path).ok())
+            .collect();
         let left: Vec<&PathBuf> = own.iter().filter(|path| !is_used(path)).collect();
         let unused = if self.is_in_place {
             Unused::of(model.original_data_ranges(), &self.data, output, is_used)
         } else {
-            // The old model is read only if it may have such files, since it takes as much memory as the new one.
-            let old = if own.is_empty() { None } else { neighbours::data_ranges(output) };
+            // The old model is read only if it may have such files, since it takes as much memory
+            // as the new one.
+            let old = if own.is_empty() {
+                None
+            } else {
+                neighbours::data_ranges(output)
+            };
             let data = Arc::new(DataFolder::of_model(output));
             let is_kept = |path: &Path| is_used(path) || !own.iter().any(|own| own == path);
-            old.map_or_else(Unused::default, |old| Unused::of(&old, &data, output, is_kept))
+            old.map_or_else(Unused::default, |old| {
+                Unused::of(&old, &data, output, is_kept)
+            })
         };
-        if folders::stat_target(output).is_ok() { unused.with_left_over(&left, output) } else { unused }
+        if folders::stat_target(output).is_ok() {
+            unused.with_left_over(&left, output)
+        } else {
+            unused
+        }
     }
 
     /// The files in which the model stores tensors.
     pub fn data_ids(&self, model: &Model) -> BTreeSet<FileId> {
         let now = model.data_ranges();
-        let locations: BTreeSet<&String> = model.original_data_ranges().keys().chain(now.keys()).collect();
-        locations.into_iter().filter_map(|location| self.data.locate(location).ok()?.stat.id).collect()
+        let locations: BTreeSet<&String> = model
+            .original_data_ranges()
+            .keys()
+            .chain(now.keys())
+            .collect();
+        locations
+            .into_iter()
+            .filter_map(|location| self.data.locate(location).ok()?.stat.id)
+            .collect()
     }
 }

@@ -17,7 +17,9 @@ use super::{interim, neighbours, sort};
 use crate::base::parallel;
 use crate::base::progress::Control;
 use crate::files::folders::{self, FileId, id_of};
-use crate::files::{Before, DataFolder, Interim, NewFile, Target, check_replaceable, is_stream, lost_owner};
+use crate::files::{
+    Before, DataFolder, Interim, NewFile, Target, check_replaceable, is_stream, lost_owner,
+};
 use crate::graph::{Edit, Model, TensorPlace};
 use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{LARGEST_MESSAGE, Layout, Piece, Progress};
@@ -82,11 +84,17 @@ enum Data {
 }
 
 impl Plan {
-    /// Decides where each tensor of `model`, which was read from `input`, is stored. `input` is `-` for standard input.
+    /// Decides where each tensor of `model`, which was read from `input`, is stored. `input` is `-`
+    /// for standard input.
     ///
     /// # Errors
     /// If a data file cannot be read or must not be written, or the model file would be too large.
-    pub fn new(model: Model, input: &Path, target: &Target, options: &Options) -> Result<Plan, Unplaceable> {
+    pub fn new(
+        model: Model,
+        input: &Path,
+        target: &Target,
+        options: &Options,
+    ) -> Result<Plan, Unplaceable> {
         let place = Place::of(&model, input, target, &options.placement);
         if let Placement::File(name) = &options.placement {
             name::check(name, &place)?;
@@ -98,13 +106,21 @@ impl Plan {
         let sorted = sort::sort(&model, &place, options)?;
         let moves_nothing = sorted.to_model.is_empty() && sorted.to_file.is_empty();
         let exists_already = model.proto().source().is_some() && moves_nothing && place.is_in_place;
-        let Placed { tensors, data } = place_tensors(&model, &sorted, &place, options, (input, &data_ids))?;
+        let Placed { tensors, data } =
+            place_tensors(&model, &sorted, &place, options, (input, &data_ids))?;
         let files = files(data, before, &place, options)?;
         let notes = notes(&model, &sorted, &files, &place, exists_already);
-        let unused = place.unused(&model, &sorted.kept, files.made.as_ref().map(|file| file.path.as_path()));
+        let unused = place.unused(
+            &model,
+            &sorted.kept,
+            files.made.as_ref().map(|file| file.path.as_path()),
+        );
 
         let control = model.control().clone();
-        let edits = tensors.into_iter().map(|(place, with)| Edit::ReplaceTensor { place, with }).collect();
+        let edits = tensors
+            .into_iter()
+            .map(|(place, with)| Edit::ReplaceTensor { place, with })
+            .collect();
         // The index is freed before the layout is made.
         let model = model.apply(edits)?;
         let data_bytes = model.data_bytes();
@@ -125,7 +141,12 @@ impl Plan {
         let saved = Saved {
             bytes: layout.bytes(),
             data_file: files.made.clone(),
-            copied_files: copied.map(|file| DataFile { path: file.path.clone(), bytes: file.layout.bytes() }).collect(),
+            copied_files: copied
+                .map(|file| DataFile {
+                    path: file.path.clone(),
+                    bytes: file.layout.bytes(),
+                })
+                .collect(),
             notes,
             ..Saved::default()
         };
@@ -153,7 +174,11 @@ impl Plan {
             Target::File(path) => Some(path.as_path()),
             Target::Stdout => None,
         };
-        self.files.data.iter().map(|file| file.path.as_path()).chain(model)
+        self.files
+            .data
+            .iter()
+            .map(|file| file.path.as_path())
+            .chain(model)
     }
 
     /// The length of the model file.
@@ -162,7 +187,8 @@ impl Plan {
         self.model.bytes()
     }
 
-    /// The bytes of the model file and of its data files, new ones and those that exist, each up to the last value of the model.
+    /// The bytes of the model file and of its data files, new ones and those that exist, each up to
+    /// the last value of the model.
     #[must_use]
     pub fn bytes_with_data(&self) -> u64 {
         self.bytes().saturating_add(self.data_bytes)
@@ -170,8 +196,15 @@ impl Plan {
 
     /// The progress of each file.
     pub fn progress(&self) -> impl Iterator<Item = Progress> {
-        let layouts = self.files.data.iter().map(|file| &file.layout).chain([&self.model]);
-        layouts.filter(|_| !self.exists_already).map(Layout::progress)
+        let layouts = self
+            .files
+            .data
+            .iter()
+            .map(|file| &file.layout)
+            .chain([&self.model]);
+        layouts
+            .filter(|_| !self.exists_already)
+            .map(Layout::progress)
     }
 
     pub(crate) fn control(&self) -> &Control {
@@ -184,7 +217,8 @@ impl Plan {
         &self.target
     }
 
-    /// The files that the plan writes. Data files that are no longer used are added when it is executed.
+    /// The files that the plan writes. Data files that are no longer used are added when it is
+    /// executed.
     #[must_use]
     pub fn saved(&self) -> &Saved {
         &self.saved
@@ -193,7 +227,9 @@ impl Plan {
 
 /// The state of the files that a plan replaces.
 fn states_before(place: &Place, options: &Options) -> Result<Vec<Before>, Unplaceable> {
-    let Some(output) = &place.output else { return Ok(Vec::new()) };
+    let Some(output) = &place.output else {
+        return Ok(Vec::new());
+    };
     let mut states = Vec::new();
     if place.is_in_place {
         states.push(before(output)?);
@@ -220,72 +256,164 @@ fn place_tensors(
     if options.placement == Placement::Keep
         && !sorted.to_file.is_empty()
         && sorted.note.is_none()
-        && sorted.to_file.iter().all(|(_, tensor, _)| is_external(tensor))
-        && (model.proto().source().is_some() || model.data_ranges() == **model.original_data_ranges())
+        && sorted
+            .to_file
+            .iter()
+            .all(|(_, tensor, _)| is_external(tensor))
+        && (model.proto().source().is_some()
+            || model.data_ranges() == **model.original_data_ranges())
         && let Some(copies) = place.copies(model)?
     {
-        return Ok(Placed { tensors: Vec::new(), data: Data::Copied(copies) });
+        return Ok(Placed {
+            tensors: Vec::new(),
+            data: Data::Copied(copies),
+        });
     }
-    let to_model = sorted.to_model.iter().map(|(at, tensor, bytes)| (*at, moved_to_model(tensor, bytes.clone())));
+    let to_model = sorted
+        .to_model
+        .iter()
+        .map(|(at, tensor, bytes)| (*at, moved_to_model(tensor, bytes.clone())));
     let mut tensors: Vec<(TensorPlace, TensorProto)> = to_model.collect();
     if sorted.to_file.is_empty() {
-        return Ok(Placed { tensors, data: Data::None });
+        return Ok(Placed {
+            tensors,
+            data: Data::None,
+        });
     }
     let pieces: Vec<&Piece> = sorted.to_file.iter().map(|(_, _, piece)| piece).collect();
     let (layout, ranges) = arrange(&pieces, &place.data);
     let chosen = name::choose(&layout, place, options, input, data_ids)?;
-    tensors.extend(sorted.to_file.iter().zip(ranges).map(|((at, tensor, _), range)| {
-        let length = Some(range.end - range.start);
-        (*at, moved_to_file(tensor, &Reference { location: chosen.location.clone(), offset: range.start, length }))
-    }));
-    Ok(Placed { tensors, data: Data::Made(layout, chosen) })
+    tensors.extend(
+        sorted
+            .to_file
+            .iter()
+            .zip(ranges)
+            .map(|((at, tensor, _), range)| {
+                let length = Some(range.end - range.start);
+                (
+                    *at,
+                    moved_to_file(
+                        tensor,
+                        &Reference {
+                            location: chosen.location.clone(),
+                            offset: range.start,
+                            length,
+                        },
+                    ),
+                )
+            }),
+    );
+    Ok(Placed {
+        tensors,
+        data: Data::Made(layout, chosen),
+    })
 }
 
 /// The files that are written for the data of an output.
-fn files(data: Data, mut before: Vec<Before>, place: &Place, options: &Options) -> Result<Files, Unplaceable> {
+fn files(
+    data: Data,
+    mut before: Vec<Before>,
+    place: &Place,
+    options: &Options,
+) -> Result<Files, Unplaceable> {
     let (layout, chosen) = match data {
-        Data::None => return Ok(Files { before, ..Files::default() }),
+        Data::None => {
+            return Ok(Files {
+                before,
+                ..Files::default()
+            });
+        }
         Data::Copied(copies) => {
             check_link(place)?;
             before.extend(copies.there);
-            return Ok(Files { copies: copies.files.len(), data: copies.files, before, ..Files::default() });
+            return Ok(Files {
+                copies: copies.files.len(),
+                data: copies.files,
+                before,
+                ..Files::default()
+            });
         }
         Data::Made(layout, chosen) => (layout, chosen),
     };
-    let made = Some(DataFile { path: chosen.path.clone(), bytes: layout.bytes() });
-    let mut files = Files { made, before, ..Files::default() };
+    let made = Some(DataFile {
+        path: chosen.path.clone(),
+        bytes: layout.bytes(),
+    });
+    let mut files = Files {
+        made,
+        before,
+        ..Files::default()
+    };
     if let Some(there) = chosen.there {
         files.before.push(there);
         return Ok(files);
     }
     check_link(place)?;
     match (&place.output, &options.placement) {
-        (Some(output), Placement::File(name)) if folders::stat_target(&chosen.path).is_ok() => Ok(Files {
-            interim: interim::of(output, &chosen.path, name)?,
-            replaced: Some(chosen.path.clone()),
-            data: vec![NewFile::replacing(chosen.path, layout)],
-            ..files
-        }),
+        (Some(output), Placement::File(name)) if folders::stat_target(&chosen.path).is_ok() => {
+            Ok(Files {
+                interim: interim::of(output, &chosen.path, name)?,
+                replaced: Some(chosen.path.clone()),
+                data: vec![NewFile::replacing(chosen.path, layout)],
+                ..files
+            })
+        }
         _ => {
             // The values were in the old model, or belong to its owner alone as it did.
-            let like = place.output.as_deref().and_then(|output| folders::stat_target(output).ok());
-            Ok(Files { data: vec![NewFile { like, ..NewFile::new(chosen.path, layout) }], ..files })
+            let like = place
+                .output
+                .as_deref()
+                .and_then(|output| folders::stat_target(output).ok());
+            Ok(Files {
+                data: vec![NewFile {
+                    like,
+                    ..NewFile::new(chosen.path, layout)
+                }],
+                ..files
+            })
         }
     }
 }
 
 /// Side effects that were not requested.
-fn notes(model: &Model, sorted: &Sorted, files: &Files, place: &Place, exists_already: bool) -> Vec<String> {
+fn notes(
+    model: &Model,
+    sorted: &Sorted,
+    files: &Files,
+    place: &Place,
+    exists_already: bool,
+) -> Vec<String> {
     let mut notes = Vec::new();
     if model.data().path().is_none() {
-        let note = "taken for the data file that the model refers to; a model from a stream has no folder";
-        notes.extend(sorted.kept.iter().map(|file| format!("{}: {note}", file.display())));
+        let note =
+            "taken for the data file that the model refers to; a model from a stream has no folder";
+        notes.extend(
+            sorted
+                .kept
+                .iter()
+                .map(|file| format!("{}: {note}", file.display())),
+        );
     }
-    notes.extend(place.output.as_deref().filter(|_| !exists_already).and_then(lost_owner_note));
+    notes.extend(
+        place
+            .output
+            .as_deref()
+            .filter(|_| !exists_already)
+            .and_then(lost_owner_note),
+    );
     let moved = sorted.note.as_ref().zip(files.made.as_ref());
-    notes.extend(moved.map(|(note, made)| format!("{note}; tensors go to {}", made.path.display())));
-    let left = files.interim.iter().filter(|interim| folders::stat_target(&interim.second).is_ok());
-    notes.extend(left.map(|left| format!("{}: a second name that an interrupted run left; removed", left.second.display())));
+    notes
+        .extend(moved.map(|(note, made)| format!("{note}; tensors go to {}", made.path.display())));
+    let left = files
+        .interim
+        .iter()
+        .filter(|interim| folders::stat_target(&interim.second).is_ok());
+    notes.extend(left.map(|left| {
+        format!(
+            "{}: a second name that an interrupted run left; removed",
+            left.second.display()
+        )
+    }));
     notes.extend(files.replaced.as_deref().and_then(lost_owner_note));
     notes
 }
@@ -293,7 +421,10 @@ fn notes(model: &Model, sorted: &Sorted, files: &Files, place: &Place, exists_al
 /// A note that a replaced file belongs to another user, if the new file will not.
 fn lost_owner_note(path: &Path) -> Option<String> {
     let owner = lost_owner(path)?;
-    Some(format!("{}: belongs to user {owner}; the new file belongs to the user who runs recast", path.display()))
+    Some(format!(
+        "{}: belongs to user {owner}; the new file belongs to the user who runs recast",
+        path.display()
+    ))
 }
 
 /// The current state of a path.
@@ -301,10 +432,14 @@ fn before(path: &Path) -> Result<Before, Unplaceable> {
     Before::of(path).map_err(|error| Unplaceable::Output(format!("{}: {error}", path.display())))
 }
 
-/// Checks that a new data file would be in the folder of the model, and not in that of a link to it.
+/// Checks that a new data file would be in the folder of the model, and not in that of a link to
+/// it.
 fn check_link(place: &Place) -> Result<(), Unplaceable> {
     match (&place.output, place.linked_output()) {
-        (Some(link), Some(file)) => Err(Unplaceable::Linked { link: link.clone(), file }),
+        (Some(link), Some(file)) => Err(Unplaceable::Linked {
+            link: link.clone(),
+            file,
+        }),
         _ => Ok(()),
     }
 }
@@ -317,11 +452,16 @@ fn check_output(place: &Place, data_ids: &BTreeSet<FileId>) -> Result<(), Unplac
     if !place.is_in_place && id_of(output).is_some_and(|id| data_ids.contains(&id)) {
         return Err(Unplaceable::OverData(output.clone()));
     }
-    // Models are replaced as asked, also by others; any other file only if no model beside it needs it.
+    // Models are replaced as asked, also by others; any other file only if no model beside it needs
+    // it.
     if !place.is_in_place
         && let Some(why) = neighbours::use_as_data(output)
     {
-        return Err(Unplaceable::Output(format!("{}: {why}; use another output", output.display())));
+        return Err(Unplaceable::Output(format!(
+            "{}: {why}; use another output",
+            output.display()
+        )));
     }
-    check_replaceable(output).map_err(|error| Unplaceable::Output(format!("{}: {error}", output.display())))
+    check_replaceable(output)
+        .map_err(|error| Unplaceable::Output(format!("{}: {error}", output.display())))
 }

@@ -29,35 +29,59 @@ pub(super) struct Sorted<'m> {
 }
 
 /// Sorts all tensors by the rules of [`super`].
-pub(super) fn sort<'m>(model: &'m Model, place: &Place, options: &Options) -> Result<Sorted<'m>, Unplaceable> {
+pub(super) fn sort<'m>(
+    model: &'m Model,
+    place: &Place,
+    options: &Options,
+) -> Result<Sorted<'m>, Unplaceable> {
     if matches!(options.placement, Placement::File(_)) && place.output.is_none() {
         return Err(Unplaceable::FileOfStream);
     }
-    let sorted = sort_all(model, place, options, matches!(options.placement, Placement::File(_)))?;
+    let sorted = sort_all(
+        model,
+        place,
+        options,
+        matches!(options.placement, Placement::File(_)),
+    )?;
     let size = model.proto().encoded_len() as u64;
     let size = size.saturating_add_signed(sorted.growth);
     match options.placement {
         Placement::Keep if size > LARGEST_MESSAGE && place.output.is_some() => {
-            let note = format!("the model would have {size} bytes, more than protobuf's limit of 2 GiB");
-            Ok(Sorted { note: Some(note), ..sort_all(model, place, options, true)? })
+            let note =
+                format!("the model would have {size} bytes, more than protobuf's limit of 2 GiB");
+            Ok(Sorted {
+                note: Some(note),
+                ..sort_all(model, place, options, true)?
+            })
         }
         _ if size > LARGEST_MESSAGE => Err(Unplaceable::TooLarge(size)),
         _ => Ok(sorted),
     }
 }
 
-fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large: bool) -> Result<Sorted<'m>, Unplaceable> {
+fn sort_all<'m>(
+    model: &'m Model,
+    place: &Place,
+    options: &Options,
+    moves_large: bool,
+) -> Result<Sorted<'m>, Unplaceable> {
     let mut sorted = Sorted::default();
     let keeps = options.placement == Placement::Keep;
     for (at, proto) in model.tensors() {
         let is_initializer = matches!(at, TensorPlace::Initializer(..));
         if !is_external(proto) {
             let tensor = Tensor::read(proto).ok().filter(|_| is_initializer);
-            let Some(piece) = tensor.and_then(|tensor| tensor.piece().or_else(|| moves_large.then(|| decoded(&tensor))?)) else {
+            let Some(piece) = tensor.and_then(|tensor| {
+                tensor
+                    .piece()
+                    .or_else(|| moves_large.then(|| decoded(&tensor))?)
+            }) else {
                 continue;
             };
             let bytes = piece.bytes();
-            let comes_from_file = || keeps && place.output.is_some() && place.data.file_around(piece.source()).is_some();
+            let comes_from_file = || {
+                keeps && place.output.is_some() && place.data.file_around(piece.source()).is_some()
+            };
             if bytes >= options.threshold && (moves_large || comes_from_file()) {
                 sorted.growth -= bytes as i64;
                 sorted.to_file.push((at, proto, piece));
@@ -71,7 +95,8 @@ fn sort_all<'m>(model: &'m Model, place: &Place, options: &Options, moves_large:
             return Err(Unplaceable::Stream);
         }
         if keeps && place.is_in_place && is_missing(proto, place) {
-            // A data file that stays unchanged may be absent: it can be fetched later. If it is there, it stays in use.
+            // A data file that stays unchanged may be absent: it can be fetched later. If it is
+            // there, it stays in use.
             sorted.kept.extend(located(proto, place));
             continue;
         }
@@ -106,11 +131,18 @@ fn decoded(tensor: &Tensor) -> Option<Piece> {
 /// Where the data file of a tensor is, which need not be readable.
 fn located(tensor: &TensorProto, place: &Place) -> Option<PathBuf> {
     let reference = Reference::read(tensor).ok()?;
-    place.data.locate(&reference.location).ok().map(|found| found.path())
+    place
+        .data
+        .locate(&reference.location)
+        .ok()
+        .map(|found| found.path())
 }
 
-/// Whether the data file of a tensor does not exist or cannot be read. False for a path that is not permitted.
+/// Whether the data file of a tensor does not exist or cannot be read. False for a path that is not
+/// permitted.
 fn is_missing(tensor: &TensorProto, place: &Place) -> bool {
     let location = Reference::read(tensor).map(|reference| reference.location);
-    location.is_ok_and(|location| matches!(place.data.open(&location), Err(BadLocation::Unreadable(..))))
+    location.is_ok_and(|location| {
+        matches!(place.data.open(&location), Err(BadLocation::Unreadable(..)))
+    })
 }

@@ -62,7 +62,8 @@ pub enum Unplaceable {
         /// The file to which it is a link.
         file: PathBuf,
     },
-    /// The output cannot be replaced, since it has several names or is not a regular file, or its metadata cannot be read.
+    /// The output cannot be replaced, since it has several names or is not a regular file, or its
+    /// metadata cannot be read.
     #[error("{0}")]
     Output(String),
     /// The model cannot be changed.

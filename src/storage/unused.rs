@@ -2,10 +2,13 @@
 //!
 //! They are kept and reported. On request, those are removed that are data of the old model alone:
 //!
-//! 1. it is a regular file beneath the output's folder, whose path contains no link, and has one name only;
+//! 1. it is a regular file beneath the output's folder, whose path contains no link, and has one
+//!    name only;
 //! 2. it has the name of a data file, see [`super::data_name`];
-//! 3. every byte of it belongs to a tensor of the old model, except for runs of zeros shorter than [`LONGEST_PADDING`];
-//! 4. it is not a model, and no other model in the folder of the output or in its own refers to it, see [`super::neighbours`].
+//! 3. every byte of it belongs to a tensor of the old model, except for runs of zeros shorter than
+//!    [`LONGEST_PADDING`];
+//! 4. it is not a model, and no other model in the folder of the output or in its own refers to it,
+//!    see [`super::neighbours`].
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -21,7 +24,8 @@ use crate::files::folders::{self, Folder};
 use crate::files::{DataFolder, Located};
 use crate::graph::DataRanges;
 
-/// Zeros between tensors: exporters align tensors to pages, or to 64 KiB, which Windows requires for mapping.
+/// Zeros between tensors: exporters align tensors to pages, or to 64 KiB, which Windows requires
+/// for mapping.
 const LONGEST_PADDING: u64 = 1 << 16;
 
 /// The data files that are no longer used.
@@ -34,13 +38,16 @@ pub(super) struct Unused {
     output: PathBuf,
 }
 
-/// By data file: the models that are replaced before, and no longer use the file then. All paths are resolved, as far as they exist.
+/// By data file: the models that are replaced before, and no longer use the file then. All paths
+/// are resolved, as far as they exist.
 #[derive(Debug, Default)]
 pub(crate) struct Released(HashMap<PathBuf, HashSet<PathBuf>>);
 
 impl Released {
     fn has(&self, file: &Path, model: &Path) -> bool {
-        self.0.get(file).is_some_and(|models| folders::resolve(model).is_ok_and(|model| models.contains(&model)))
+        self.0.get(file).is_some_and(|models| {
+            folders::resolve(model).is_ok_and(|model| models.contains(&model))
+        })
     }
 }
 
@@ -53,35 +60,62 @@ struct File {
 
 impl Unused {
     /// Those of `old`, except for those that are `is_used`.
-    pub(super) fn of(old: &DataRanges, data: &Arc<DataFolder>, output: &Path, is_used: impl Fn(&Path) -> bool) -> Unused {
+    pub(super) fn of(
+        old: &DataRanges,
+        data: &Arc<DataFolder>,
+        output: &Path,
+        is_used: impl Fn(&Path) -> bool,
+    ) -> Unused {
         let mut files: Vec<File> = Vec::new();
         for (location, ranges) in old {
-            let Ok(at) = data.locate(location) else { continue };
+            let Ok(at) = data.locate(location) else {
+                continue;
+            };
             match files.iter_mut().find(|file| file.at.path() == at.path()) {
                 Some(file) => file.ranges.extend(ranges.iter().cloned()),
                 None if is_used(&at.path()) => {}
-                None => files.push(File { at, location: location.clone(), ranges: ranges.clone() }),
+                None => files.push(File {
+                    at,
+                    location: location.clone(),
+                    ranges: ranges.clone(),
+                }),
             }
         }
-        Unused { files, data: Arc::clone(data), output: output.to_owned() }
+        Unused {
+            files,
+            data: Arc::clone(data),
+            output: output.to_owned(),
+        }
     }
 
-    /// These, and data files with the output's names that neither the old model nor another model uses: a run that is killed after the last
-    /// rename of a pair leaves such a file.
+    /// These, and data files with the output's names that neither the old model nor another model
+    /// uses: a run that is killed after the last rename of a pair leaves such a file.
     pub(super) fn with_left_over(mut self, own: &[&PathBuf], output: &Path) -> Unused {
         let is_listed = |path: &Path| self.files.iter().any(|file| file.at.path() == path);
-        let others: Vec<&Path> = own.iter().map(|path| path.as_path()).filter(|path| !is_listed(path)).collect();
+        let others: Vec<&Path> = own
+            .iter()
+            .map(|path| path.as_path())
+            .filter(|path| !is_listed(path))
+            .collect();
         if others.is_empty() {
             return self;
         }
         let folder = crate::files::folder_of(output);
         let neighbours = Neighbours::of(&folder, others.iter().copied());
         let data = DataFolder::of_model(output);
-        for path in others.into_iter().filter(|path| neighbours.referring(path).next().is_none()) {
+        for path in others
+            .into_iter()
+            .filter(|path| neighbours.referring(path).next().is_none())
+        {
             let location = path.file_name().and_then(|name| name.to_str());
-            let located = location.and_then(|location| Some((location.to_owned(), data.locate(location).ok()?)));
+            let located = location
+                .and_then(|location| Some((location.to_owned(), data.locate(location).ok()?)));
             if let Some((location, at)) = located {
-                self.files.push(File { at, location, ranges: Vec::new() });
+                self.files.push(File {
+                    at,
+                    location,
+                    ranges: Vec::new(),
+                });
             }
         }
         self.output = output.to_owned();
@@ -92,20 +126,27 @@ impl Unused {
     pub(super) fn release(&self, released: &mut Released) {
         let output = folders::resolve(&self.output).unwrap_or_else(|_| self.output.clone());
         for file in &self.files {
-            released.0.entry(file.at.path()).or_default().insert(output.clone());
+            released
+                .0
+                .entry(file.at.path())
+                .or_default()
+                .insert(output.clone());
         }
     }
 
-    /// Keeps all files or, with `prune`, decides which may be removed, after others are replaced. Reads the models near them; changes
-    /// nothing.
+    /// Keeps all files or, with `prune`, decides which may be removed, after others are replaced.
+    /// Reads the models near them; changes nothing.
     pub(super) fn decide(&self, prune: bool, released: &Released) -> Decided {
         let mut decoded = Decoded::default();
         let mut decided = Decided::default();
         for file in &self.files {
             let may_be_removed = if file.ranges.is_empty() {
-                Err(Some("no model uses it; an interrupted run may have left it".to_owned()))
+                Err(Some(
+                    "no model uses it; an interrupted run may have left it".to_owned(),
+                ))
             } else if prune {
-                self.check_removable(file, released, &mut decoded).map_err(Some)
+                self.check_removable(file, released, &mut decoded)
+                    .map_err(Some)
             } else {
                 Err(None)
             };
@@ -121,9 +162,15 @@ impl Unused {
         decided
     }
 
-    fn check_removable(&self, file: &File, released: &Released, decoded: &mut Decoded) -> Result<(), String> {
+    fn check_removable(
+        &self,
+        file: &File,
+        released: &Released,
+        decoded: &mut Decoded,
+    ) -> Result<(), String> {
         let path = file.at.path();
-        let folder = Folder::open(&crate::files::folder_of(&self.output)).map_err(|error| error.to_string())?;
+        let folder = Folder::open(&crate::files::folder_of(&self.output))
+            .map_err(|error| error.to_string())?;
         let Some(below) = file.at.beneath(&folder) else {
             return Err("is outside the output's folder".to_owned());
         };
@@ -134,11 +181,17 @@ impl Unused {
             return Err(problem.to_owned());
         }
         // Its current metadata: the number of names may have changed since the plan was made.
-        let now = self.data.locate(&file.location).map_err(|error| error.to_string())?;
+        let now = self
+            .data
+            .locate(&file.location)
+            .map_err(|error| error.to_string())?;
         if now.stat.links > 1 {
             return Err("has other names (hard links)".to_owned());
         }
-        let content = self.data.open(&file.location).map_err(|error| error.to_string())?;
+        let content = self
+            .data
+            .open(&file.location)
+            .map_err(|error| error.to_string())?;
         if !is_all_claimed(&content.bytes, file.ranges.clone()) {
             return Err("contains bytes that belong to no tensor of the model".to_owned());
         }
@@ -164,16 +217,26 @@ pub(super) struct Decided {
 impl Decided {
     /// The report if the files are removed; no file is changed.
     pub(super) fn preview(self, saved: Saved) -> Saved {
-        Saved { removed_files: self.removable.iter().map(Located::path).collect(), unused_files: self.kept, ..saved }
+        Saved {
+            removed_files: self.removable.iter().map(Located::path).collect(),
+            unused_files: self.kept,
+            ..saved
+        }
     }
 
     /// Removes the files that may be removed, except for those that have changed.
     pub(super) fn execute(self, saved: Saved) -> Saved {
-        let mut saved = Saved { unused_files: self.kept, ..saved };
+        let mut saved = Saved {
+            unused_files: self.kept,
+            ..saved
+        };
         for file in self.removable {
             match file.remove() {
                 Ok(()) => saved.removed_files.push(file.path()),
-                Err(error) => saved.unused_files.push(unused_file(&file, Some(format!("cannot be removed: {error}")))),
+                Err(error) => saved.unused_files.push(unused_file(
+                    &file,
+                    Some(format!("cannot be removed: {error}")),
+                )),
             }
         }
         saved
@@ -181,7 +244,11 @@ impl Decided {
 }
 
 fn unused_file(file: &Located, reason: Option<String>) -> UnusedFile {
-    UnusedFile { path: file.path(), bytes: file.stat.bytes, reason }
+    UnusedFile {
+        path: file.path(),
+        bytes: file.stat.bytes,
+        reason,
+    }
 }
 
 /// Whether the ranges cover all bytes, except for short runs of zeros.
@@ -216,9 +283,16 @@ mod tests {
             (&[0..u64::MAX, u64::MAX..u64::MAX], true),
         ];
         for (ranges, expected) in cases {
-            assert_eq!(is_all_claimed(&bytes, ranges.to_vec()), expected, "{ranges:?}");
+            assert_eq!(
+                is_all_claimed(&bytes, ranges.to_vec()),
+                expected,
+                "{ranges:?}"
+            );
         }
-        assert!(!is_all_claimed(&vec![0; LONGEST_PADDING as usize].into(), Vec::new()));
+        assert!(!is_all_claimed(
+            &vec![0; LONGEST_PADDING as usize].into(),
+            Vec::new()
+        ));
         assert!(is_all_claimed(&Vec::new().into(), Vec::new()));
     }
 }

@@ -18,19 +18,27 @@ use crate::base::progress::{Counter, Phase, Unit};
 use crate::base::stored::Stored;
 use crate::files::folders::{self, Folder};
 use crate::files::{
-    Before, DataFolder, Inspect, NewFile, Target, at, folder_of, is_stream, is_temporary, open_with_data, save, save_together,
+    Before, DataFolder, Inspect, NewFile, Target, at, folder_of, is_stream, is_temporary,
+    open_with_data, save, save_together,
 };
 use crate::graph::Model;
 use crate::protobuf::Progress;
 use crate::protobuf::schema::ModelProto;
 
-/// Judges a model that is written and opened again, before its files get their names. An error leaves all files as they were.
+/// Judges a model that is written and opened again, before its files get their names. An error
+/// leaves all files as they were.
 pub(crate) type WrittenCheck<'j> = Box<dyn FnOnce(&Model) -> io::Result<()> + 'j>;
 
 impl Plan {
     /// Reports the progress of writing to the callback of the model.
     fn count(&mut self) -> Steps {
-        let bytes = self.files.data.iter().map(|file| file.layout.bytes()).sum::<u64>() + self.model.bytes();
+        let bytes = self
+            .files
+            .data
+            .iter()
+            .map(|file| file.layout.bytes())
+            .sum::<u64>()
+            + self.model.bytes();
         let counter = Arc::new(self.control.counter(Unit::Bytes, bytes));
         self.files
             .data
@@ -38,7 +46,10 @@ impl Plan {
             .map(|file| &mut file.layout)
             .chain([&mut self.model])
             .for_each(|layout| layout.count_in(&counter));
-        Steps { counter, files: self.progress().collect() }
+        Steps {
+            counter,
+            files: self.progress().collect(),
+        }
     }
 
     /// The report as if the plan were executed; no file is changed.
@@ -54,10 +65,12 @@ impl Plan {
         decided.preview(self.saved)
     }
 
-    /// Writes the files: data first, then the model, each atomically. Then data files that the model no longer uses are kept or removed.
+    /// Writes the files: data first, then the model, each atomically. Then data files that the
+    /// model no longer uses are kept or removed.
     ///
     /// # Errors
-    /// Those of the operating system, with the path; also if an input changed while it was read. An existing model is then unchanged.
+    /// Those of the operating system, with the path; also if an input changed while it was read. An
+    /// existing model is then unchanged.
     pub fn write(self) -> io::Result<Saved> {
         self.write_if(None)
     }
@@ -88,16 +101,23 @@ impl Plan {
                 if let Some(replaced) = &self.files.replaced {
                     let is_replaced = |file: &&mut NewFile| file.path == *replaced;
                     let names = 1 + interim::second_names(&path, replaced).len() as u64;
-                    files.iter_mut().filter(is_replaced).for_each(|file| file.names = names);
+                    files
+                        .iter_mut()
+                        .filter(is_replaced)
+                        .for_each(|file| file.names = names);
                 }
                 files.push(NewFile::replacing(path.clone(), self.model));
                 let check = || {
                     self.sources.expect_unchanged()?;
-                    self.files.before.iter().try_for_each(Before::expect_unchanged)?;
+                    self.files
+                        .before
+                        .iter()
+                        .try_for_each(Before::expect_unchanged)?;
                     if let Some(data) = &self.files.replaced {
                         expect_unused(&self.folder, data, &path, self.is_in_place)?;
                     }
-                    // Before the model is replaced, since reading other models can exceed the memory limit.
+                    // Before the model is replaced, since reading other models can exceed the
+                    // memory limit.
                     Ok(self.unused.decide(self.prunes, &Released::default()))
                 };
                 let (sources, image) = (Arc::clone(&self.sources), self.image);
@@ -142,9 +162,15 @@ impl Steps {
 }
 
 /// Opens the model among new files, or its image, for a check.
-fn inspection<'j>(sources: Arc<DataFolder>, image: Option<Image>, accept: WrittenCheck<'j>) -> Inspect<'j> {
+fn inspection<'j>(
+    sources: Arc<DataFolder>,
+    image: Option<Image>,
+    accept: WrittenCheck<'j>,
+) -> Inspect<'j> {
     Box::new(move |mut files| {
-        let Some((path, bytes)) = files.pop() else { return Ok(()) };
+        let Some((path, bytes)) = files.pop() else {
+            return Ok(());
+        };
         if let Some(image) = image {
             return accept(&image.open(&path, &sources, files)?);
         }
@@ -158,20 +184,35 @@ fn inspection<'j>(sources: Arc<DataFolder>, image: Option<Image>, accept: Writte
 
 impl Image {
     /// Opens the image of the model that gets this path, among the new files of the run.
-    fn open(self, path: &Path, sources: &DataFolder, files: impl IntoIterator<Item = (PathBuf, Stored)>) -> io::Result<Model> {
+    fn open(
+        self,
+        path: &Path,
+        sources: &DataFolder,
+        files: impl IntoIterator<Item = (PathBuf, Stored)>,
+    ) -> io::Result<Model> {
         let computed = (folder_of(path).join(&self.location), self.data);
-        open_again(path, self.model, sources.with_new_files(path, files.into_iter().chain([computed])))
+        open_again(
+            path,
+            self.model,
+            sources.with_new_files(path, files.into_iter().chain([computed])),
+        )
     }
 }
 
 fn open_again(path: &Path, bytes: Bytes, data: DataFolder) -> io::Result<Model> {
-    let damaged = |error: String| at(path, io::Error::other(format!("the written bytes are not the model: {error}")));
+    let damaged = |error: String| {
+        at(
+            path,
+            io::Error::other(format!("the written bytes are not the model: {error}")),
+        )
+    };
     let proto = ModelProto::from_bytes(bytes).map_err(|error| damaged(error.to_string()))?;
     let model = Model::for_reading(proto).map_err(|error| damaged(error.to_string()))?;
     Ok(model.with_data(data).with_path(path.to_owned()))
 }
 
-/// Checks that only the output uses a data file that is about to be replaced: another run may have written a model.
+/// Checks that only the output uses a data file that is about to be replaced: another run may have
+/// written a model.
 fn expect_unused(folder: &Path, data: &Path, output: &Path, is_in_place: bool) -> io::Result<()> {
     let neighbours = Neighbours::of(folder, [data]);
     let is_other = |by: &&Path| {
@@ -180,12 +221,19 @@ fn expect_unused(folder: &Path, data: &Path, output: &Path, is_in_place: bool) -
         !is_temporary && (is_in_place || !is_same(by, output))
     };
     match neighbours.referring(data).find(is_other) {
-        Some(by) => Err(at(data, io::Error::other(format!("{} stores tensors in this file now; use another name", by.display())))),
+        Some(by) => Err(at(
+            data,
+            io::Error::other(format!(
+                "{} stores tensors in this file now; use another name",
+                by.display()
+            )),
+        )),
         None => Ok(()),
     }
 }
 
-/// Creates the folders of data files, beneath the output's folder and without following links, in which the files are then created.
+/// Creates the folders of data files, beneath the output's folder and without following links, in
+/// which the files are then created.
 fn in_folders(folder: &Path, data: Vec<NewFile>) -> io::Result<Vec<NewFile>> {
     if data.is_empty() {
         return Ok(data);
@@ -195,8 +243,13 @@ fn in_folders(folder: &Path, data: Vec<NewFile>) -> io::Result<Vec<NewFile>> {
     let beneath = |file: NewFile| {
         // The data file of a model is in its folder, with or without a folder in the path.
         let below = file.path.strip_prefix(folder).unwrap_or(&file.path);
-        let created = open.create_folders_to(below).map_err(|error| at(&file.path, error))?;
-        Ok(NewFile { folder: Some(created), ..file })
+        let created = open
+            .create_folders_to(below)
+            .map_err(|error| at(&file.path, error))?;
+        Ok(NewFile {
+            folder: Some(created),
+            ..file
+        })
     };
     data.into_iter().map(beneath).collect()
 }

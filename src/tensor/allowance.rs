@@ -1,6 +1,7 @@
 //! Limits on the folding of constants.
 //!
-//! A constant can pass through 16 casts, or more while it is small, so that time and memory are proportional to the file.
+//! A constant can pass through 16 casts, or more while it is small, so that time and memory are
+//! proportional to the file.
 
 use std::hash::Hash;
 
@@ -11,7 +12,8 @@ pub const CASTS_OF_EACH: usize = 16;
 /// The total size in bytes of the results of further casts, over all constants.
 const EXTRA_BYTES: u64 = 1 << 26;
 
-/// The remaining budget for casts of constants; keeps time and memory proportional to the model, however the casts are chained.
+/// The remaining budget for casts of constants; keeps time and memory proportional to the model,
+/// however the casts are chained.
 #[derive(Debug)]
 pub struct Allowance<K> {
     /// The number of casts applied to each constant.
@@ -21,12 +23,16 @@ pub struct Allowance<K> {
 
 impl<K> Default for Allowance<K> {
     fn default() -> Allowance<K> {
-        Allowance { casts: HashMap::default(), extra_bytes: EXTRA_BYTES }
+        Allowance {
+            casts: HashMap::default(),
+            extra_bytes: EXTRA_BYTES,
+        }
     }
 }
 
 impl<K: Eq + Hash> Allowance<K> {
-    /// Whether one more cast may be applied to a constant of this current size; if so, the cast is counted.
+    /// Whether one more cast may be applied to a constant of this current size; if so, the cast is
+    /// counted.
     pub fn take(&mut self, constant: K, bytes: u64) -> bool {
         let casts = self.casts.entry(constant).or_default();
         if *casts < CASTS_OF_EACH {
@@ -36,7 +42,8 @@ impl<K: Eq + Hash> Allowance<K> {
         self.take_extra(bytes)
     }
 
-    /// Whether this many bytes may be computed beyond the casts of each constant; if so, they are counted.
+    /// Whether this many bytes may be computed beyond the casts of each constant; if so, they are
+    /// counted.
     pub fn take_extra(&mut self, bytes: u64) -> bool {
         let left = self.extra_bytes.checked_sub(bytes);
         self.extra_bytes = left.unwrap_or(self.extra_bytes);

@@ -19,11 +19,13 @@ use crate::elements::packed;
 use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{Piece, Recipe, raw};
 
-/// The maximum number of pending casts. Longer chains are materialized at this length, so that their cost is linear in their length.
+/// The maximum number of pending casts. Longer chains are materialized at this length, so that
+/// their cost is linear in their length.
 const LONGEST_SERIES: Threshold = Threshold::new("pending casts", 16);
 
-/// A tensor's type, shape and values, read from a message or computed from one. Numbers are moved and cast lazily, when the file is
-/// written: casts and data movement commute, so that all movement comes first.
+/// A tensor's type, shape and values, read from a message or computed from one. Numbers are moved
+/// and cast lazily, when the file is written: casts and data movement commute, so that all movement
+/// comes first.
 #[derive(Clone, Debug)]
 pub struct Content {
     dims: Vec<i64>,
@@ -31,7 +33,8 @@ pub struct Content {
     dtype: DType,
     /// The storage of the numbers.
     spread: SubByte,
-    /// The element of the stored numbers that each element is, before the casts; without it, each is the one at its own index.
+    /// The element of the stored numbers that each element is, before the casts; without it, each
+    /// is the one at its own index.
     map: Option<Arc<ElementMap>>,
     data: Data,
     /// Ends the computation of summaries and of casts from and to strings.
@@ -41,7 +44,8 @@ pub struct Content {
 /// The values of a [`Content`].
 #[derive(Clone, Debug)]
 pub enum Data {
-    /// Numbers in the layout of `raw_data`, or one byte per element with [`SubByte::Byte`], and their pending casts.
+    /// Numbers in the layout of `raw_data`, or one byte per element with [`SubByte::Byte`], and
+    /// their pending casts.
     Numbers(Stored, Vec<Cast>),
     /// One UTF-8 string per element.
     Strings(Vec<Bytes>),
@@ -67,20 +71,33 @@ impl Content {
     pub fn new(dtype: DType, dims: &[i64], data: Data) -> Content {
         let elements = element_count(dims).and_then(|elements| usize::try_from(elements).ok());
         let elements = elements.expect("the shape was validated");
-        Content { dims: dims.to_vec(), elements, dtype, spread: SubByte::Packed, map: None, data, cancel: None }
+        Content {
+            dims: dims.to_vec(),
+            elements,
+            dtype,
+            spread: SubByte::Packed,
+            map: None,
+            data,
+            cancel: None,
+        }
     }
 
-    /// Like [`Content::new`], for numbers stored one per byte if their type is narrower than a byte.
+    /// Like [`Content::new`], for numbers stored one per byte if their type is narrower than a
+    /// byte.
     ///
     /// # Panics
     /// See [`Content::new`].
     #[must_use]
     pub(crate) fn spread(dtype: DType, dims: &[i64], numbers: Bytes) -> Content {
-        Content { spread: SubByte::Byte, ..Content::new(dtype, dims, Data::Numbers(numbers.into(), Vec::new())) }
+        Content {
+            spread: SubByte::Byte,
+            ..Content::new(dtype, dims, Data::Numbers(numbers.into(), Vec::new()))
+        }
     }
 
-    /// The same values with a token that ends the computation of summaries, and of casts from and to strings. What they return is then
-    /// incomplete, and to be discarded: there may be fewer strings than elements.
+    /// The same values with a token that ends the computation of summaries, and of casts from and
+    /// to strings. What they return is then incomplete, and to be discarded: there may be fewer
+    /// strings than elements.
     #[must_use]
     pub(crate) fn with_cancel(mut self, cancel: &Cancel) -> Content {
         self.cancel = Some(cancel.clone());
@@ -127,13 +144,18 @@ impl Content {
     pub fn cast(&self, cast: Cast) -> Result<(Content, Summary), Failure> {
         let (mut spread, mut map) = (SubByte::Packed, None);
         let (data, summary) = match &self.data {
-            Data::Strings(strings) if cast.to() == DType::String => (Data::Strings(strings.clone()), Summary::default()),
+            Data::Strings(strings) if cast.to() == DType::String => {
+                (Data::Strings(strings.clone()), Summary::default())
+            }
             Data::Strings(strings) => {
                 let (raw, summary) = strings::parse(&cast, strings, || self.is_cancelled())?;
                 (Data::Numbers(raw.into(), Vec::new()), summary)
             }
             Data::Numbers(..) if cast.to() == DType::String => {
-                let (strings, summary) = strings::format(&cast, &self.numbers(), self.elements, || self.is_cancelled());
+                let (strings, summary) =
+                    strings::format(&cast, &self.numbers(), self.elements, || {
+                        self.is_cancelled()
+                    });
                 (Data::Strings(strings), summary)
             }
             Data::Numbers(source, casts) => {
@@ -143,19 +165,34 @@ impl Content {
                 let summary = if cast.is_always_defined() {
                     Summary::default()
                 } else {
-                    self.recipe(source, casts, SubByte::Packed).survey(&cast, || self.is_cancelled())
+                    self.recipe(source, casts, SubByte::Packed)
+                        .survey(&cast, || self.is_cancelled())
                 };
                 let data = if casts.len() >= LONGEST_SERIES.get() {
                     Data::Numbers(self.numbers().into(), vec![cast])
                 } else {
                     (spread, map) = (self.spread, self.map.clone());
-                    Data::Numbers(source.clone(), casts.iter().copied().chain([cast]).collect())
+                    Data::Numbers(
+                        source.clone(),
+                        casts.iter().copied().chain([cast]).collect(),
+                    )
                 };
                 (data, summary)
             }
         };
         let (dims, elements, cancel) = (self.dims.clone(), self.elements, self.cancel.clone());
-        Ok((Content { dims, elements, dtype: cast.to(), spread, map, data, cancel }, summary))
+        Ok((
+            Content {
+                dims,
+                elements,
+                dtype: cast.to(),
+                spread,
+                map,
+                data,
+                cancel,
+            },
+            summary,
+        ))
     }
 
     /// The same elements in another shape of as many.
@@ -164,43 +201,87 @@ impl Content {
     /// If the shape has another number of elements.
     #[must_use]
     pub(crate) fn reshaped(&self, dims: &[i64]) -> Content {
-        assert_eq!(element_count(dims), Some(self.elements as u64), "the shape was validated");
-        Content { dims: dims.to_vec(), ..self.clone() }
+        assert_eq!(
+            element_count(dims),
+            Some(self.elements as u64),
+            "the shape was validated"
+        );
+        Content {
+            dims: dims.to_vec(),
+            ..self.clone()
+        }
     }
 
-    /// Elements of this tensor, in the shape `dims`: those that `select` takes from all of them. A run of elements is not copied, others
-    /// are copied when the file is written.
+    /// Elements of this tensor, in the shape `dims`: those that `select` takes from all of them. A
+    /// run of elements is not copied, others are copied when the file is written.
     ///
     /// # Panics
     /// If the shape has another number of elements than the map.
     #[must_use]
-    pub(crate) fn moved(&self, dims: &[i64], select: impl FnOnce(&ElementMap) -> ElementMap) -> Content {
-        let shape: Vec<usize> = self.dims.iter().map(|&dim| usize::try_from(dim).unwrap_or(0)).collect();
+    pub(crate) fn moved(
+        &self,
+        dims: &[i64],
+        select: impl FnOnce(&ElementMap) -> ElementMap,
+    ) -> Content {
+        let shape: Vec<usize> = self
+            .dims
+            .iter()
+            .map(|&dim| usize::try_from(dim).unwrap_or(0))
+            .collect();
         if self.map.as_ref().is_some_and(|map| map.dims() != shape) {
             return self.clone().computed().moved(dims, select);
         }
-        let map = select(&self.map.as_ref().map_or_else(|| ElementMap::of(&shape), |map| (**map).clone()));
+        let map = select(
+            &self
+                .map
+                .as_ref()
+                .map_or_else(|| ElementMap::of(&shape), |map| (**map).clone()),
+        );
         let elements = map.elements();
-        assert_eq!(element_count(dims), Some(elements as u64), "the shape was validated");
-        let moved = Content { dims: dims.to_vec(), elements, ..self.clone() };
+        assert_eq!(
+            element_count(dims),
+            Some(elements as u64),
+            "the shape was validated"
+        );
+        let moved = Content {
+            dims: dims.to_vec(),
+            elements,
+            ..self.clone()
+        };
         match &self.data {
             Data::Strings(strings) => {
                 let mut moved_strings = Vec::with_capacity(elements);
-                map.visit(0, elements, |index| moved_strings.push(strings[index].clone()));
-                Content { data: Data::Strings(moved_strings), ..moved }
+                map.visit(0, elements, |index| {
+                    moved_strings.push(strings[index].clone())
+                });
+                Content {
+                    data: Data::Strings(moved_strings),
+                    ..moved
+                }
             }
             Data::Numbers(source, casts) => {
                 let stored = casts.first().map_or(self.dtype, Cast::from).bits();
                 let (spread, source) = match self.spread {
-                    SubByte::Packed if stored < 8 => (SubByte::Byte, unpacked(stored, &source.to_bytes(), self.elements)),
+                    SubByte::Packed if stored < 8 => (
+                        SubByte::Byte,
+                        unpacked(stored, &source.to_bytes(), self.elements),
+                    ),
                     spread => (spread, source.clone()),
                 };
                 let width = stored.max(8) / 8;
                 let (source, map) = match map.run() {
-                    Some(first) => (source.slice((first * width) as u64..((first + elements) * width) as u64), None),
+                    Some(first) => (
+                        source.slice((first * width) as u64..((first + elements) * width) as u64),
+                        None,
+                    ),
                     None => (source.to_bytes().into(), Some(Arc::new(map))),
                 };
-                Content { spread, map, data: Data::Numbers(source, casts.clone()), ..moved }
+                Content {
+                    spread,
+                    map,
+                    data: Data::Numbers(source, casts.clone()),
+                    ..moved
+                }
             }
         }
     }
@@ -209,11 +290,18 @@ impl Content {
     #[must_use]
     pub(crate) fn computed(self) -> Content {
         let data = match &self.data {
-            Data::Numbers(source, casts) if self.is_stored(casts, SubByte::Packed) => Data::Numbers(source.clone(), Vec::new()),
+            Data::Numbers(source, casts) if self.is_stored(casts, SubByte::Packed) => {
+                Data::Numbers(source.clone(), Vec::new())
+            }
             Data::Numbers(..) => Data::Numbers(self.numbers().into(), Vec::new()),
             Data::Strings(strings) => Data::Strings(strings.clone()),
         };
-        Content { spread: SubByte::Packed, map: None, data, ..self }
+        Content {
+            spread: SubByte::Packed,
+            map: None,
+            data,
+            ..self
+        }
     }
 
     /// The values.
@@ -251,21 +339,29 @@ impl Content {
         tensor
     }
 
-    /// A copy of a tensor with these numbers in place of its own; its name, documentation and metadata stay.
+    /// A copy of a tensor with these numbers in place of its own; its name, documentation and
+    /// metadata stay.
     #[must_use]
     pub(crate) fn replace_in(&self, tensor: &TensorProto) -> TensorProto {
         let mut replaced = without_values(tensor);
         replaced.data_type = Some(self.dtype.number());
         replaced.data_location = None;
-        replaced.rest_mut().extend(self.piece(SubByte::Packed).map(raw_data));
+        replaced
+            .rest_mut()
+            .extend(self.piece(SubByte::Packed).map(raw_data));
         replaced
     }
 
     /// Computes all numbers, packed.
     fn numbers(&self) -> Bytes {
         match &self.data {
-            Data::Numbers(source, casts) if self.is_stored(casts, SubByte::Packed) => source.to_bytes(),
-            Data::Numbers(source, casts) => (&self.recipe(source, casts, SubByte::Packed) as &dyn Recipe).compute().into(),
+            Data::Numbers(source, casts) if self.is_stored(casts, SubByte::Packed) => {
+                source.to_bytes()
+            }
+            Data::Numbers(source, casts) => (&self.recipe(source, casts, SubByte::Packed)
+                as &dyn Recipe)
+                .compute()
+                .into(),
             Data::Strings(_) => Bytes::new(),
         }
     }
@@ -278,7 +374,13 @@ impl Content {
     fn recipe(&self, source: &Stored, casts: &[Cast], target: SubByte) -> CastRecipe {
         let dtype = casts.first().map_or(self.dtype, Cast::from);
         let (bytes, map) = (source.clone(), self.map.clone());
-        let source = Source { bytes, dtype, spread: self.spread, map, elements: self.elements };
+        let source = Source {
+            bytes,
+            dtype,
+            spread: self.spread,
+            map,
+            elements: self.elements,
+        };
         CastRecipe::new(source, casts.to_vec(), target)
     }
 }

@@ -1,9 +1,10 @@
-//! Which element of a tensor each element of another one is, as for Transpose, Slice, Gather, Expand and Tile.
+//! Which element of a tensor each element of another one is, as for Transpose, Slice, Gather,
+//! Expand and Tile.
 
 use std::sync::Arc;
 
-/// Maps each element of a result to an element of its source: the element at some indices is the source's element at `first` plus the
-/// offsets of all axes at these indices.
+/// Maps each element of a result to an element of its source: the element at some indices is the
+/// source's element at `first` plus the offsets of all axes at these indices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElementMap {
     first: isize,
@@ -66,7 +67,10 @@ impl ElementMap {
     /// With the axes in another order: axis `i` of the result is axis `order[i]`.
     #[must_use]
     pub fn transposed(&self, order: &[usize]) -> ElementMap {
-        ElementMap { first: self.first, axes: order.iter().map(|&axis| self.axes[axis].clone()).collect() }
+        ElementMap {
+            first: self.first,
+            axes: order.iter().map(|&axis| self.axes[axis].clone()).collect(),
+        }
     }
 
     /// With `length` indices of an axis: `start`, `start + step`, …
@@ -76,11 +80,18 @@ impl ElementMap {
             Axis::Steps { step: old, .. } if length > 0 => {
                 let mut axes = self.axes.clone();
                 // The step of a single index may be of any size.
-                axes[axis] = Axis::Steps { length, step: if length > 1 { old * step } else { 0 } };
-                ElementMap { first: self.first + start as isize * old, axes }
+                axes[axis] = Axis::Steps {
+                    length,
+                    step: if length > 1 { old * step } else { 0 },
+                };
+                ElementMap {
+                    first: self.first + start as isize * old,
+                    axes,
+                }
             }
             _ => {
-                let indices = (0..length as isize).map(|index| (start as isize + index * step).cast_unsigned());
+                let indices = (0..length as isize)
+                    .map(|index| (start as isize + index * step).cast_unsigned());
                 self.taken(axis, &indices.collect::<Vec<usize>>())
             }
         }
@@ -90,8 +101,16 @@ impl ElementMap {
     #[must_use]
     pub fn taken(&self, axis: usize, indices: &[usize]) -> ElementMap {
         let mut axes = self.axes.clone();
-        axes[axis] = Axis::Table(indices.iter().map(|&index| self.axes[axis].offset(index)).collect());
-        ElementMap { first: self.first, axes }
+        axes[axis] = Axis::Table(
+            indices
+                .iter()
+                .map(|&index| self.axes[axis].offset(index))
+                .collect(),
+        );
+        ElementMap {
+            first: self.first,
+            axes,
+        }
     }
 
     /// With one more axis before another one, along which all elements are equal.
@@ -99,7 +118,10 @@ impl ElementMap {
     pub fn repeated(&self, before: usize, length: usize) -> ElementMap {
         let mut axes = self.axes.clone();
         axes.insert(before, Axis::Steps { length, step: 0 });
-        ElementMap { first: self.first, axes }
+        ElementMap {
+            first: self.first,
+            axes,
+        }
     }
 
     /// With an axis of length one repeated.
@@ -108,7 +130,10 @@ impl ElementMap {
         let mut axes = self.axes.clone();
         let offset = axes[axis].offset(0);
         axes[axis] = Axis::Steps { length, step: 0 };
-        ElementMap { first: self.first + offset, axes }
+        ElementMap {
+            first: self.first + offset,
+            axes,
+        }
     }
 
     /// The first element, if the result is a run of elements of the source.
@@ -124,11 +149,17 @@ impl ElementMap {
                 _ => return None,
             }
         }
-        let single: isize = self.axes.iter().filter(|axis| axis.length() == 1).map(|axis| axis.offset(0)).sum();
+        let single: isize = self
+            .axes
+            .iter()
+            .filter(|axis| axis.length() == 1)
+            .map(|axis| axis.offset(0))
+            .sum();
         Some((self.first + single).cast_unsigned())
     }
 
-    /// Calls `visit` with the indices in the source of `count` elements of the result from `start` on.
+    /// Calls `visit` with the indices in the source of `count` elements of the result from `start`
+    /// on.
     pub fn visit(&self, start: usize, count: usize, mut visit: impl FnMut(usize)) {
         if count == 0 {
             return;
@@ -143,7 +174,12 @@ impl ElementMap {
         }
         let (mut at, mut left) = (start % last.length(), count);
         loop {
-            let base = self.first + outer.iter().zip(&indices).map(|(axis, &index)| axis.offset(index)).sum::<isize>();
+            let base = self.first
+                + outer
+                    .iter()
+                    .zip(&indices)
+                    .map(|(axis, &index)| axis.offset(index))
+                    .sum::<isize>();
             let run = left.min(last.length() - at);
             (at..at + run).for_each(|index| visit((base + last.offset(index)).cast_unsigned()));
             (at, left) = (0, left - run);
@@ -160,7 +196,8 @@ impl ElementMap {
         }
     }
 
-    /// Fills `target` with the elements from `start` on; an element has `width` bytes: 1, 2, 4, 8 or 16.
+    /// Fills `target` with the elements from `start` on; an element has `width` bytes: 1, 2, 4, 8
+    /// or 16.
     pub fn copy(&self, width: usize, source: &[u8], start: usize, target: &mut [u8]) {
         match width {
             1 => self.copy_elements::<1>(source, start, target),

@@ -19,19 +19,30 @@ pub struct Reference {
     pub length: Option<u64>,
 }
 
-/// The keys of `external_data` that describe the location of the data; all other keys are preserved.
+/// The keys of `external_data` that describe the location of the data; all other keys are
+/// preserved.
 const KEYS: [&str; 5] = ["location", "offset", "length", "checksum", "basepath"];
 
 /// A copy of a tensor that refers to external data.
 #[must_use]
 pub fn moved_to_file(tensor: &TensorProto, reference: &Reference) -> TensorProto {
     let entry = |key: &str, value: String| {
-        StringStringEntryProto::from(raw::StringStringEntryProto { key: Some(key.to_owned()), value: Some(value) })
+        StringStringEntryProto::from(raw::StringStringEntryProto {
+            key: Some(key.to_owned()),
+            value: Some(value),
+        })
     };
     let mut moved = without_values(tensor);
-    let location = [entry("location", reference.location.clone()), entry("offset", reference.offset.to_string())];
-    let length = reference.length.map(|length| entry("length", length.to_string()));
-    moved.external_data.splice(0..0, location.into_iter().chain(length));
+    let location = [
+        entry("location", reference.location.clone()),
+        entry("offset", reference.offset.to_string()),
+    ];
+    let length = reference
+        .length
+        .map(|length| entry("length", length.to_string()));
+    moved
+        .external_data
+        .splice(0..0, location.into_iter().chain(length));
     moved.data_location = Some(DataLocation::External.into());
     moved
 }
@@ -49,8 +60,10 @@ pub fn moved_to_model(tensor: &TensorProto, numbers: Stored) -> TensorProto {
 #[must_use]
 pub fn without_values(tensor: &TensorProto) -> TensorProto {
     let mut bare = tensor.clone();
-    bare.rest_mut().retain(|field| field.tag != RAW_DATA && !typed::FIELDS.contains(&field.tag));
-    bare.external_data.retain(|entry| !KEYS.contains(&entry.key()));
+    bare.rest_mut()
+        .retain(|field| field.tag != RAW_DATA && !typed::FIELDS.contains(&field.tag));
+    bare.external_data
+        .retain(|entry| !KEYS.contains(&entry.key()));
     bare
 }
 
@@ -67,16 +80,25 @@ impl Reference {
     /// If `location` is missing, or `offset` or `length` is not a number.
     pub fn read(proto: &TensorProto) -> Result<Reference, BadTensor> {
         let text = |key: &str| {
-            let entry = proto.external_data.iter().rev().find(|entry| entry.key() == key);
+            let entry = proto
+                .external_data
+                .iter()
+                .rev()
+                .find(|entry| entry.key() == key);
             entry.map(|entry| entry.value().to_owned())
         };
         let number = |key: &str| {
-            let invalid = |digits: &str| BadTensor::External(format!("'{key}' is '{digits}', not a number of bytes"));
-            text(key).map(|digits| digits.trim().parse::<u64>().map_err(|_| invalid(&digits))).transpose()
+            let invalid = |digits: &str| {
+                BadTensor::External(format!("'{key}' is '{digits}', not a number of bytes"))
+            };
+            text(key)
+                .map(|digits| digits.trim().parse::<u64>().map_err(|_| invalid(&digits)))
+                .transpose()
         };
         let location = text("location").filter(|location| !location.is_empty());
         Ok(Reference {
-            location: location.ok_or_else(|| BadTensor::External("'location' is missing".to_owned()))?,
+            location: location
+                .ok_or_else(|| BadTensor::External("'location' is missing".to_owned()))?,
             offset: number("offset")?.unwrap_or(0),
             length: number("length")?,
         })
@@ -90,7 +112,9 @@ impl Reference {
         let file = folder.open(&self.location)?;
         let available = file.bytes.len();
         match self.offset.checked_add(needed) {
-            Some(end) if end <= available => Ok(Pieces::resolved(&file.bytes.slice(self.offset..end))),
+            Some(end) if end <= available => {
+                Ok(Pieces::resolved(&file.bytes.slice(self.offset..end)))
+            }
             _ => Err(BadTensor::External(format!(
                 "the tensor takes {needed} bytes from byte {} on, but the file '{}' has {available}",
                 self.offset, self.location

@@ -1,4 +1,5 @@
-//! The values of a tensor, in any storage that a `TensorProto` allows, and tensors computed from them.
+//! The values of a tensor, in any storage that a `TensorProto` allows, and tensors computed from
+//! them.
 
 mod allowance;
 mod bad_tensor;

@@ -13,12 +13,13 @@ use crate::elements::dtype::DType;
 use crate::elements::packed::{self, size};
 use crate::protobuf::Recipe;
 
-/// Elements per chunk that passes through all casts: a multiple of 8, so that chunks are byte-aligned in every packing, and small
-/// enough to keep intermediate results in the cache.
+/// Elements per chunk that passes through all casts: a multiple of 8, so that chunks are
+/// byte-aligned in every packing, and small enough to keep intermediate results in the cache.
 const BLOCK: Threshold = Threshold::new("block of a chain of casts", 8192).multiple_of(8);
 
 /// Elements per unit of work when a survey runs on several threads.
-const PART: Threshold = Threshold::new("part of a tensor's survey", 8 * BLOCK.usual()).multiple_of(8);
+const PART: Threshold =
+    Threshold::new("part of a tensor's survey", 8 * BLOCK.usual()).multiple_of(8);
 
 /// The minimum number of elements for which preparing the kernels of a cast pays off.
 const WORTH_A_CONVERTER: Threshold = Threshold::new("elements worth a converter", 512).or_zero();
@@ -39,7 +40,8 @@ pub(super) struct Source {
     pub bytes: Stored,
     pub dtype: DType,
     pub spread: SubByte,
-    /// The element that each element is; without it, each is the one at its own index. With it, the bytes are in memory.
+    /// The element that each element is; without it, each is the one at its own index. With it, the
+    /// bytes are in memory.
     pub map: Option<Arc<ElementMap>>,
     pub elements: usize,
 }
@@ -55,7 +57,9 @@ impl Source {
                 map.copy(width / 8, &self.bytes.to_bytes(), first, &mut moved);
                 moved.into()
             }
-            None => self.bytes.part(size(width, first) as u64..(size(width, first) + size(width, elements)) as u64),
+            None => self.bytes.part(
+                size(width, first) as u64..(size(width, first) + size(width, elements)) as u64,
+            ),
         };
         if !self.is_spread() {
             return stored;
@@ -91,7 +95,9 @@ impl Step {
         if elements < WORTH_A_CONVERTER.get() {
             self.cast.convert(source, elements, target);
         } else {
-            self.converter.get_or_init(|| Converter::new(self.cast)).convert(source, elements, target);
+            self.converter
+                .get_or_init(|| Converter::new(self.cast))
+                .convert(source, elements, target);
         }
     }
 }
@@ -99,24 +105,44 @@ impl Step {
 impl CastRecipe {
     /// The input type of the first cast is the type of the source.
     pub(super) fn new(source: Source, casts: Vec<Cast>, target: SubByte) -> CastRecipe {
-        let steps = casts.into_iter().map(|cast| Step { cast, converter: OnceLock::new() }).collect();
-        CastRecipe { source, steps, target }
+        let steps = casts
+            .into_iter()
+            .map(|cast| Step {
+                cast,
+                converter: OnceLock::new(),
+            })
+            .collect();
+        CastRecipe {
+            source,
+            steps,
+            target,
+        }
     }
 
-    /// Counts, on all cores, the values that `next` would leave undefined, as long as `is_cancelled` is false.
+    /// Counts, on all cores, the values that `next` would leave undefined, as long as
+    /// `is_cancelled` is false.
     pub(super) fn survey(&self, next: &Cast, is_cancelled: impl Fn() -> bool + Sync) -> Summary {
         let (all, of_part) = (self.source.elements, PART.get());
         let part = |index: usize| {
             let first = index * of_part;
-            if is_cancelled() { Summary::default() } else { self.survey_part(next, first, of_part.min(all - first)) }
+            if is_cancelled() {
+                Summary::default()
+            } else {
+                self.survey_part(next, first, of_part.min(all - first))
+            }
         };
-        parallel::map_and_join(all.div_ceil(of_part), part, |before, after| before.followed_by(0, after))
+        parallel::map_and_join(all.div_ceil(of_part), part, |before, after| {
+            before.followed_by(0, after)
+        })
     }
 
     /// Indices in the summary are relative to the start of the tensor.
     fn survey_part(&self, next: &Cast, first: usize, elements: usize) -> Summary {
         if self.steps.is_empty() {
-            return Summary::default().followed_by(first as u64, next.survey(&self.source.part(first, elements), elements));
+            return Summary::default().followed_by(
+                first as u64,
+                next.survey(&self.source.part(first, elements), elements),
+            );
         }
         let mut summary = Summary::default();
         let block = BLOCK.get();
@@ -147,12 +173,19 @@ impl CastRecipe {
 
     /// Bits per packed element.
     fn packed_bits(&self) -> usize {
-        self.steps.last().map_or(self.source.dtype, |last| last.cast.to()).bits()
+        self.steps
+            .last()
+            .map_or(self.source.dtype, |last| last.cast.to())
+            .bits()
     }
 
     /// Bits per stored element.
     fn bits(&self) -> usize {
-        if self.target == SubByte::Byte { self.packed_bits().max(8) } else { self.packed_bits() }
+        if self.target == SubByte::Byte {
+            self.packed_bits().max(8)
+        } else {
+            self.packed_bits()
+        }
     }
 }
 
@@ -168,10 +201,18 @@ impl Recipe for CastRecipe {
     fn fill_grains(&self, start: usize, out: &mut [u8]) {
         let (bits, packed_bits) = (self.bits(), self.packed_bits());
         let begin = packed::elements(bits, start);
-        let end = self.source.elements.min(packed::elements(bits, start + out.len()));
+        let end = self
+            .source
+            .elements
+            .min(packed::elements(bits, start + out.len()));
         let covered = size(bits, begin)..size(bits, end);
-        assert!(covered == (start..start + out.len()), "{start}..{} is not a part of whole elements", start + out.len());
-        // Chains are chunked to keep intermediate results in the cache; a single cast of packed elements has none.
+        assert!(
+            covered == (start..start + out.len()),
+            "{start}..{} is not a part of whole elements",
+            start + out.len()
+        );
+        // Chains are chunked to keep intermediate results in the cache; a single cast of packed
+        // elements has none.
         let has_steps = self.steps.len() != 1 || self.source.is_spread() || bits != packed_bits;
         let block = if has_steps { BLOCK.get() } else { end - begin };
         for first in (begin..end).step_by(block.max(1)) {

@@ -9,7 +9,8 @@ use crate::elements::cast::{BadLiteral, Cast, Summary, format_strings, parse_str
 /// The elements of a part: packed numbers of any width begin at a byte there.
 const PART: Threshold = Threshold::new("part of strings", 1 << 14).multiple_of(8);
 
-/// Numbers in the layout of `raw_data`. If the operation is cancelled, the result is to be discarded.
+/// Numbers in the layout of `raw_data`. If the operation is cancelled, the result is to be
+/// discarded.
 ///
 /// # Errors
 /// If a string is not a number or does not fit an integer type: the first of them.
@@ -20,13 +21,25 @@ pub(super) fn parse(
 ) -> Result<(Vec<u8>, Summary), BadLiteral> {
     let of_part = PART.get();
     let parts: Vec<&[Bytes]> = strings.chunks(of_part).collect();
-    let parsed = parallel::map(&parts, |part| if is_cancelled() { Ok(Default::default()) } else { parse_strings(cast, part) });
-    let length = cast.to().raw_bytes(strings.len() as u64).and_then(|bytes| usize::try_from(bytes).ok());
+    let parsed = parallel::map(&parts, |part| {
+        if is_cancelled() {
+            Ok(Default::default())
+        } else {
+            parse_strings(cast, part)
+        }
+    });
+    let length = cast
+        .to()
+        .raw_bytes(strings.len() as u64)
+        .and_then(|bytes| usize::try_from(bytes).ok());
     let length = length.expect("the target is numeric and has no more elements than memory");
     let (mut numbers, mut summary) = (Vec::with_capacity(length), Summary::default());
     for (index, part) in parsed.into_iter().enumerate() {
         let first = (index * of_part) as u64;
-        let (bytes, found) = part.map_err(|bad| BadLiteral { index: first + bad.index, ..bad })?;
+        let (bytes, found) = part.map_err(|bad| BadLiteral {
+            index: first + bad.index,
+            ..bad
+        })?;
         numbers.extend(bytes);
         summary = summary.followed_by(first, found);
     }
@@ -46,14 +59,23 @@ pub(super) fn format(
     let formatted = parallel::map(&parts, |&first| match is_cancelled() {
         true => Default::default(),
         false => {
-            let (strings, found) = format_strings(cast, &numbers[first / 8 * cast.from().bits()..], of_part.min(elements - first));
-            (strings.into_iter().map(Bytes::from).collect::<Vec<Bytes>>(), found)
+            let (strings, found) = format_strings(
+                cast,
+                &numbers[first / 8 * cast.from().bits()..],
+                of_part.min(elements - first),
+            );
+            (
+                strings.into_iter().map(Bytes::from).collect::<Vec<Bytes>>(),
+                found,
+            )
         }
     });
     let (mut strings, mut summary) = (Vec::with_capacity(elements), Summary::default());
     let mut formatted = parts.into_iter().zip(formatted);
     while !is_cancelled() {
-        let Some((first, (part, found))) = formatted.next() else { return (strings, summary) };
+        let Some((first, (part, found))) = formatted.next() else {
+            return (strings, summary);
+        };
         strings.extend(part);
         summary = summary.followed_by(first as u64, found);
     }
@@ -78,13 +100,26 @@ mod tests {
     #[test]
     fn parts_are_joined() {
         for dtype in [DType::Int4, DType::Int2, DType::Int8, DType::Float] {
-            let numbers: Vec<u8> = (0..dtype.raw_bytes(ELEMENTS as u64).unwrap()).map(|index| (index % 63) as u8).collect();
-            let (strings, summary) = format(&cast(dtype, DType::String), &numbers, ELEMENTS, || false);
+            let numbers: Vec<u8> = (0..dtype.raw_bytes(ELEMENTS as u64).unwrap())
+                .map(|index| (index % 63) as u8)
+                .collect();
+            let (strings, summary) =
+                format(&cast(dtype, DType::String), &numbers, ELEMENTS, || false);
             let (whole, expected) = format_strings(&cast(dtype, DType::String), &numbers, ELEMENTS);
             assert_eq!((strings.len(), summary), (ELEMENTS, expected), "{dtype}");
-            assert!(strings.iter().zip(&whole).all(|(part, whole)| part == whole.as_bytes()), "{dtype}");
+            assert!(
+                strings
+                    .iter()
+                    .zip(&whole)
+                    .all(|(part, whole)| part == whole.as_bytes()),
+                "{dtype}"
+            );
             let to = cast(DType::String, dtype);
-            assert_eq!(parse(&to, &strings, || false), parse_strings(&to, &strings), "{dtype}");
+            assert_eq!(
+                parse(&to, &strings, || false),
+                parse_strings(&to, &strings),
+                "{dtype}"
+            );
         }
     }
 
@@ -95,18 +130,33 @@ mod tests {
         strings[2 * PART.usual() + 1] = "2.5".into();
         let to = cast(DType::String, DType::Int32);
         let undefined = parse(&to, &strings, || false).unwrap().1.undefined;
-        assert_eq!((undefined.count, undefined.first), (2, Some(PART.usual() as u64 + 1)));
+        assert_eq!(
+            (undefined.count, undefined.first),
+            (2, Some(PART.usual() as u64 + 1))
+        );
         strings[2 * PART.usual() + 1] = "x".into();
         strings[PART.usual() + 2] = "y".into();
-        assert_eq!(parse(&to, &strings, || false).unwrap_err().index, PART.usual() as u64 + 2);
+        assert_eq!(
+            parse(&to, &strings, || false).unwrap_err().index,
+            PART.usual() as u64 + 2
+        );
     }
 
     #[test]
     fn cancelled_casts_look_at_no_element() {
         let strings = vec![Bytes::from("x"); ELEMENTS];
-        let (numbers, summary) = parse(&cast(DType::String, DType::Int4), &strings, || true).unwrap();
-        assert_eq!((numbers, summary), (vec![0; ELEMENTS.div_ceil(2)], Summary::default()));
-        let (strings, summary) = format(&cast(DType::Float, DType::String), &vec![0; 4 * ELEMENTS], ELEMENTS, || true);
+        let (numbers, summary) =
+            parse(&cast(DType::String, DType::Int4), &strings, || true).unwrap();
+        assert_eq!(
+            (numbers, summary),
+            (vec![0; ELEMENTS.div_ceil(2)], Summary::default())
+        );
+        let (strings, summary) = format(
+            &cast(DType::Float, DType::String),
+            &vec![0; 4 * ELEMENTS],
+            ELEMENTS,
+            || true,
+        );
         assert_eq!((strings, summary), (Vec::new(), Summary::default()));
     }
 }

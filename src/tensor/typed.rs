@@ -1,6 +1,8 @@
-//! `float_data`, `int32_data` and the other typed fields: converts protobuf numbers to the layout of `raw_data`.
+//! `float_data`, `int32_data` and the other typed fields: converts protobuf numbers to the layout
+//! of `raw_data`.
 //!
-//! The fields are kept in encoded form until they are read here: a list of numbers may be packed into one value or be several values.
+//! The fields are kept in encoded form until they are read here: a list of numbers may be packed
+//! into one value or be several values.
 
 use std::sync::Arc;
 
@@ -25,10 +27,14 @@ pub fn raw_data(numbers: Piece) -> Field {
         },
         Piece::Made(recipe) => Value::Made(recipe),
     };
-    Field { tag: RAW_DATA, value }
+    Field {
+        tag: RAW_DATA,
+        value,
+    }
 }
 
-/// The number and name of the field that stores values of this type, by the comments on the fields of `TensorProto`.
+/// The number and name of the field that stores values of this type, by the comments on the fields
+/// of `TensorProto`.
 pub(super) fn field(dtype: DType) -> (u32, &'static str) {
     match dtype {
         DType::Float | DType::Complex64 => (4, "float_data"),
@@ -40,7 +46,8 @@ pub(super) fn field(dtype: DType) -> (u32, &'static str) {
     }
 }
 
-/// The size of an entry of a field whose packed encoding is the layout of `raw_data`; `None` for fields of varints.
+/// The size of an entry of a field whose packed encoding is the layout of `raw_data`; `None` for
+/// fields of varints.
 fn fixed_size(dtype: DType) -> Option<usize> {
     match field(dtype).1 {
         "float_data" => Some(4),
@@ -52,7 +59,8 @@ fn fixed_size(dtype: DType) -> Option<usize> {
 /// The field numbers of all numeric typed fields.
 pub(super) const FIELDS: [u32; 5] = [4, 5, 7, 10, 11];
 
-/// The number of entries for this many elements: two 4-bit or four 2-bit elements share an entry, a complex number takes two.
+/// The number of entries for this many elements: two 4-bit or four 2-bit elements share an entry, a
+/// complex number takes two.
 pub(super) fn entries(dtype: DType, elements: u64) -> u64 {
     match dtype {
         DType::Complex64 | DType::Complex128 => elements * 2,
@@ -68,7 +76,14 @@ pub(super) fn read(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), Ba
     let mut fields = proto.rest().iter().filter(|field| field.tag == tag);
     match (fixed_size(dtype), fields.next(), fields.next()) {
         (_, None, _) => Ok((Bytes::new(), 0)),
-        (Some(size), Some(Field { value: Value::Len(packed), .. }), None) if packed.len().is_multiple_of(size) => {
+        (
+            Some(size),
+            Some(Field {
+                value: Value::Len(packed),
+                ..
+            }),
+            None,
+        ) if packed.len().is_multiple_of(size) => {
             Ok((packed.clone(), (packed.len() / size) as u64))
         }
         _ => read_numbers(proto, dtype),
@@ -83,7 +98,9 @@ fn read_numbers(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), BadTe
         match (&field.value, fixed_size(dtype)) {
             (Value::Fixed32(bits), Some(4)) => raw.bytes.extend(bits.to_le_bytes()),
             (Value::Fixed64(bits), Some(8)) => raw.bytes.extend(bits.to_le_bytes()),
-            (Value::Len(packed), Some(size)) if packed.len().is_multiple_of(size) => raw.bytes.extend_from_slice(packed),
+            (Value::Len(packed), Some(size)) if packed.len().is_multiple_of(size) => {
+                raw.bytes.extend_from_slice(packed)
+            }
             (Value::Varint(number), None) => raw.push(*number)?,
             (Value::Len(packed), None) => {
                 let mut packed = packed.clone();
@@ -99,8 +116,8 @@ fn read_numbers(proto: &TensorProto, dtype: DType) -> Result<(Bytes, u64), BadTe
 
 /// The range of entries that are valid for a type; `None` if every entry is valid.
 ///
-/// By onnx.proto, bit patterns in `int32_data` are unsigned; elements of 4 and 2 bits are packed into a byte, which is also unsigned
-/// but which some writers sign-extend.
+/// By onnx.proto, bit patterns in `int32_data` are unsigned; elements of 4 and 2 bits are packed
+/// into a byte, which is also unsigned but which some writers sign-extend.
 fn range(dtype: DType) -> Option<(i64, i64)> {
     match (dtype.class(), dtype.bits()) {
         (_, 64..) => None,
@@ -128,7 +145,14 @@ struct Raw {
 
 impl Raw {
     fn new(dtype: DType) -> Raw {
-        Raw { dtype, range: range(dtype), bytes: Vec::new(), numbers: 0, bits: 0, bit_count: 0 }
+        Raw {
+            dtype,
+            range: range(dtype),
+            bytes: Vec::new(),
+            numbers: 0,
+            bits: 0,
+            bit_count: 0,
+        }
     }
 
     /// Adds an entry of the field.
@@ -140,8 +164,19 @@ impl Raw {
             && !(least..=most).contains(&number.cast_signed())
         {
             let field = field(self.dtype).1;
-            let found = if field == "uint64_data" { number.into() } else { number.cast_signed().into() };
-            return Err(BadTensor::Range { field, index: self.numbers, found, dtype: self.dtype, least, most });
+            let found = if field == "uint64_data" {
+                number.into()
+            } else {
+                number.cast_signed().into()
+            };
+            return Err(BadTensor::Range {
+                field,
+                index: self.numbers,
+                found,
+                dtype: self.dtype,
+                least,
+                most,
+            });
         }
         self.numbers += 1;
         match (self.dtype.class(), self.dtype.bits()) {
@@ -155,7 +190,9 @@ impl Raw {
                     self.bit_count -= 8;
                 }
             }
-            (_, bits) => self.bytes.extend_from_slice(&number.to_le_bytes()[..bits.div_ceil(8)]),
+            (_, bits) => self
+                .bytes
+                .extend_from_slice(&number.to_le_bytes()[..bits.div_ceil(8)]),
         }
         Ok(())
     }
@@ -164,7 +201,8 @@ impl Raw {
         if self.bit_count > 0 {
             self.bytes.push(self.bits as u8);
         }
-        let numbers = fixed_size(self.dtype).map_or(self.numbers, |size| (self.bytes.len() / size) as u64);
+        let numbers =
+            fixed_size(self.dtype).map_or(self.numbers, |size| (self.bytes.len() / size) as u64);
         (self.bytes.into(), numbers)
     }
 }
@@ -179,7 +217,14 @@ mod tests {
     fn the_parts_of_a_complex_number_may_be_in_fields_of_their_own() {
         let parts = [1.0_f64, 2.0].map(f64::to_le_bytes);
         // dims, data_type, and double_data that is not packed.
-        let message = [&[0x08, 1, 0x10, 15][..], &[0x51], &parts[0], &[0x51], &parts[1]].concat();
+        let message = [
+            &[0x08, 1, 0x10, 15][..],
+            &[0x51],
+            &parts[0],
+            &[0x51],
+            &parts[1],
+        ]
+        .concat();
         let proto = TensorProto::decode(message.as_slice()).unwrap();
         let (bytes, entries) = read(&proto, DType::Complex128).unwrap();
         assert_eq!((&bytes[..], entries), (&parts.concat()[..], 2));

@@ -45,17 +45,26 @@ impl<'a> Tensor<'a> {
         let elements = element_count(&proto.dims)
             .filter(|&elements| dtype == DType::String || dtype.raw_bytes(elements).is_some())
             .ok_or_else(bad_dims)?;
-        let tensor = Tensor { proto, dtype, elements };
+        let tensor = Tensor {
+            proto,
+            dtype,
+            elements,
+        };
         if is_external(proto) {
             tensor.check_reference(&Reference::read(proto)?)?;
         } else if let Some(raw) = proto.undecoded(RAW_DATA).and_then(Value::length) {
             tensor.expect_length("raw_data", "bytes", raw as u64, tensor.raw_bytes())?;
         } else if dtype == DType::String {
-            tensor.expect_length("string_data", "strings", proto.string_data.len() as u64, elements)?;
+            tensor.expect_length(
+                "string_data",
+                "strings",
+                proto.string_data.len() as u64,
+                elements,
+            )?;
         }
         // After the lengths, so that an error is the same where addresses have 32 bits.
-        let is_addressable =
-            usize::try_from(elements).is_ok() && (dtype == DType::String || dtype.addressable_bytes(elements).is_some());
+        let is_addressable = usize::try_from(elements).is_ok()
+            && (dtype == DType::String || dtype.addressable_bytes(elements).is_some());
         is_addressable.then_some(tensor).ok_or_else(bad_dims)
     }
 
@@ -87,12 +96,18 @@ impl<'a> Tensor<'a> {
     #[must_use]
     pub fn stored_bytes(&self) -> u64 {
         match self.dtype {
-            DType::String => self.proto.string_data.iter().map(|string| string.len() as u64).sum(),
+            DType::String => self
+                .proto
+                .string_data
+                .iter()
+                .map(|string| string.len() as u64)
+                .sum(),
             _ => self.raw_bytes(),
         }
     }
 
-    /// The values; numbers in `raw_data`, or in packed `float_data` or `double_data`, are not copied.
+    /// The values; numbers in `raw_data`, or in packed `float_data` or `double_data`, are not
+    /// copied.
     ///
     /// # Errors
     /// If their number does not match the shape.
@@ -109,27 +124,37 @@ impl<'a> Tensor<'a> {
         let (raw, found) = typed::read(self.proto, self.dtype)?;
         let needed = typed::entries(self.dtype, self.elements);
         let field = typed::field(self.dtype).1;
-        self.expect_length(field, "entries", found, needed).map(|()| Values::Raw(raw))
+        self.expect_length(field, "entries", found, needed)
+            .map(|()| Values::Raw(raw))
     }
 
-    /// The tensor with its values, including external data. Values that are computed when a file is written are computed when they are read.
+    /// The tensor with its values, including external data. Values that are computed when a file is
+    /// written are computed when they are read.
     ///
     /// # Errors
     /// If their number does not match the shape, or the external data cannot be read.
     pub fn load(&self, folder: &DataFolder) -> Result<Content, BadTensor> {
         if let Some(Value::Made(recipe)) = self.proto.undecoded(RAW_DATA) {
-            let computed = Pieces::stored(&Layout::of_pieces(vec![Piece::Made(Arc::clone(recipe))]));
-            return Ok(Content::new(self.dtype, &self.proto.dims, Data::Numbers(computed, Vec::new())));
+            let computed =
+                Pieces::stored(&Layout::of_pieces(vec![Piece::Made(Arc::clone(recipe))]));
+            return Ok(Content::new(
+                self.dtype,
+                &self.proto.dims,
+                Data::Numbers(computed, Vec::new()),
+            ));
         }
         let data = match self.values()? {
             Values::Raw(raw) => Data::Numbers(raw.into(), Vec::new()),
             Values::Strings(strings) => Data::Strings(strings),
-            Values::External(reference) => Data::Numbers(reference.bytes(self.raw_bytes(), folder)?, Vec::new()),
+            Values::External(reference) => {
+                Data::Numbers(reference.bytes(self.raw_bytes(), folder)?, Vec::new())
+            }
         };
         Ok(Content::new(self.dtype, &self.proto.dims, data))
     }
 
-    /// The values as a contiguous piece of a file, if they are stored in the layout of `raw_data` or have pending casts.
+    /// The values as a contiguous piece of a file, if they are stored in the layout of `raw_data`
+    /// or have pending casts.
     #[must_use]
     pub fn piece(&self) -> Option<Piece> {
         match (self.proto.undecoded(RAW_DATA), self.dtype) {
@@ -146,18 +171,35 @@ impl<'a> Tensor<'a> {
 
     fn check_reference(&self, reference: &Reference) -> Result<(), BadTensor> {
         if self.dtype == DType::String {
-            return Err(BadTensor::External("strings cannot be stored as external data".to_owned()));
+            return Err(BadTensor::External(
+                "strings cannot be stored as external data".to_owned(),
+            ));
         }
         match reference.length {
-            Some(length) => self.expect_length("external_data 'length'", "bytes", length, self.raw_bytes()),
+            Some(length) => {
+                self.expect_length("external_data 'length'", "bytes", length, self.raw_bytes())
+            }
             None => Ok(()),
         }
     }
 
-    fn expect_length(&self, field: &'static str, unit: &'static str, found: u64, needed: u64) -> Result<(), BadTensor> {
+    fn expect_length(
+        &self,
+        field: &'static str,
+        unit: &'static str,
+        found: u64,
+        needed: u64,
+    ) -> Result<(), BadTensor> {
         if found == needed {
             return Ok(());
         }
-        Err(BadTensor::Length { field, found, needed, unit, dtype: self.dtype, dims: self.proto.dims.clone() })
+        Err(BadTensor::Length {
+            field,
+            found,
+            needed,
+            unit,
+            dtype: self.dtype,
+            dims: self.proto.dims.clone(),
+        })
     }
 }

@@ -15,11 +15,14 @@ use crate::protobuf::outline::{MODEL_PROTO, Message, NODE_PROTO};
 use crate::protobuf::schema::NodeProto;
 use crate::protobuf::{Kept, Known};
 
-/// The fields that passes may change. Nodes and declared types are compared one by one, and inputs of nodes by what is known of the values.
+/// The fields that passes may change. Nodes and declared types are compared one by one, and inputs
+/// of nodes by what is known of the values.
 pub(super) fn of_passes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
     match (message, field) {
-        ("GraphProto" | "FunctionProto", "node" | "value_info") | ("NodeProto", "input" | "output") => true,
-        // Before IR 4, initializers are listed as inputs. New ones, and inputs that are missing, are judged elsewhere.
+        ("GraphProto" | "FunctionProto", "node" | "value_info")
+        | ("NodeProto", "input" | "output") => true,
+        // Before IR 4, initializers are listed as inputs. New ones, and inputs that are missing,
+        // are judged elsewhere.
         ("GraphProto", "initializer" | "input") => matches!(kind, Some(Added | Removed)),
         _ => false,
     }
@@ -38,13 +41,19 @@ pub(super) fn of_conversion(message: &str, field: &str, kind: Option<DifferenceK
     }
 }
 
-/// The differences of the models except expected ones. Tensors are compared by value, wherever they are stored.
-pub(super) fn compare_models(original: &Model, written: &Model, is_expected: IsExpected) -> Vec<Fault> {
+/// The differences of the models except expected ones. Tensors are compared by value, wherever they
+/// are stored.
+pub(super) fn compare_models(
+    original: &Model,
+    written: &Model,
+    is_expected: IsExpected,
+) -> Vec<Fault> {
     let (models, protos) = ([original, written], [original.proto(), written.proto()]);
     if protos.iter().all(|proto| proto.source().is_some()) {
         return compare("", &MODEL_PROTO, models, protos, is_expected);
     }
-    // At least one of them has to be encoded: nodes one by one, so that they are not in memory twice.
+    // At least one of them has to be encoded: nodes one by one, so that they are not in memory
+    // twice.
     let [mut before, mut after] = protos.map(without_nodes);
     if let (Some(before), Some(after)) = (before.graph.as_mut(), after.graph.as_mut()) {
         for (before, after) in before.initializer.iter_mut().zip(&mut after.initializer) {
@@ -62,7 +71,12 @@ pub(super) fn compare_models(original: &Model, written: &Model, is_expected: IsE
 fn compare_all_nodes(models: [&Model; 2], is_expected: IsExpected) -> Vec<Fault> {
     let mut faults = Vec::new();
     let bodies = |model: &Model| -> Vec<ScopeId> {
-        let is_body = |scope: &ScopeId| matches!(model.scope_kind(*scope), ScopeKind::Main | ScopeKind::Function(_));
+        let is_body = |scope: &ScopeId| {
+            matches!(
+                model.scope_kind(*scope),
+                ScopeKind::Main | ScopeKind::Function(_)
+            )
+        };
         model.scopes().filter(is_body).collect()
     };
     for (left, right) in bodies(models[0]).into_iter().zip(bodies(models[1])) {
@@ -74,7 +88,13 @@ fn compare_all_nodes(models: [&Model; 2], is_expected: IsExpected) -> Vec<Fault>
         for (expected, found) in expected.zip(found) {
             let nodes = [models[0].node(expected), models[1].node(found)];
             if !are_same(nodes) {
-                faults.extend(compare(&models[0].node_path(expected), &NODE_PROTO, models, nodes, is_expected));
+                faults.extend(compare(
+                    &models[0].node_path(expected),
+                    &NODE_PROTO,
+                    models,
+                    nodes,
+                    is_expected,
+                ));
             }
         }
     }
@@ -92,21 +112,40 @@ pub(super) fn compare_nodes(
         return Vec::new();
     }
     let named = with_names_of(nodes[0], nodes[1]);
-    compare(&path(), &NODE_PROTO, [pairs.original, pairs.written], [nodes[0], named.as_ref().unwrap_or(nodes[1])], is_expected)
+    compare(
+        &path(),
+        &NODE_PROTO,
+        [pairs.original, pairs.written],
+        [nodes[0], named.as_ref().unwrap_or(nodes[1])],
+        is_expected,
+    )
 }
 
-/// A node whose device configurations name its inputs and outputs as those of its counterpart do, if the names of these changed.
+/// A node whose device configurations name its inputs and outputs as those of its counterpart do,
+/// if the names of these changed.
 pub(super) fn with_names_of(original: &NodeProto, written: &NodeProto) -> Option<NodeProto> {
     let is_renamed = written.input != original.input || written.output != original.output;
     if written.device_configurations.is_empty() || !is_renamed {
         return None;
     }
-    let operands = |node: &NodeProto| node.input.iter().chain(&node.output).cloned().collect::<Vec<String>>();
+    let operands = |node: &NodeProto| {
+        node.input
+            .iter()
+            .chain(&node.output)
+            .cloned()
+            .collect::<Vec<String>>()
+    };
     let (expected, found) = (operands(original), operands(written));
     let mut named = written.clone();
-    for (devices, before) in named.device_configurations.iter_mut().zip(&original.device_configurations) {
+    for (devices, before) in named
+        .device_configurations
+        .iter_mut()
+        .zip(&original.device_configurations)
+    {
         for (spec, before) in devices.sharding_spec.iter_mut().zip(&before.sharding_spec) {
-            let is_same = |(expected, found): (&String, &String)| expected == before.tensor_name() && found == spec.tensor_name();
+            let is_same = |(expected, found): (&String, &String)| {
+                expected == before.tensor_name() && found == spec.tensor_name()
+            };
             if expected.iter().zip(&found).any(is_same) {
                 spec.tensor_name = before.tensor_name.clone();
             } else if expected.iter().any(|name| name == before.tensor_name()) {
@@ -135,24 +174,48 @@ pub(super) fn compare<M: Known + Clone>(
     if are_same(messages) {
         return Vec::new();
     }
-    let bytes: [Bytes; 2] = messages.map(|kept| kept.source().unwrap_or_else(|| kept.encode_to_vec().into()));
+    let bytes: [Bytes; 2] =
+        messages.map(|kept| kept.source().unwrap_or_else(|| kept.encode_to_vec().into()));
     let side = |index: usize| {
         let model = models[index];
-        Side { message: &bytes[index], data: model.data(), cancel: &model.control().cancel }
+        Side {
+            message: &bytes[index],
+            data: model.data(),
+            cancel: &model.control().cancel,
+        }
     };
     let compared = compare_messages(path, message, [side(0), side(1)], is_expected);
     let is_fault = |difference: &&Difference| difference.kind != DifferenceKind::Stored;
-    let differences = compared.differences.iter().filter(is_fault).cloned().map(|difference| {
-        let what = match (difference.kind, difference.left, difference.right) {
-            (Removed, Some(left), _) => format!("was removed; it was {left}"),
-            (Added, _, Some(right)) => format!("was added: {right}"),
-            (Reordered, ..) => "was put in another order".to_owned(),
-            (_, left, right) => format!("is {}; must be {}", right.unwrap_or_default(), left.unwrap_or_default()),
-        };
-        Fault::at(difference.path, what)
-    });
+    let differences = compared
+        .differences
+        .iter()
+        .filter(is_fault)
+        .cloned()
+        .map(|difference| {
+            let what = match (difference.kind, difference.left, difference.right) {
+                (Removed, Some(left), _) => format!("was removed; it was {left}"),
+                (Added, _, Some(right)) => format!("was added: {right}"),
+                (Reordered, ..) => "was put in another order".to_owned(),
+                (_, left, right) => format!(
+                    "is {}; must be {}",
+                    right.unwrap_or_default(),
+                    left.unwrap_or_default()
+                ),
+            };
+            Fault::at(difference.path, what)
+        });
     // A tensor that cannot be read in the original either is not one of them.
-    let is_old = |place: &ModelPlace| compared.faults.iter().any(|(side, fault)| *side == 0 && fault.place == *place);
-    let unread = compared.faults.iter().filter(|(side, fault)| *side == 1 && !is_old(&fault.place));
-    differences.chain(unread.map(|(_, fault)| Fault::from(fault))).collect()
+    let is_old = |place: &ModelPlace| {
+        compared
+            .faults
+            .iter()
+            .any(|(side, fault)| *side == 0 && fault.place == *place)
+    };
+    let unread = compared
+        .faults
+        .iter()
+        .filter(|(side, fault)| *side == 1 && !is_old(&fault.place));
+    differences
+        .chain(unread.map(|(_, fault)| Fault::from(fault)))
+        .collect()
 }

@@ -9,28 +9,54 @@ use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Body, Model, Origin, Pin, ScopeId, ValueId};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 
-/// By scope of the written model: values that annotations or training bindings name, and that are missing.
+/// By scope of the written model: values that annotations or training bindings name, and that are
+/// missing.
 pub(super) fn missing(pairs: &Pairs) -> HashMap<ScopeId, Vec<Fault>> {
     let original = pairs.original;
     let mut pinned: HashMap<ScopeId, Vec<&str>> = HashMap::default();
-    for value in original.values().filter(|&value| matches!(original.pin(value), Some(Pin::Annotated | Pin::Trained))) {
-        pinned.entry(original.scope_of(value)).or_default().push(original.name(value));
+    for value in original
+        .values()
+        .filter(|&value| matches!(original.pin(value), Some(Pin::Annotated | Pin::Trained)))
+    {
+        pinned
+            .entry(original.scope_of(value))
+            .or_default()
+            .push(original.name(value));
     }
     let mut faults = HashMap::default();
     for (scope, counterpart) in pairs.scopes() {
-        let Some(names) = counterpart.and_then(|counterpart| pinned.get(&counterpart)) else { continue };
-        let missing = names.iter().filter(|name| pairs.written.defined(scope, name).is_none());
+        let Some(names) = counterpart.and_then(|counterpart| pinned.get(&counterpart)) else {
+            continue;
+        };
+        let missing = names
+            .iter()
+            .filter(|name| pairs.written.defined(scope, name).is_none());
         let path = pairs.written.scope_path(scope);
-        let fault = |name: &&str| Fault::at(format!("{path}/{name}"), "was removed, but an annotation or binding names it");
+        let fault = |name: &&str| {
+            Fault::at(
+                format!("{path}/{name}"),
+                "was removed, but an annotation or binding names it",
+            )
+        };
         faults.insert(scope, missing.map(fault).collect());
     }
     faults
 }
 
-/// New initializers that are not in the one form that they have, that nothing uses, or that are listed before those of the original.
-pub(super) fn added(made: &Made, pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
+/// New initializers that are not in the one form that they have, that nothing uses, or that are
+/// listed before those of the original.
+pub(super) fn added(
+    made: &Made,
+    pairs: &Pairs,
+    scope: ScopeId,
+    counterpart: ScopeId,
+) -> Vec<Fault> {
     let (written, original) = (pairs.written, pairs.original);
-    let (Body::Graph(graph), Body::Graph(before)) = (written.body(scope), original.body(counterpart)) else { return Vec::new() };
+    let (Body::Graph(graph), Body::Graph(before)) =
+        (written.body(scope), original.body(counterpart))
+    else {
+        return Vec::new();
+    };
     let path = written.scope_path(scope);
     let is_old = |name: &str| {
         let value = original.defined(counterpart, name);
@@ -41,38 +67,61 @@ pub(super) fn added(made: &Made, pairs: &Pairs, scope: ScopeId, counterpart: Sco
     for tensor in &graph.initializer {
         if is_old(tensor.name()) {
             if is_new_seen {
-                faults.push(Fault::at(format!("{path}/{}", tensor.name()), "was put behind new initializers"));
+                faults.push(Fault::at(
+                    format!("{path}/{}", tensor.name()),
+                    "was put behind new initializers",
+                ));
             }
             continue;
         }
         is_new_seen = true;
         faults.extend(made.initializer(scope, tensor));
-        if written.defined(scope, tensor.name()).is_none_or(|value| !is_used(written, value)) {
-            faults.push(Fault::at(format!("{path}/{}", tensor.name()), "was added, but nothing uses it"));
+        if written
+            .defined(scope, tensor.name())
+            .is_none_or(|value| !is_used(written, value))
+        {
+            faults.push(Fault::at(
+                format!("{path}/{}", tensor.name()),
+                "was added, but nothing uses it",
+            ));
         }
         new.insert(tensor.name(), tensor);
     }
     let known: HashSet<&str> = before.input.iter().map(|input| input.name()).collect();
     let listed: HashSet<&str> = graph.input.iter().map(|input| input.name()).collect();
     let inputs = before.input.iter().map(|input| input.name());
-    let unlisted = inputs.filter(|name| !listed.contains(name) && written.defined(scope, name).is_some());
+    let unlisted =
+        inputs.filter(|name| !listed.contains(name) && written.defined(scope, name).is_some());
     faults.extend(unlisted.map(|name| Fault::at(format!("{path}.input[{name}]"), "was removed")));
     let mut is_new_seen = false;
     for input in &graph.input {
         if known.contains(input.name()) {
             if is_new_seen {
-                faults.push(Fault::at(format!("{path}.input[{}]", input.name()), "was put behind new inputs"));
+                faults.push(Fault::at(
+                    format!("{path}.input[{}]", input.name()),
+                    "was put behind new inputs",
+                ));
             }
             continue;
         }
         is_new_seen = true;
         match new.remove(input.name()) {
-            Some(tensor) if written.ir_version() < OWN_INITIALIZERS => faults.extend(made.listed(scope, tensor, input)),
-            _ => faults.push(Fault::at(format!("{path}.input[{}]", input.name()), "was added")),
+            Some(tensor) if written.ir_version() < OWN_INITIALIZERS => {
+                faults.extend(made.listed(scope, tensor, input))
+            }
+            _ => faults.push(Fault::at(
+                format!("{path}.input[{}]", input.name()),
+                "was added",
+            )),
         }
     }
     if written.ir_version() < OWN_INITIALIZERS {
-        let unlisted = new.keys().map(|name| Fault::at(format!("{path}/{name}"), "is not an input, as this IR version requires"));
+        let unlisted = new.keys().map(|name| {
+            Fault::at(
+                format!("{path}/{name}"),
+                "is not an input, as this IR version requires",
+            )
+        });
         faults.extend(unlisted);
     }
     faults
@@ -80,5 +129,7 @@ pub(super) fn added(made: &Made, pairs: &Pairs, scope: ScopeId, counterpart: Sco
 
 /// Whether anything uses a value.
 pub(super) fn is_used(model: &Model, value: ValueId) -> bool {
-    model.uses(value).next().is_some() || !model.output_of(value).is_empty() || model.pin(value).is_some()
+    model.uses(value).next().is_some()
+        || !model.output_of(value).is_empty()
+        || model.pin(value).is_some()
 }

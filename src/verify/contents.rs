@@ -14,7 +14,8 @@ use crate::passes::Options;
 use crate::tensor::Tensor;
 
 /// The bytes up to which a constant is read again where it is used.
-const SMALL: Threshold = Threshold::new("bytes of constants that are read again", 1 << 10).or_zero();
+const SMALL: Threshold =
+    Threshold::new("bytes of constants that are read again", 1 << 10).or_zero();
 
 /// The values of terms that are constant, or why a term has none.
 pub(super) struct Contents<'m> {
@@ -33,7 +34,11 @@ pub(super) enum Unequal {
 
 impl<'m> Contents<'m> {
     pub fn new(terms: &'m Terms<'m>, options: Options) -> Contents<'m> {
-        Contents { options, known: HashMap::default(), terms }
+        Contents {
+            options,
+            known: HashMap::default(),
+            terms,
+        }
     }
 
     /// The values of a term.
@@ -47,7 +52,8 @@ impl<'m> Contents<'m> {
                 stack.pop();
                 continue;
             }
-            let is_needed = |id: &TermId| !self.known.contains_key(id) && self.small_constant(*id).is_none();
+            let is_needed =
+                |id: &TermId| !self.known.contains_key(id) && self.small_constant(*id).is_none();
             let needed: Vec<TermId> = self.needs(next).into_iter().filter(is_needed).collect();
             if needed.is_empty() {
                 let value = self.compute(next);
@@ -61,13 +67,18 @@ impl<'m> Contents<'m> {
 
     /// The values of a value of the original.
     pub fn of_original(&mut self, value: ValueId) -> Result<Value, String> {
-        let id = self.terms.of(Side::Original, value).ok_or("it is not defined")?;
+        let id = self
+            .terms
+            .of(Side::Original, value)
+            .ok_or("it is not defined")?;
         self.of(id)
     }
 
     /// The values of a constant that is read faster than remembered.
     fn small_constant(&self, id: TermId) -> Option<Value> {
-        let Term::Constant(side, value) = *self.terms.term(id) else { return None };
+        let Term::Constant(side, value) = *self.terms.term(id) else {
+            return None;
+        };
         let model = self.terms.model(side);
         let tensor = model.initializer(value)?;
         if Tensor::read(tensor).ok()?.stored_bytes() > SMALL.get() as u64 {
@@ -80,7 +91,9 @@ impl<'m> Contents<'m> {
     fn known(&self, id: TermId) -> Result<Value, String> {
         match self.known.get(&id) {
             Some(value) => value.clone(),
-            None => self.small_constant(id).ok_or_else(|| "it is not known".to_owned()),
+            None => self
+                .small_constant(id)
+                .ok_or_else(|| "it is not known".to_owned()),
         }
     }
 
@@ -91,9 +104,15 @@ impl<'m> Contents<'m> {
             Term::Move(moved) => moved.inputs.iter().flatten().copied().collect(),
             Term::Original(value) => {
                 let original = self.terms.pairs.original;
-                let node = original.producer(*value).filter(|&node| operator(original, node).is_some());
+                let node = original
+                    .producer(*value)
+                    .filter(|&node| operator(original, node).is_some());
                 let inputs = node.map_or_else(Vec::new, |node| self.inputs(node));
-                inputs.into_iter().flatten().filter(|&input| input != id).collect()
+                inputs
+                    .into_iter()
+                    .flatten()
+                    .filter(|&input| input != id)
+                    .collect()
             }
             Term::Constant(..) | Term::New(_) => Vec::new(),
         }
@@ -117,13 +136,17 @@ impl<'m> Contents<'m> {
             Term::Move(moved) => {
                 let (side, node) = self.terms.node(id).ok_or("no node computes it")?;
                 let node = self.node(side, node, &moved.inputs)?;
-                // Casts of the node's inputs may have become casts of the term: it may not support the type.
+                // Casts of the node's inputs may have become casts of the term: it may not support
+                // the type.
                 nth(results(&node)?, moved.output)
             }
             Term::Original(value) => {
                 let original = self.terms.pairs.original;
                 let id = original.producer(*value).ok_or("it depends on inputs")?;
-                let output = original.outputs(id).find(|(_, other)| other == value).map_or(0, |(index, _)| index);
+                let output = original
+                    .outputs(id)
+                    .find(|(_, other)| other == value)
+                    .map_or(0, |(index, _)| index);
                 let node = self.node(Side::Original, id, &self.inputs(id))?;
                 node.expect_types()?;
                 nth(results(&node)?, output)
@@ -143,21 +166,45 @@ impl<'m> Contents<'m> {
         let (schema, needs) = operator(model, id).ok_or("it depends on inputs")?;
         let value = |input: &Option<TermId>| input.map(|input| self.known(input)).transpose();
         let (inputs, first) = match needs {
-            Needs::Values => (inputs.iter().map(value).collect::<Result<Vec<_>, String>>()?, None),
+            Needs::Values => (
+                inputs
+                    .iter()
+                    .map(value)
+                    .collect::<Result<Vec<_>, String>>()?,
+                None,
+            ),
             Needs::Shape => match inputs.first().map(value) {
                 Some(Ok(first)) => (vec![first], None),
                 _ => (Vec::new(), Some(self.first_input(side, id)?)),
             },
         };
-        Ok(Node { model, id, schema, inputs, first, contested: self.options.contested })
+        Ok(Node {
+            model,
+            id,
+            schema,
+            inputs,
+            first,
+            contested: self.options.contested,
+        })
     }
 
-    /// The inferred type and shape of the first input of a node. Constants that were computed may show the shape in the written model
-    /// first; they are compared where they are used.
+    /// The inferred type and shape of the first input of a node. Constants that were computed may
+    /// show the shape in the written model first; they are compared where they are used.
     fn first_input(&self, side: Side, node: NodeId) -> Result<FirstInput, String> {
-        let value = self.terms.model(side).input(node, 0).ok_or("its input is missing")?;
-        let in_written = self.terms.pairs.in_written(value).filter(|_| side == Side::Original);
-        let places = [Some((side, value)), in_written.map(|value| (Side::Written, value))];
+        let value = self
+            .terms
+            .model(side)
+            .input(node, 0)
+            .ok_or("its input is missing")?;
+        let in_written = self
+            .terms
+            .pairs
+            .in_written(value)
+            .filter(|_| side == Side::Original);
+        let places = [
+            Some((side, value)),
+            in_written.map(|value| (Side::Written, value)),
+        ];
         for (side, value) in places.into_iter().flatten() {
             let known = self.terms.inferred(side).of(value);
             if let Some(dims) = known.static_shape() {
@@ -169,7 +216,9 @@ impl<'m> Contents<'m> {
 
     /// The cast of a term, applied to some values, by the rules of a node that makes it.
     pub fn cast(&self, id: TermId, source: Value) -> Result<Value, String> {
-        let Term::Cast { effect, .. } = self.terms.term(id) else { return Err("it is not a cast".to_owned()) };
+        let Term::Cast { effect, .. } = self.terms.term(id) else {
+            return Err("it is not a cast".to_owned());
+        };
         let (side, node) = self.terms.node(id).ok_or("no node computes it")?;
         let opset = match self.terms.model(side).opset(node.scope, "") {
             Some(opset @ 1..=LATEST_OPSET) => opset as u32,
@@ -182,7 +231,11 @@ impl<'m> Contents<'m> {
             contested: self.options.contested.unwrap_or(Contested::Text),
         };
         let cast = Cast::new(source.dtype(), effect.to, rules).map_err(|why| why.to_string())?;
-        let allowed = Allowed { undefined: self.options.undefined, contested: self.options.contested.is_some(), ..Allowed::ALL };
+        let allowed = Allowed {
+            undefined: self.options.undefined,
+            contested: self.options.contested.is_some(),
+            ..Allowed::ALL
+        };
         source.cast(cast, allowed)
     }
 }
@@ -199,7 +252,10 @@ fn operator(model: &Model, node: NodeId) -> Option<(&'static Schema, Needs)> {
 }
 
 fn nth(results: Vec<Value>, output: u32) -> Result<Value, String> {
-    results.into_iter().nth(output as usize).ok_or_else(|| "its node has no such output".to_owned())
+    results
+        .into_iter()
+        .nth(output as usize)
+        .ok_or_else(|| "its node has no such output".to_owned())
 }
 
 /// Values in a type that has all of them, or low bits of integers.
@@ -222,7 +278,11 @@ fn quieted(value: &Value) -> Result<Value, String> {
 pub(super) fn same(expected: &Value, found: &Value) -> Result<u64, Unequal> {
     if (expected.dtype(), expected.dims()) != (found.dtype(), found.dims()) {
         let shown = |value: &Value| format!("{}{:?}", value.dtype(), value.dims());
-        return Err(Unequal::Differ(format!("is {}; must be {}", shown(found), shown(expected))));
+        return Err(Unequal::Differ(format!(
+            "is {}; must be {}",
+            shown(found),
+            shown(expected)
+        )));
     }
     let mut difference = first_difference(expected, found);
     if matches!(difference, Some(Difference::At(_))) {
@@ -231,7 +291,11 @@ pub(super) fn same(expected: &Value, found: &Value) -> Result<u64, Unequal> {
     }
     match difference {
         None => Ok(found.elements() as u64),
-        Some(Difference::At(index)) => Err(Unequal::Differ(format!("has another value at element {index}"))),
-        Some(Difference::Undefined(index, why)) => Err(Unequal::Undefined(format!("ONNX does not define element {index}: {why}"))),
+        Some(Difference::At(index)) => Err(Unequal::Differ(format!(
+            "has another value at element {index}"
+        ))),
+        Some(Difference::Undefined(index, why)) => Err(Unequal::Undefined(format!(
+            "ONNX does not define element {index}: {why}"
+        ))),
     }
 }

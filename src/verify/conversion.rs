@@ -12,17 +12,33 @@ use crate::graph::{Model, NodeId};
 use crate::ops::inference::{Deferred, Inferred, Known};
 use crate::passes::Options as PassOptions;
 
-pub(super) fn verify(original: Model, written: &Model, options: &Options) -> (Verified, Vec<Fault>) {
-    let verified = Verified { nodes: written.topological_order().len(), ..Verified::default() };
+pub(super) fn verify(
+    original: Model,
+    written: &Model,
+    options: &Options,
+) -> (Verified, Vec<Fault>) {
+    let verified = Verified {
+        nodes: written.topological_order().len(),
+        ..Verified::default()
+    };
     match faults(original, written, options) {
         Ok(faults) => (verified, faults),
-        Err(error) => (verified, vec![Fault::at("graph", format!("the original cannot be converted again: {error}"))]),
+        Err(error) => (
+            verified,
+            vec![Fault::at(
+                "graph",
+                format!("the original cannot be converted again: {error}"),
+            )],
+        ),
     }
 }
 
 fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fault>, NotConverted> {
     let original = convert::read(original, options)?;
-    let (before, after) = (Deferred::with(options.contested), Deferred::with(options.contested));
+    let (before, after) = (
+        Deferred::with(options.contested),
+        Deferred::with(options.contested),
+    );
     let infer_both = || {
         before.of(&original);
         after.of(written);
@@ -39,7 +55,11 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
     match convert::expect_valid(written, &after) {
         Ok(()) => {}
         Err(NotConverted::Blocked { blockers, .. }) => {
-            faults.extend(blockers.into_iter().map(|blocker| Fault::at(blocker.node, blocker.reason)));
+            faults.extend(
+                blockers
+                    .into_iter()
+                    .map(|blocker| Fault::at(blocker.node, blocker.reason)),
+            );
         }
         Err(invalid) => faults.push(Fault::at("graph", invalid.to_string())),
     }
@@ -49,7 +69,12 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
     drop(before);
     let report = again.report();
     let expanded = report.expansions.iter().map(|expanded| &*expanded.node);
-    let changed: HashSet<&str> = report.changes.iter().map(|change| &*change.node).chain(expanded).collect();
+    let changed: HashSet<&str> = report
+        .changes
+        .iter()
+        .map(|change| &*change.node)
+        .chain(expanded)
+        .collect();
     for [node, counterpart] in differing {
         let path = original.node_path(counterpart);
         if !changed.contains(path.as_str()) {
@@ -68,27 +93,45 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
 /// Whether passes kept the results of a model, the first one.
 fn passes_kept(before: &Model, after: &Model) -> Result<(), String> {
     let (_, faults) = rewrite::verify(before, after, &PassOptions::default(), false);
-    if faults.is_empty() { Ok(()) } else { Err(NotVerified { faults }.to_string()) }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(NotVerified { faults }.to_string())
+    }
 }
 
 /// The nodes that do not have the bytes of their counterparts, and these.
 fn differing(pairs: &Pairs) -> Vec<[NodeId; 2]> {
     let (original, written) = (pairs.original, pairs.written);
-    let nodes = pairs.scopes().filter(|(_, counterpart)| counterpart.is_some()).flat_map(|(scope, _)| written.nodes(scope));
+    let nodes = pairs
+        .scopes()
+        .filter(|(_, counterpart)| counterpart.is_some())
+        .flat_map(|(scope, _)| written.nodes(scope));
     let with_counterparts = nodes.filter_map(|node| Some([node, pairs.node(node)?]));
-    with_counterparts.filter(|&[node, same]| !are_same([original.node(same), written.node(node)])).collect()
+    with_counterparts
+        .filter(|&[node, same]| !are_same([original.node(same), written.node(node)]))
+        .collect()
 }
 
 /// Values whose types or shapes, inferred from the operators of both opsets, contradict each other.
 fn types(pairs: &Pairs, [original, written]: [&Inferred; 2]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for value in pairs.written.values() {
-        let Some(counterpart) = pairs.value(value) else { continue };
+        let Some(counterpart) = pairs.value(value) else {
+            continue;
+        };
         let (found, expected) = (written.of(value), original.of(counterpart));
         if found.contradicts(expected) {
-            let path = format!("{}/{}", pairs.written.scope_path(pairs.written.scope_of(value)), pairs.written.name(value));
+            let path = format!(
+                "{}/{}",
+                pairs.written.scope_path(pairs.written.scope_of(value)),
+                pairs.written.name(value)
+            );
             let shown = |known: &Known| format!("{:?} {:?}", known.dtype(), known.shape);
-            faults.push(Fault::at(path, format!("is {}; was {}", shown(found), shown(expected))));
+            faults.push(Fault::at(
+                path,
+                format!("is {}; was {}", shown(found), shown(expected)),
+            ));
         }
     }
     faults
@@ -102,11 +145,18 @@ mod tests {
     #[test]
     fn passes_that_changed_a_constant_of_an_expansion_did_not_keep_its_results() {
         let model = |nodes: &str| {
-            let text = format!(r#"<ir_version: 10, opset_import: ["": 21]> e (int64 x) => (int64 y) {{ {nodes} }}"#);
+            let text = format!(
+                r#"<ir_version: 10, opset_import: ["": 21]> e (int64 x) => (int64 y) {{ {nodes} }}"#
+            );
             Model::new(onnx_text::parse(&text).unwrap()).unwrap()
         };
-        let before = model("one = Constant <value = int64 {1}> () two = Add (one, one) y = Add (x, two)");
-        let after = |number: i64| model(&format!("two = Constant <value = int64 {{{number}}}> () y = Add (x, two)"));
+        let before =
+            model("one = Constant <value = int64 {1}> () two = Add (one, one) y = Add (x, two)");
+        let after = |number: i64| {
+            model(&format!(
+                "two = Constant <value = int64 {{{number}}}> () y = Add (x, two)"
+            ))
+        };
         assert_eq!(passes_kept(&before, &after(2)), Ok(()));
         let fault = passes_kept(&before, &after(3)).unwrap_err();
         assert!(fault.contains("graph/two"), "{fault}");
@@ -116,11 +166,19 @@ mod tests {
     fn a_conversion_is_refused_if_passes_did_not_keep_the_results_of_an_expansion() {
         let text = r#"<ir_version: 10, opset_import: ["": 18]> g (int8[2] x) => (int8[2] y) { y = BitwiseNot (x) }"#;
         let model = Model::new(onnx_text::parse(text).unwrap()).unwrap();
-        let planned = |check| convert::plan_valid(&model, &Deferred::default(), &Options::to(17), Some(check));
+        let planned = |check| {
+            convert::plan_valid(&model, &Deferred::default(), &Options::to(17), Some(check))
+        };
         assert!(planned(passes_kept).is_ok());
-        let Err(NotConverted::Blocked { blockers, .. }) = planned(|_, _| Err("they differ".to_owned())) else {
+        let Err(NotConverted::Blocked { blockers, .. }) =
+            planned(|_, _| Err("they differ".to_owned()))
+        else {
             panic!("converted")
         };
-        assert!(blockers[0].reason.contains("they differ"), "{}", blockers[0]);
+        assert!(
+            blockers[0].reason.contains("they differ"),
+            "{}",
+            blockers[0]
+        );
     }
 }

@@ -19,24 +19,36 @@ use crate::passes::Options;
 pub(super) struct Equality<'m, 'p> {
     terms: &'m Terms<'m>,
     contents: Contents<'m>,
-    /// If lossy passes were run, the same without law 4: exact passes may have folded casts of constants before.
+    /// If lossy passes were run, the same without law 4: exact passes may have folded casts of
+    /// constants before.
     exact: Option<Box<Equality<'m, 'p>>>,
     made: &'m Made<'p>,
     /// Terms whose values were compared: the number of elements, or what differs.
     compared: HashMap<(WithCasts, WithCasts), Result<u64, String>>,
-    /// Terms that were shown to be equal, so that a chain of casts is followed once, not once for each of its values.
+    /// Terms that were shown to be equal, so that a chain of casts is followed once, not once for
+    /// each of its values.
     equal: HashSet<(TermId, TermId)>,
 }
 
 impl<'m, 'p> Equality<'m, 'p> {
     pub fn new(terms: &'m Terms<'m>, made: &'m Made<'p>, options: Options) -> Equality<'m, 'p> {
         let contents = Contents::new(terms, options);
-        Equality { terms, contents, exact: None, made, compared: HashMap::default(), equal: HashSet::default() }
+        Equality {
+            terms,
+            contents,
+            exact: None,
+            made,
+            compared: HashMap::default(),
+            equal: HashSet::default(),
+        }
     }
 
     /// The same, which also takes values for equal that are equal by other terms.
     pub fn or(self, exact: Option<Equality<'m, 'p>>) -> Equality<'m, 'p> {
-        Equality { exact: exact.map(Box::new), ..self }
+        Equality {
+            exact: exact.map(Box::new),
+            ..self
+        }
     }
 
     /// Adds the constants whose values were compared, and their elements.
@@ -60,9 +72,16 @@ impl Equality<'_, '_> {
             return Vec::new();
         }
         let is_known = self.terms.is_known(node);
-        let is_same = |counterpart: &NodeId| original.node(*counterpart).op_type == written.node(node).op_type;
-        let Some(counterpart) = counterpart.filter(|counterpart| !is_known || is_same(counterpart)) else {
-            return if is_known { self.made.node(node) } else { vec![Fault::at(path(), "the original has no such node")] };
+        let is_same = |counterpart: &NodeId| {
+            original.node(*counterpart).op_type == written.node(node).op_type
+        };
+        let Some(counterpart) = counterpart.filter(|counterpart| !is_known || is_same(counterpart))
+        else {
+            return if is_known {
+                self.made.node(node)
+            } else {
+                vec![Fault::at(path(), "the original has no such node")]
+            };
         };
         let protos = [original.node(counterpart), written.node(node)];
         let mut faults = compare_nodes(pairs, path, protos, of_passes);
@@ -70,10 +89,23 @@ impl Equality<'_, '_> {
             faults.clear();
         }
         if protos[0].input.len() != protos[1].input.len() {
-            faults.push(Fault::at(path(), format!("has {} inputs; must have {}", protos[1].input.len(), protos[0].input.len())));
+            faults.push(Fault::at(
+                path(),
+                format!(
+                    "has {} inputs; must have {}",
+                    protos[1].input.len(),
+                    protos[0].input.len()
+                ),
+            ));
         }
-        // Values of the same name are compared, too; a cast that moved has a result of another name.
-        if is_known && !protos[1].output.iter().any(|name| protos[0].output.contains(name)) {
+        // Values of the same name are compared, too; a cast that moved has a result of another
+        // name.
+        if is_known
+            && !protos[1]
+                .output
+                .iter()
+                .any(|name| protos[0].output.contains(name))
+        {
             return faults;
         }
         faults.extend(self.renamed_results(counterpart, node));
@@ -81,7 +113,10 @@ impl Equality<'_, '_> {
             return faults;
         }
         for index in 0..protos[0].input.len().max(protos[1].input.len()) as u32 {
-            let values = (original.input(counterpart, index), written.input(node, index));
+            let values = (
+                original.input(counterpart, index),
+                written.input(node, index),
+            );
             if let Err(what) = self.values(values) {
                 faults.push(Fault::at(path(), format!("input {index}: {what}")));
             }
@@ -101,7 +136,10 @@ impl Equality<'_, '_> {
             match (before.next(), after.next()) {
                 (None, None) => return true,
                 (Some((index, left)), Some((same, right))) if index == same => {
-                    let (left, right) = (self.terms.of(Side::Original, left), self.terms.of(Side::Written, right));
+                    let (left, right) = (
+                        self.terms.of(Side::Original, left),
+                        self.terms.of(Side::Written, right),
+                    );
                     if left.is_none() || left != right {
                         return false;
                     }
@@ -111,29 +149,37 @@ impl Equality<'_, '_> {
         }
     }
 
-    /// Whether a cast or data movement is one of the original whose result got the name of an equal value.
+    /// Whether a cast or data movement is one of the original whose result got the name of an equal
+    /// value.
     fn is_renamed(&mut self, node: NodeId) -> bool {
         let (made, terms) = (self.made, self.terms);
         let of = |side, value: Option<ValueId>| value.and_then(|value| terms.of(side, value));
         let found = of(Side::Written, terms.pairs.written.output(node, 0));
         made.renamed(node).iter().any(|&renamed| {
             let expected = of(Side::Original, terms.pairs.original.output(renamed, 0));
-            expected.zip(found).is_some_and(|(left, right)| self.equal(left, right).is_ok())
+            expected
+                .zip(found)
+                .is_some_and(|(left, right)| self.equal(left, right).is_ok())
         })
     }
 
-    /// Values that differ from those of the same name, also where nothing uses them, and new ones that nothing uses. Where casts moved, a
-    /// value may have the type before or after a cast.
+    /// Values that differ from those of the same name, also where nothing uses them, and new ones
+    /// that nothing uses. Where casts moved, a value may have the type before or after a cast.
     pub fn named(&mut self) -> Vec<Fault> {
         let (terms, pairs) = (self.terms, self.terms.pairs);
         let mut faults = Vec::new();
         for value in pairs.written.values() {
-            let is_made = matches!(pairs.written.origin(value), Origin::Node { .. } | Origin::Initializer { .. });
+            let is_made = matches!(
+                pairs.written.origin(value),
+                Origin::Node { .. } | Origin::Initializer { .. }
+            );
             if !is_made || pairs.written.name(value).is_empty() {
                 continue;
             }
             let found = match (pairs.value(value), terms.of(Side::Written, value)) {
-                (None, _) if !constants::is_used(pairs.written, value) => Err("was added, but nothing uses it".to_owned()),
+                (None, _) if !constants::is_used(pairs.written, value) => {
+                    Err("was added, but nothing uses it".to_owned())
+                }
                 (Some(same), Some(right)) => match terms.of(Side::Original, same) {
                     Some(left) if left == right => Ok(()),
                     Some(left) => self.equal_but_for_casts(left, right),
@@ -143,7 +189,10 @@ impl Equality<'_, '_> {
             };
             if let Err(what) = found {
                 let scope = pairs.written.scope_path(pairs.written.scope_of(value));
-                faults.push(Fault::at(format!("{scope}/{}", pairs.written.name(value)), what));
+                faults.push(Fault::at(
+                    format!("{scope}/{}", pairs.written.name(value)),
+                    what,
+                ));
             }
         }
         faults
@@ -155,57 +204,110 @@ impl Equality<'_, '_> {
         }
         let (left, right) = (self.terms.uncast(original), self.terms.uncast(written));
         let is_cast = (left, right) != (original, written);
-        self.equal(original, written).or_else(|what| if is_cast && self.equal(left, right).is_ok() { Ok(()) } else { Err(what) })
+        self.equal(original, written).or_else(|what| {
+            if is_cast && self.equal(left, right).is_ok() {
+                Ok(())
+            } else {
+                Err(what)
+            }
+        })
     }
 
-    /// Results of a node that have another name than in the original, where that is not the name of an equal value.
+    /// Results of a node that have another name than in the original, where that is not the name of
+    /// an equal value.
     fn renamed_results(&mut self, counterpart: NodeId, node: NodeId) -> Option<Fault> {
         let (terms, pairs) = (self.terms, self.terms.pairs);
-        let (expected, found) = (&pairs.original.node(counterpart).output, &pairs.written.node(node).output);
+        let (expected, found) = (
+            &pairs.original.node(counterpart).output,
+            &pairs.written.node(node).output,
+        );
         let mut is_same = |index: usize| {
             if expected[index] == found[index] {
                 return true;
             }
-            let of = |value: Option<ValueId>| value.and_then(|value| terms.of(Side::Original, value));
-            let named = pairs.written.output(node, index as u32).and_then(|value| pairs.value(value));
-            let (left, right) = (of(pairs.original.output(counterpart, index as u32)), of(named));
+            let of =
+                |value: Option<ValueId>| value.and_then(|value| terms.of(Side::Original, value));
+            let named = pairs
+                .written
+                .output(node, index as u32)
+                .and_then(|value| pairs.value(value));
+            let (left, right) = (
+                of(pairs.original.output(counterpart, index as u32)),
+                of(named),
+            );
             matches!((left, right), (Some(left), Some(right)) if self.equal(right, left).is_ok())
         };
         let are_same = expected.len() == found.len() && (0..found.len()).all(&mut is_same);
         (!are_same).then(|| {
-            let what = format!("the results are '{}'; must be '{}'", found.join("', '"), expected.join("', '"));
+            let what = format!(
+                "the results are '{}'; must be '{}'",
+                found.join("', '"),
+                expected.join("', '")
+            );
             Fault::at(pairs.written.node_path(node), what)
         })
     }
 
-    /// Compares the outputs of a scope, which have the same names: other fields are compared elsewhere.
+    /// Compares the outputs of a scope, which have the same names: other fields are compared
+    /// elsewhere.
     pub fn outputs(&mut self, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
         let (original, written) = (self.terms.pairs.original, self.terms.pairs.written);
         let mut faults = Vec::new();
         for name in original.body(counterpart).output_names() {
-            let values = (original.lookup(counterpart, name), written.lookup(scope, name));
+            let values = (
+                original.lookup(counterpart, name),
+                written.lookup(scope, name),
+            );
             if let Err(what) = self.values(values) {
-                faults.push(Fault::at(written.scope_path(scope), format!("output: {what}")));
+                faults.push(Fault::at(
+                    written.scope_path(scope),
+                    format!("output: {what}"),
+                ));
             }
         }
         faults
     }
 
     /// Compares two values that must be equal.
-    fn values(&mut self, (original, written): (Option<ValueId>, Option<ValueId>)) -> Result<(), String> {
+    fn values(
+        &mut self,
+        (original, written): (Option<ValueId>, Option<ValueId>),
+    ) -> Result<(), String> {
         let (left, right) = match (original, written) {
             (None, None) => return Ok(()),
             (Some(original), Some(written)) => (original, written),
-            (Some(value), None) => return Err(format!("'{}' is missing", self.terms.pairs.original.name(value))),
-            (None, Some(value)) => return Err(format!("'{}' was added", self.terms.pairs.written.name(value))),
+            (Some(value), None) => {
+                return Err(format!(
+                    "'{}' is missing",
+                    self.terms.pairs.original.name(value)
+                ));
+            }
+            (None, Some(value)) => {
+                return Err(format!(
+                    "'{}' was added",
+                    self.terms.pairs.written.name(value)
+                ));
+            }
         };
-        let names = || (self.terms.pairs.written.name(right), self.terms.pairs.original.name(left));
+        let names = || {
+            (
+                self.terms.pairs.written.name(right),
+                self.terms.pairs.original.name(left),
+            )
+        };
         let differ = |what: &str| match names() {
             (found, expected) if found == expected => format!("'{found}' {what}"),
-            (found, expected) => format!("'{found}', in place of '{expected}' of the original, {what}"),
+            (found, expected) => {
+                format!("'{found}', in place of '{expected}' of the original, {what}")
+            }
         };
-        let terms = (self.terms.of(Side::Original, left), self.terms.of(Side::Written, right));
-        let (Some(left), Some(right)) = terms else { return Err(differ("is not defined")) };
+        let terms = (
+            self.terms.of(Side::Original, left),
+            self.terms.of(Side::Written, right),
+        );
+        let (Some(left), Some(right)) = terms else {
+            return Err(differ("is not defined"));
+        };
         self.equal(left, right).map_err(|what| differ(&what))
     }
 
@@ -215,16 +317,33 @@ impl Equality<'_, '_> {
             return Ok(());
         }
         let shown = self.equal_terms(original, written);
-        shown.or_else(|what| if self.equal_exactly(original, written) { Ok(()) } else { Err(what) })
+        shown.or_else(|what| {
+            if self.equal_exactly(original, written) {
+                Ok(())
+            } else {
+                Err(what)
+            }
+        })
     }
 
     /// Whether values with two terms are equal without law 4.
     fn equal_exactly(&mut self, original: TermId, written: TermId) -> bool {
-        let (terms, Some(exact)) = (self.terms, self.exact.as_mut()) else { return false };
-        let of = |id: TermId, side: Side| terms.values(id).iter().filter(move |(of, _)| *of == side).map(|&(_, value)| value);
+        let (terms, Some(exact)) = (self.terms, self.exact.as_mut()) else {
+            return false;
+        };
+        let of = |id: TermId, side: Side| {
+            terms
+                .values(id)
+                .iter()
+                .filter(move |(of, _)| *of == side)
+                .map(|&(_, value)| value)
+        };
         of(original, Side::Original).any(|left| {
             of(written, Side::Written).any(|right| {
-                let ids = (exact.terms.of(Side::Original, left), exact.terms.of(Side::Written, right));
+                let ids = (
+                    exact.terms.of(Side::Original, left),
+                    exact.terms.of(Side::Written, right),
+                );
                 matches!(ids, (Some(left), Some(right)) if exact.equal(left, right).is_ok())
             })
         })
@@ -249,22 +368,46 @@ impl Equality<'_, '_> {
                     }
                 }
                 _ if left.reduced(terms) == right.reduced(terms) => {}
-                (Term::Cast { of, effect }, Term::Cast { of: other, effect: same })
-                    if effect == same
-                        && terms.dtype(*of) == terms.dtype(*other)
-                        && left.casts.is_empty()
-                        && right.casts.is_empty() =>
+                (
+                    Term::Cast { of, effect },
+                    Term::Cast {
+                        of: other,
+                        effect: same,
+                    },
+                ) if effect == same
+                    && terms.dtype(*of) == terms.dtype(*other)
+                    && left.casts.is_empty()
+                    && right.casts.is_empty() =>
                 {
                     pairs.push(((*of).into(), (*other).into()));
                 }
-                // Casts of moves are compared input by input: of constants that were cast, only the move is left.
+                // Casts of moves are compared input by input: of constants that were cast, only the
+                // move is left.
                 (Term::Cast { of, .. }, _) => pairs.push((left.inside(*of), right)),
                 (_, Term::Cast { of, .. }) => pairs.push((left, right.inside(*of))),
-                (Term::Move(moved), other) if !other.has_shape(&moved.inputs) && self.keeps_shape(left.term) => {
-                    pairs.extend(moved.inputs.first().copied().flatten().map(|input| (left.of_input(input), right)));
+                (Term::Move(moved), other)
+                    if !other.has_shape(&moved.inputs) && self.keeps_shape(left.term) =>
+                {
+                    pairs.extend(
+                        moved
+                            .inputs
+                            .first()
+                            .copied()
+                            .flatten()
+                            .map(|input| (left.of_input(input), right)),
+                    );
                 }
-                (other, Term::Move(moved)) if !other.has_shape(&moved.inputs) && self.keeps_shape(right.term) => {
-                    pairs.extend(moved.inputs.first().copied().flatten().map(|input| (left, right.of_input(input))));
+                (other, Term::Move(moved))
+                    if !other.has_shape(&moved.inputs) && self.keeps_shape(right.term) =>
+                {
+                    pairs.extend(
+                        moved
+                            .inputs
+                            .first()
+                            .copied()
+                            .flatten()
+                            .map(|input| (left, right.of_input(input))),
+                    );
                 }
                 (Term::Move(moved), Term::Move(same)) if moved.is_like(same) => {
                     for (index, inputs) in moved.inputs.iter().zip(&same.inputs).enumerate() {
@@ -272,7 +415,9 @@ impl Equality<'_, '_> {
                             (Some(one), Some(other)) if index < moved.data => {
                                 pairs.push((left.of_input(*one), right.of_input(*other)))
                             }
-                            (Some(one), Some(other)) => pairs.push(((*one).into(), (*other).into())),
+                            (Some(one), Some(other)) => {
+                                pairs.push(((*one).into(), (*other).into()))
+                            }
                             (None, None) => {}
                             _ => return Err("is computed from other inputs".to_owned()),
                         }
@@ -287,30 +432,46 @@ impl Equality<'_, '_> {
 
     /// Whether two terms, with no casts of them, were shown to be equal.
     fn is_shown(&self, left: &WithCasts, right: &WithCasts) -> bool {
-        left.casts.is_empty() && right.casts.is_empty() && self.equal.contains(&(left.term, right.term))
+        left.casts.is_empty()
+            && right.casts.is_empty()
+            && self.equal.contains(&(left.term, right.term))
     }
 
-    /// Whether a `Reshape` whose shape is computed from constants is to the shape that its input has, as far as either model knows it.
+    /// Whether a `Reshape` whose shape is computed from constants is to the shape that its input
+    /// has, as far as either model knows it.
     fn keeps_shape(&mut self, id: TermId) -> bool {
-        let (terms, Term::Move(moved)) = (self.terms, self.terms.term(id)) else { return false };
+        let (terms, Term::Move(moved)) = (self.terms, self.terms.term(id)) else {
+            return false;
+        };
         if moved.operator != "Reshape" {
             return false;
         }
-        let ([Some(input), Some(shape)], Some((side, node))) = (&moved.inputs[..], terms.node(id)) else { return false };
+        let ([Some(input), Some(shape)], Some((side, node))) = (&moved.inputs[..], terms.node(id))
+        else {
+            return false;
+        };
         if !terms.model(side).node(node).attribute.is_empty() {
             return false;
         }
-        let Ok(wanted) = self.contents.of(*shape).and_then(|shape| shape.list()) else { return false };
+        let Ok(wanted) = self.contents.of(*shape).and_then(|shape| shape.list()) else {
+            return false;
+        };
         let its_input = terms.model(side).input(node, 0).map(|value| (side, value));
-        terms.values(*input).iter().copied().chain(its_input).any(|(side, value)| {
-            let dims = terms.inferred(side).of(value).shape.as_ref();
-            dims.is_some_and(|dims| is_shape_of(&wanted, dims))
-        })
+        terms
+            .values(*input)
+            .iter()
+            .copied()
+            .chain(its_input)
+            .any(|(side, value)| {
+                let dims = terms.inferred(side).of(value).shape.as_ref();
+                dims.is_some_and(|dims| is_shape_of(&wanted, dims))
+            })
     }
 
     /// Computes the values of a term and of casts of it again, and compares them with a constant.
     fn compare(&mut self, original: &WithCasts, written: &WithCasts) -> Result<u64, String> {
-        let undefined = |why: String| format!("is a constant that cannot be computed from the original: {why}");
+        let undefined =
+            |why: String| format!("is a constant that cannot be computed from the original: {why}");
         let (expected, found) = (self.content(original), self.content(written));
         let result = match (&expected, &found) {
             (Ok(expected), Ok(found)) => contents::same(expected, found),
@@ -320,7 +481,9 @@ impl Equality<'_, '_> {
         let result = match result {
             Ok(elements) => Ok(elements),
             Err(Unequal::Differ(what)) => Err(what),
-            Err(Unequal::Undefined(what)) => self.before_equal_casts(original, written).unwrap_or(Err(what)),
+            Err(Unequal::Undefined(what)) => self
+                .before_equal_casts(original, written)
+                .unwrap_or(Err(what)),
         };
         result.or_else(|what| self.compare_exactly(original, written).ok_or(what))
     }
@@ -329,10 +492,14 @@ impl Equality<'_, '_> {
     fn compare_exactly(&mut self, original: &WithCasts, written: &WithCasts) -> Option<u64> {
         self.exact.as_ref()?;
         let found = self.content(written).ok()?;
-        self.terms.values(original.term).iter().filter(|(side, _)| *side == Side::Original).find_map(|&(_, value)| {
-            let expected = self.exact.as_mut()?.contents.of_original(value);
-            contents::same(&self.with_casts(expected, &original.casts).ok()?, &found).ok()
-        })
+        self.terms
+            .values(original.term)
+            .iter()
+            .filter(|(side, _)| *side == Side::Original)
+            .find_map(|&(_, value)| {
+                let expected = self.exact.as_mut()?.contents.of_original(value);
+                contents::same(&self.with_casts(expected, &original.casts).ok()?, &found).ok()
+            })
     }
 
     fn content(&mut self, WithCasts { term, casts }: &WithCasts) -> Result<Value, String> {
@@ -341,16 +508,30 @@ impl Equality<'_, '_> {
     }
 
     /// Values after casts, the last one of which comes first.
-    fn with_casts(&self, content: Result<Value, String>, casts: &[TermId]) -> Result<Value, String> {
-        casts.iter().rev().fold(content, |content, &cast| self.contents.cast(cast, content?))
+    fn with_casts(
+        &self,
+        content: Result<Value, String>,
+        casts: &[TermId],
+    ) -> Result<Value, String> {
+        casts
+            .iter()
+            .rev()
+            .fold(content, |content, &cast| self.contents.cast(cast, content?))
     }
 
-    /// A cast that ONNX leaves undefined for its constant stays: equal casts of equal values are equal. By law 2 the values may have
-    /// two types.
-    fn before_equal_casts(&mut self, original: &WithCasts, written: &WithCasts) -> Option<Result<u64, String>> {
+    /// A cast that ONNX leaves undefined for its constant stays: equal casts of equal values are
+    /// equal. By law 2 the values may have two types.
+    fn before_equal_casts(
+        &mut self,
+        original: &WithCasts,
+        written: &WithCasts,
+    ) -> Option<Result<u64, String>> {
         let (left, last) = original.without_last()?;
         let (right, same) = written.without_last()?;
-        let effect = self.terms.effect(last).filter(|effect| self.terms.effect(same) == Some(*effect))?;
+        let effect = self
+            .terms
+            .effect(last)
+            .filter(|effect| self.terms.effect(same) == Some(*effect))?;
         let (from, middle) = (left.dtype(self.terms)?, right.dtype(self.terms)?);
         if from == middle {
             return Some(self.compare(&left, &right));
@@ -360,9 +541,12 @@ impl Equality<'_, '_> {
             to if laws::are_one_cast(middle, from, to) => (right, left, from),
             _ => return None,
         };
-        let widened = self.content(&narrow).and_then(|content| contents::widened(&content, middle));
+        let widened = self
+            .content(&narrow)
+            .and_then(|content| contents::widened(&content, middle));
         let result = widened.and_then(|widened| {
-            contents::same(&widened, &self.content(&wide)?).map_err(|(Unequal::Differ(what) | Unequal::Undefined(what))| what)
+            contents::same(&widened, &self.content(&wide)?)
+                .map_err(|(Unequal::Differ(what) | Unequal::Undefined(what))| what)
         });
         Some(result)
     }

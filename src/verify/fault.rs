@@ -22,7 +22,10 @@ pub struct NotVerified {
 
 impl Fault {
     pub(super) fn at(path: impl ToString, what: impl Into<String>) -> Fault {
-        Fault { path: path.to_string(), what: what.into() }
+        Fault {
+            path: path.to_string(),
+            what: what.into(),
+        }
     }
 }
 
@@ -34,8 +37,13 @@ impl From<&Invalid> for Fault {
 
 impl fmt::Display for NotVerified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((Fault { path, what }, others)) = self.faults.split_first() else { return Ok(()) };
-        write!(f, "the result is wrong, which is a fault of onnx-recast, and was not written: {path}: {what}")?;
+        let Some((Fault { path, what }, others)) = self.faults.split_first() else {
+            return Ok(());
+        };
+        write!(
+            f,
+            "the result is wrong, which is a fault of onnx-recast, and was not written: {path}: {what}"
+        )?;
         if !others.is_empty() {
             write!(f, " (and {} more)", others.len())?;
         }

@@ -1,8 +1,9 @@
 //! Verification of lint fixes.
 //!
-//! The original is fixed again, and the result compared with the written model in every field. Independently of the rules, the original is
-//! compared with the written model: only nodes of operators with fixed findings may have other attributes, only casts may be missing, and
-//! other nodes may differ in the names of their inputs only.
+//! The original is fixed again, and the result compared with the written model in every field.
+//! Independently of the rules, the original is compared with the written model: only nodes of
+//! operators with fixed findings may have other attributes, only casts may be missing, and other
+//! nodes may differ in the names of their inputs only.
 
 use std::collections::BTreeSet;
 
@@ -26,12 +27,30 @@ pub(super) struct Fixes {
 }
 
 pub(super) fn verify(original: &Model, written: &Model, fixes: &Fixes) -> (Verified, Vec<Fault>) {
-    let verified = Verified { nodes: written.topological_order().len(), ..Verified::default() };
-    let path = original.path().map_or_else(|| "model".to_owned(), |path| path.display().to_string());
-    let job = Job { path: &path, selection: &fixes.selection, noqa: fixes.noqa, overlapping: Overlapping::Shown };
+    let verified = Verified {
+        nodes: written.topological_order().len(),
+        ..Verified::default()
+    };
+    let path = original
+        .path()
+        .map_or_else(|| "model".to_owned(), |path| path.display().to_string());
+    let job = Job {
+        path: &path,
+        selection: &fixes.selection,
+        noqa: fixes.noqa,
+        overlapping: Overlapping::Shown,
+    };
     let again = match fix(original.clone(), &job, fixes.allowed, &fixes.known) {
         Ok(again) => again,
-        Err(error) => return (verified, vec![Fault::at("graph", format!("the original cannot be fixed again: {error}"))]),
+        Err(error) => {
+            return (
+                verified,
+                vec![Fault::at(
+                    "graph",
+                    format!("the original cannot be fixed again: {error}"),
+                )],
+            );
+        }
     };
     let mut faults = compare_models(&again.model, written, |_, _, _| false);
     faults.extend(compare_models(original, written, of_fixes));
@@ -54,7 +73,8 @@ fn of_fixes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
     }
 }
 
-/// Nodes that differ although nothing in them was fixed, and nodes other than casts that are missing or new.
+/// Nodes that differ although nothing in them was fixed, and nodes other than casts that are
+/// missing or new.
 fn nodes(original: &Model, written: &Model, fixed: &[Diagnostic]) -> Vec<Fault> {
     let pairs = Pairs::by_results(original, written);
     let operators: BTreeSet<&str> = fixed.iter().filter_map(Diagnostic::op).collect();
@@ -65,20 +85,36 @@ fn nodes(original: &Model, written: &Model, fixed: &[Diagnostic]) -> Vec<Fault> 
             faults.push(Fault::at(path, "the original has no such scope"));
             continue;
         };
-        let count = |model: &Model, scope| model.nodes(scope).filter(|&node| !model.is_cast(node)).count();
+        let count = |model: &Model, scope| {
+            model
+                .nodes(scope)
+                .filter(|&node| !model.is_cast(node))
+                .count()
+        };
         let (before, after) = (count(original, counterpart), count(written, scope));
         if before != after {
-            faults.push(Fault::at(path, format!("has {after} nodes other than casts; must have {before}")));
+            faults.push(Fault::at(
+                path,
+                format!("has {after} nodes other than casts; must have {before}"),
+            ));
         }
         for node in written.nodes(scope) {
             let Some(same) = pairs.node(node) else {
-                faults.push(Fault::at(written.node_path(node), "the original has no such node"));
+                faults.push(Fault::at(
+                    written.node_path(node),
+                    "the original has no such node",
+                ));
                 continue;
             };
             let protos = [original.node(same), written.node(node)];
             let is_fixed = operators.contains(written.node(node).op_type());
             let may_change = if is_fixed { of_fixed_nodes } else { of_nodes };
-            faults.extend(compare_nodes(&pairs, || written.node_path(node), protos, may_change));
+            faults.extend(compare_nodes(
+                &pairs,
+                || written.node_path(node),
+                protos,
+                may_change,
+            ));
         }
     }
     faults
@@ -91,5 +127,7 @@ fn of_nodes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
 
 /// The fields that fixes may change in nodes of an operator with findings.
 fn of_fixed_nodes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
-    of_nodes(message, field, kind) || message == "AttributeProto" || (message, field) == ("NodeProto", "attribute")
+    of_nodes(message, field, kind)
+        || message == "AttributeProto"
+        || (message, field) == ("NodeProto", "attribute")
 }

@@ -13,10 +13,18 @@ pub(super) fn is_small(node: &NodeProto) -> bool {
 /// A node without the names of its inputs and outputs.
 pub(super) fn moved_form(node: &NodeProto) -> Vec<u8> {
     let mut node = node.clone();
-    let marks = |names: &mut Vec<String>| names.iter_mut().filter(|name| !name.is_empty()).for_each(|name| *name = "_".to_owned());
+    let marks = |names: &mut Vec<String>| {
+        names
+            .iter_mut()
+            .filter(|name| !name.is_empty())
+            .for_each(|name| *name = "_".to_owned())
+    };
     marks(&mut node.input);
     marks(&mut node.output);
-    node.device_configurations.iter_mut().flat_map(|devices| &mut devices.sharding_spec).for_each(|spec| spec.tensor_name = None);
+    node.device_configurations
+        .iter_mut()
+        .flat_map(|devices| &mut devices.sharding_spec)
+        .for_each(|spec| spec.tensor_name = None);
     node.encode_to_vec()
 }
 
@@ -33,6 +41,9 @@ pub(super) fn constant_form(node: &NodeProto) -> Vec<u8> {
     let mut node = node.clone();
     node.op_type = Some("Constant".to_owned());
     (node.input, node.output, node.attribute) = Default::default();
-    node.device_configurations.iter_mut().flat_map(|devices| &mut devices.sharding_spec).for_each(|spec| spec.tensor_name = None);
+    node.device_configurations
+        .iter_mut()
+        .flat_map(|devices| &mut devices.sharding_spec)
+        .for_each(|spec| spec.tensor_name = None);
     node.encode_to_vec()
 }

@@ -1,43 +1,52 @@
-//! Which casts change nothing, and which casts of casts are one cast: from a table of the numbers of each type.
+//! Which casts change nothing, and which casts of casts are one cast: from a table of the numbers
+//! of each type.
 //!
-//! The passes derive the same from the bits of the formats. `tests/suite/verify/laws.rs` compares both for all triples of types, and this
-//! table with the definition of the casts.
+//! The passes derive the same from the bits of the formats. `tests/suite/verify/laws.rs` compares
+//! both for all triples of types, and this table with the definition of the casts.
 
 use crate::elements::dtype::DType;
 
-/// Whether a cast to the type of its input returns its input: by the text of ONNX, a saturating cast changes the infinities of FLOAT8E5M2.
+/// Whether a cast to the type of its input returns its input: by the text of ONNX, a saturating
+/// cast changes the infinities of FLOAT8E5M2.
 #[must_use]
 pub fn is_own_input(from: DType, to: DType, saturate: bool) -> bool {
     let changes_infinities = to == DType::Float8E5M2 && saturate;
     from == to && !changes_infinities
 }
 
-/// Whether a cast to `middle` and a cast of its result to `to` have the result of one cast to `to`. If `from` is `to`, the two casts return
-/// their input.
+/// Whether a cast to `middle` and a cast of its result to `to` have the result of one cast to `to`.
+/// If `from` is `to`, the two casts return their input.
 #[must_use]
 pub fn are_one_cast(from: DType, middle: DType, to: DType) -> bool {
     if from == middle || middle == to {
         return false;
     }
     // Case 1. Integers keep their low bits.
-    let are_integers = [from, middle, to].iter().all(|&dtype| integer_bits(dtype).is_some());
+    let are_integers = [from, middle, to]
+        .iter()
+        .all(|&dtype| integer_bits(dtype).is_some());
     if are_integers && integer_bits(to) <= integer_bits(middle) {
         return true;
     }
-    // Case 2. The first cast is lossless, and the second one depends on the number alone, except in these cases.
+    // Case 2. The first cast is lossless, and the second one depends on the number alone, except in
+    // these cases.
     let is_number_alone = match to {
         // Infinities of this type that are cast to it are contested.
         DType::Float8E5M2 => from != to,
         // Integers have the same string in all integer types; floats have another one in each type.
         DType::String => integer_bits(from).is_some() && integer_bits(middle).is_some(),
-        // Integers that are too large lose high bits; the result of floats that are too large is another one.
-        _ if integer_bits(to).is_some() && integer_bits(middle).is_none() => integer_bits(from).is_none() || is_lossless(from, to),
+        // Integers that are too large lose high bits; the result of floats that are too large is
+        // another one.
+        _ if integer_bits(to).is_some() && integer_bits(middle).is_none() => {
+            integer_bits(from).is_none() || is_lossless(from, to)
+        }
         _ => true,
     };
     is_number_alone && is_lossless(from, middle)
 }
 
-/// Whether a cast to `middle` and back, which changes infinities, has the same result as a cast to FLOAT and back.
+/// Whether a cast to `middle` and back, which changes infinities, has the same result as a cast to
+/// FLOAT and back.
 #[must_use]
 pub fn has_equal_middles(from: DType, middle: DType, to: DType) -> bool {
     let is_back = from == DType::Float8E5M2 && to == from;
@@ -52,8 +61,8 @@ pub fn is_lossy_round_trip(from: DType, middle: DType, to: DType) -> bool {
     is_wide && is_half && from == to
 }
 
-/// Whether a cast of a float to one of 16 bits, and a cast of its result, are one cast if lossy passes were run: the second cast is that of
-/// the first one's result cast back.
+/// Whether a cast of a float to one of 16 bits, and a cast of its result, are one cast if lossy
+/// passes were run: the second cast is that of the first one's result cast back.
 #[must_use]
 pub fn is_lossy_detour(from: DType, middle: DType, to: DType) -> bool {
     is_lossy_round_trip(from, middle, from) && are_one_cast(middle, from, to)
@@ -65,16 +74,24 @@ pub fn is_lossless(from: DType, to: DType) -> bool {
     if from == to {
         return true;
     }
-    let (Some(from), Some(to)) = (numbers(from), numbers(to)) else { return false };
+    let (Some(from), Some(to)) = (numbers(from), numbers(to)) else {
+        return false;
+    };
     let lacks_specials = from.specials & !to.specials != 0;
-    !lacks_specials && from.digits <= to.digits && from.unit >= to.unit && from.largest <= to.largest
+    !lacks_specials
+        && from.digits <= to.digits
+        && from.unit >= to.unit
+        && from.largest <= to.largest
 }
 
 /// Whether `saturate` has an effect on casts to a type.
 #[must_use]
 pub fn has_saturate(to: DType) -> bool {
     use DType::{Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz, Float8E8M0};
-    matches!(to, Float8E4M3Fn | Float8E4M3Fnuz | Float8E5M2 | Float8E5M2Fnuz | Float8E8M0)
+    matches!(
+        to,
+        Float8E4M3Fn | Float8E4M3Fnuz | Float8E5M2 | Float8E5M2Fnuz | Float8E8M0
+    )
 }
 
 /// Whether `round_mode` has an effect on casts to a type.
@@ -85,7 +102,9 @@ pub fn has_round_mode(to: DType) -> bool {
 
 /// The bits of a signed or unsigned integer type.
 fn integer_bits(dtype: DType) -> Option<u32> {
-    use DType::{Int2, Int4, Int8, Int16, Int32, Int64, Uint2, Uint4, Uint8, Uint16, Uint32, Uint64};
+    use DType::{
+        Int2, Int4, Int8, Int16, Int32, Int64, Uint2, Uint4, Uint8, Uint16, Uint32, Uint64,
+    };
     match dtype {
         Int2 | Uint2 => Some(2),
         Int4 | Uint4 => Some(4),
@@ -97,7 +116,8 @@ fn integer_bits(dtype: DType) -> Option<u32> {
     }
 }
 
-/// The numbers of a type: all multiples of 2^`unit` with at most `digits` significant binary digits and at most the magnitude `largest`.
+/// The numbers of a type: all multiples of 2^`unit` with at most `digits` significant binary digits
+/// and at most the magnitude `largest`.
 pub(super) struct Numbers {
     pub digits: u32,
     pub unit: i32,
@@ -155,5 +175,10 @@ pub(super) fn numbers(dtype: DType) -> Option<Numbers> {
         DType::Int64 => (63, 0, 9_223_372_036_854_775_808.0, INTEGER),
         DType::String | DType::Complex64 | DType::Complex128 => return None,
     };
-    Some(Numbers { digits, unit, largest, specials })
+    Some(Numbers {
+        digits,
+        unit,
+        largest,
+        specials,
+    })
 }

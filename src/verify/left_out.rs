@@ -21,7 +21,10 @@ pub(super) fn leave_equal_values_out(tensors: [&mut TensorProto; 2], models: [&M
     if !is_large(left) || !is_large(right) {
         return;
     }
-    let values = (Value::load(left, models[0].data()), Value::load(right, models[1].data()));
+    let values = (
+        Value::load(left, models[0].data()),
+        Value::load(right, models[1].data()),
+    );
     let (Ok(one), Ok(other)) = values else { return };
     let is_same_type = (one.dtype(), one.dims()) == (other.dtype(), other.dims());
     if is_same_type && first_difference(&one, &other).is_none() {

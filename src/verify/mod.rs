@@ -1,21 +1,23 @@
 //! Verification of a written model against its original, by other means than those that made it.
 //!
-//! After passes, each output is shown to be equal to the original one: terms describe the values of both models by the same laws
-//! (an `Identity` is its input, a chain of casts is one cast if its types are exact, casts and data movement commute),
-//! and all other nodes must be those of the original, with equal inputs. A constant that the original does not have is computed again
-//! from it, one element at a time, without the kernels that write files. After a conversion, the original is converted again, and the
-//! types of both models are inferred and compared. A change of precision is undone (`erasure`). In all cases everything else is
-//! compared field by field: `tests/suite/verify/` plants faults in every field of every message.
+//! After passes, each output is shown to be equal to the original one: terms describe the values of
+//! both models by the same laws (an `Identity` is its input, a chain of casts is one cast if its
+//! types are exact, casts and data movement commute), and all other nodes must be those of the
+//! original, with equal inputs. A constant that the original does not have is computed again from
+//! it, one element at a time, without the kernels that write files. After a conversion, the
+//! original is converted again, and the types of both models are inferred and compared. A change of
+//! precision is undone (`erasure`). In all cases everything else is compared field by field:
+//! `tests/suite/verify/` plants faults in every field of every message.
 //!
-//! A pass whose results the laws do not cover is refused by `--verify`: add its law to `terms.rs`, and a fault that the law does not hide
-//! to `tests/suite/verify/`.
+//! A pass whose results the laws do not cover is refused by `--verify`: add its law to `terms.rs`,
+//! and a fault that the law does not hide to `tests/suite/verify/`.
 
 mod bystanders;
 mod compare;
 mod constants;
 mod contents;
-mod copies;
 mod conversion;
+mod copies;
 mod data_files;
 mod declared;
 mod effects;

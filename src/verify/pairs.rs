@@ -1,4 +1,5 @@
-//! Which scopes, nodes and values of the two models correspond to each other: by the names of values.
+//! Which scopes, nodes and values of the two models correspond to each other: by the names of
+//! values.
 
 use std::sync::OnceLock;
 
@@ -28,7 +29,8 @@ impl<'m> Pairs<'m> {
         Pairs::new(original, written, false)
     }
 
-    /// Like [`Pairs::by_results`], but a node that makes the result of another operator may have taken the name of that result.
+    /// Like [`Pairs::by_results`], but a node that makes the result of another operator may have
+    /// taken the name of that result.
     pub fn by_operators(original: &'m Model, written: &'m Model) -> Pairs<'m> {
         Pairs::new(original, written, true)
     }
@@ -36,16 +38,30 @@ impl<'m> Pairs<'m> {
     fn new(original: &'m Model, written: &'m Model, follows_operators: bool) -> Pairs<'m> {
         let (scopes, nodes) = (HashMap::default(), HashMap::default());
         let (values, written_scopes) = (Vec::new(), OnceLock::new());
-        let mut pairs = Pairs { original, written, follows_operators, scopes, nodes, values, written_scopes };
-        let subgraphs: HashMap<_, ScopeId> =
-            original.scopes().filter_map(|scope| Some((subgraph_key(original, scope)?, scope))).collect();
-        let outermost = |kind: ScopeKind| original.scopes().find(|&scope| original.scope_kind(scope) == kind);
+        let mut pairs = Pairs {
+            original,
+            written,
+            follows_operators,
+            scopes,
+            nodes,
+            values,
+            written_scopes,
+        };
+        let subgraphs: HashMap<_, ScopeId> = original
+            .scopes()
+            .filter_map(|scope| Some((subgraph_key(original, scope)?, scope)))
+            .collect();
+        let outermost = |kind: ScopeKind| {
+            original
+                .scopes()
+                .find(|&scope| original.scope_kind(scope) == kind)
+        };
         // An inner scope comes after the enclosing one.
         for scope in written.scopes() {
             let counterpart = match subgraph_key(written, scope) {
-                Some((owner, attribute, index)) => {
-                    pairs.node(owner).and_then(|owner| subgraphs.get(&(owner, attribute, index)).copied())
-                }
+                Some((owner, attribute, index)) => pairs
+                    .node(owner)
+                    .and_then(|owner| subgraphs.get(&(owner, attribute, index)).copied()),
                 None => outermost(written.scope_kind(scope)),
             };
             if let Some(counterpart) = counterpart {
@@ -63,38 +79,66 @@ impl<'m> Pairs<'m> {
 
     fn pair_nodes(&mut self, scope: ScopeId, counterpart: ScopeId) {
         let (original, written) = (self.original, self.written);
-        let named = |model: &'m Model, node| model.node(node).output.iter().map(String::as_str).filter(|name| !name.is_empty());
+        let named = |model: &'m Model, node| {
+            model
+                .node(node)
+                .output
+                .iter()
+                .map(String::as_str)
+                .filter(|name| !name.is_empty())
+        };
         let count = original.nodes(counterpart).len() as u32;
         let mut pairs = vec![None; written.nodes(scope).len()];
         // Most nodes come after the counterpart of the one before.
         let mut next = 0;
         for node in written.nodes(scope) {
-            let Some(name) = named(written, node).next() else { continue };
-            let at_next = NodeId { scope: counterpart, position: next };
+            let Some(name) = named(written, node).next() else {
+                continue;
+            };
+            let at_next = NodeId {
+                scope: counterpart,
+                position: next,
+            };
             let found = if next < count && named(original, at_next).any(|other| other == name) {
                 Some(at_next)
             } else {
                 let value = original.defined(counterpart, name);
-                value.and_then(|value| original.producer(value)).filter(|node| node.scope == counterpart)
+                value
+                    .and_then(|value| original.producer(value))
+                    .filter(|node| node.scope == counterpart)
             };
             let Some(found) = found else { continue };
             next = found.position + 1;
-            let found = if self.follows_operators { computing(original, found, written.node(node)) } else { found };
+            let found = if self.follows_operators {
+                computing(original, found, written.node(node))
+            } else {
+                found
+            };
             pairs[node.position as usize] = Some(found.position);
         }
         // Nodes without results have effects: all are kept, in order.
-        let without_results =
-            |model: &'m Model, scope| model.nodes(scope).filter(|&node| named(model, node).next().is_none()).collect();
-        let [left, right]: [Vec<NodeId>; 2] = [without_results(written, scope), without_results(original, counterpart)];
+        let without_results = |model: &'m Model, scope| {
+            model
+                .nodes(scope)
+                .filter(|&node| named(model, node).next().is_none())
+                .collect()
+        };
+        let [left, right]: [Vec<NodeId>; 2] = [
+            without_results(written, scope),
+            without_results(original, counterpart),
+        ];
         for (node, same) in left.into_iter().zip(right) {
             pairs[node.position as usize] = Some(same.position);
         }
         self.nodes.insert(scope, pairs);
     }
 
-    /// The scopes of the written model with those of the original; `None` for one that the original does not have.
+    /// The scopes of the written model with those of the original; `None` for one that the original
+    /// does not have.
     pub fn scopes(&self) -> impl Iterator<Item = (ScopeId, Option<ScopeId>)> + '_ {
-        self.written.scopes().map(|scope| (scope, self.original_scope(scope)))
+        self.written
+            .scopes()
+            .map(|scope| (scope, self.original_scope(scope)))
     }
 
     /// The counterpart of a scope.
@@ -105,7 +149,10 @@ impl<'m> Pairs<'m> {
     /// The counterpart of a node.
     pub fn node(&self, node: NodeId) -> Option<NodeId> {
         let position = *self.nodes.get(&node.scope)?.get(node.position as usize)?;
-        Some(NodeId { scope: self.original_scope(node.scope)?, position: position? })
+        Some(NodeId {
+            scope: self.original_scope(node.scope)?,
+            position: position?,
+        })
     }
 
     /// The value of the same name in the counterpart of the scope.
@@ -113,18 +160,24 @@ impl<'m> Pairs<'m> {
         self.values[value.index()]
     }
 
-    /// The value of the written model that has the name of a value of the original, in the counterpart of its scope.
+    /// The value of the written model that has the name of a value of the original, in the
+    /// counterpart of its scope.
     pub fn in_written(&self, value: ValueId) -> Option<ValueId> {
         let scopes = self.written_scopes.get_or_init(|| {
-            let pairs = self.scopes().filter_map(|(scope, counterpart)| Some((counterpart?, scope)));
+            let pairs = self
+                .scopes()
+                .filter_map(|(scope, counterpart)| Some((counterpart?, scope)));
             pairs.collect::<Vec<_>>().into_iter().rev().collect()
         });
-        self.written.defined(*scopes.get(&self.original.scope_of(value))?, self.original.name(value))
+        self.written.defined(
+            *scopes.get(&self.original.scope_of(value))?,
+            self.original.name(value),
+        )
     }
 }
 
-/// A node, or the one whose result it returns that has the operator and the name of `written`: an output may get its name from the node
-/// that computes it.
+/// A node, or the one whose result it returns that has the operator and the name of `written`: an
+/// output may get its name from the node that computes it.
 fn computing(model: &Model, node: NodeId, written: &NodeProto) -> NodeId {
     let returns_input = |node: NodeId| model.is_cast(node) || model.node(node).output.len() == 1;
     let before = |&node: &NodeId| {
@@ -135,10 +188,14 @@ fn computing(model: &Model, node: NodeId, written: &NodeProto) -> NodeId {
     let is_same = |node: &NodeId| {
         let node = model.node(*node);
         // A constant that was computed is not one of the original.
-        node.op_type() == written.op_type() && (written.op_type() != "Constant" || is_same_constant(node, written))
+        node.op_type() == written.op_type()
+            && (written.op_type() != "Constant" || is_same_constant(node, written))
     };
     let is_named = |node: &NodeId| is_same(node) && model.node(*node).name() == written.name();
-    chain().find(is_named).or_else(|| chain().find(is_same)).unwrap_or(node)
+    chain()
+        .find(is_named)
+        .or_else(|| chain().find(is_same))
+        .unwrap_or(node)
 }
 
 fn is_same_constant(node: &NodeProto, written: &NodeProto) -> bool {
@@ -148,9 +205,15 @@ fn is_same_constant(node: &NodeProto, written: &NodeProto) -> bool {
 /// The identity of a subgraph within its model.
 fn subgraph_key(model: &Model, scope: ScopeId) -> Option<(NodeId, &str, Option<u32>)> {
     match model.scope_kind(scope) {
-        ScopeKind::Subgraph { owner, attribute, list_index } => {
-            Some((owner, model.node(owner).attribute[attribute as usize].name(), list_index))
-        }
+        ScopeKind::Subgraph {
+            owner,
+            attribute,
+            list_index,
+        } => Some((
+            owner,
+            model.node(owner).attribute[attribute as usize].name(),
+            list_index,
+        )),
         _ => None,
     }
 }

@@ -1,4 +1,5 @@
-//! The function that an emulation adds, in the original: where the written model has it, imported where the written model calls it.
+//! The function that an emulation adds, in the original: where the written model has it, imported
+//! where the written model calls it.
 
 use super::fault::Fault;
 use crate::base::hash::HashSet;
@@ -8,22 +9,43 @@ use crate::precision::rounding::{DOMAIN, function, function_name, opset};
 use crate::protobuf::ir_version::FUNCTIONS;
 
 /// The original with the function that rounds, if the report lists roundings.
-pub(super) fn with_rounding(original: Model, written: &Model, report: &Report) -> Result<Model, Vec<Fault>> {
-    let is_added = report.emulation.as_ref().is_some_and(|emulation| !emulation.roundings.is_empty());
-    let Some(opset) = opset(&original).filter(|_| is_added) else { return Ok(original) };
+pub(super) fn with_rounding(
+    original: Model,
+    written: &Model,
+    report: &Report,
+) -> Result<Model, Vec<Fault>> {
+    let is_added = report
+        .emulation
+        .as_ref()
+        .is_some_and(|emulation| !emulation.roundings.is_empty());
+    let Some(opset) = opset(&original).filter(|_| is_added) else {
+        return Ok(original);
+    };
     let mut edits = vec![Edit::AddFirstFunction(Box::new(function(report.to, opset)))];
     if original.ir_version() < FUNCTIONS {
         edits.push(Edit::SetIrVersion(FUNCTIONS));
     }
     let calling: HashSet<String> = written
         .scopes()
-        .filter(|&scope| written.nodes(scope).any(|node| written.node(node).domain() == DOMAIN))
+        .filter(|&scope| {
+            written
+                .nodes(scope)
+                .any(|node| written.node(node).domain() == DOMAIN)
+        })
         .filter_map(|scope| key(written, written.root(scope)))
         .collect();
-    let functions = original.scopes().filter(|&scope| key(&original, scope).is_some_and(|key| calling.contains(&key)));
-    edits.extend(functions.map(|function| Edit::Import { function, domain: DOMAIN.to_owned(), version: 1 }));
+    let functions = original
+        .scopes()
+        .filter(|&scope| key(&original, scope).is_some_and(|key| calling.contains(&key)));
+    edits.extend(functions.map(|function| Edit::Import {
+        function,
+        domain: DOMAIN.to_owned(),
+        version: 1,
+    }));
     let path = format!("function/{DOMAIN}:{}", function_name(report.to));
-    original.apply(edits).map_err(|error| vec![Fault::at(path, error.to_string())])
+    original
+        .apply(edits)
+        .map_err(|error| vec![Fault::at(path, error.to_string())])
 }
 
 /// What identifies a function.

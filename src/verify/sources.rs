@@ -3,10 +3,12 @@
 use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, ValueId};
 
-/// The casts of a model that are followed, as trees: the children of a value are the results of casts of it.
+/// The casts of a model that are followed, as trees: the children of a value are the results of
+/// casts of it.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
-    /// By value in a tree: the numbers of the first step and of the last step of a walk through the tree below it.
+    /// By value in a tree: the numbers of the first step and of the last step of a walk through the
+    /// tree below it.
     spans: HashMap<ValueId, (usize, usize)>,
 }
 
@@ -15,8 +17,14 @@ impl Sources {
     pub fn of(model: &Model, is_followed: impl Fn(NodeId) -> bool) -> Sources {
         let mut results: HashMap<ValueId, Vec<ValueId>> = HashMap::default();
         let mut roots = Vec::new();
-        for &node in model.topological_order().iter().filter(|&&node| model.applies(node, "Cast") && is_followed(node)) {
-            let Ok(cast) = model.cast_node(node) else { continue };
+        for &node in model
+            .topological_order()
+            .iter()
+            .filter(|&&node| model.applies(node, "Cast") && is_followed(node))
+        {
+            let Ok(cast) = model.cast_node(node) else {
+                continue;
+            };
             let Some(output) = cast.output else { continue };
             results.entry(cast.input).or_default().push(output);
             roots.push(cast.input);
@@ -34,7 +42,13 @@ impl Sources {
                     None => {
                         sources.spans.insert(value, (step, step));
                         stack.push((value, true));
-                        stack.extend(results.get(&value).into_iter().flatten().map(|&result| (result, false)));
+                        stack.extend(
+                            results
+                                .get(&value)
+                                .into_iter()
+                                .flatten()
+                                .map(|&result| (result, false)),
+                        );
                     }
                 }
             }
@@ -47,7 +61,11 @@ impl Sources {
         if source == of {
             return true;
         }
-        let (Some((first, last)), Some((inner, _))) = (self.spans.get(&source), self.spans.get(&of)) else { return false };
+        let (Some((first, last)), Some((inner, _))) =
+            (self.spans.get(&source), self.spans.get(&of))
+        else {
+            return false;
+        };
         first < inner && inner < last
     }
 }

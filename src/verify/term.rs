@@ -19,7 +19,8 @@ pub(super) enum Side {
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Term {
-    /// A value of the original; in the written model, the value of the same name that is made in the same way.
+    /// A value of the original; in the written model, the value of the same name that is made in
+    /// the same way.
     Original(ValueId),
     /// A value of the written model to which nothing in the original corresponds.
     New(ValueId),
@@ -52,7 +53,8 @@ impl Term {
 impl Move {
     /// Whether this is the same output of the same operator, perhaps of other inputs.
     pub fn is_like(&self, other: &Move) -> bool {
-        (self.operator, &self.attributes, self.inputs.len()) == (other.operator, &other.attributes, other.inputs.len())
+        (self.operator, &self.attributes, self.inputs.len())
+            == (other.operator, &other.attributes, other.inputs.len())
             && (self.outputs, self.output) == (other.outputs, other.output)
     }
 }

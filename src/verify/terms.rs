@@ -1,11 +1,15 @@
 //! The values of both models as terms, equal ones of which have equal values.
 //!
-//! A value is a constant, a cast, data movement, or known by its name in the original only. The laws:
+//! A value is a constant, a cast, data movement, or known by its name in the original only. The
+//! laws:
 //!
-//! 1. `Identity`, and a `Transpose` or `Reshape` that changes nothing, is its input ([`is_own_input`]).
-//! 2. A cast to the type of its input is its input; a cast of a lossless cast is one cast ([`laws`]).
+//! 1. `Identity`, and a `Transpose` or `Reshape` that changes nothing, is its input
+//!    ([`is_own_input`]).
+//! 2. A cast to the type of its input is its input; a cast of a lossless cast is one cast
+//!    ([`laws`]).
 //! 3. Casts and data movement commute.
-//! 4. Only if lossy passes were run: a cast to a float of 16 bits and back is its input. Constants may also be computed without this law.
+//! 4. Only if lossy passes were run: a cast to a float of 16 bits and back is its input. Constants
+//!    may also be computed without this law.
 
 use std::cell::{Cell, OnceCell};
 use std::mem::discriminant;
@@ -36,7 +40,8 @@ pub(super) struct Terms<'m> {
     first: Vec<[Option<ValueId>; 2]>,
     /// By term: a node that computes it.
     nodes: Vec<Option<(Side, NodeId)>>,
-    /// The terms of casts and of data movement: others are terms of one value of the original, or of none.
+    /// The terms of casts and of data movement: others are terms of one value of the original, or
+    /// of none.
     ids: HashMap<Term, TermId>,
     /// By value, for each side.
     of: [Vec<Option<TermId>>; 2],
@@ -84,13 +89,19 @@ impl<'m> Terms<'m> {
     /// The types and shapes inferred for a model.
     pub fn inferred(&self, side: Side) -> &Inferred {
         let inferred = self.inferred.get_or_init(|| {
-            let (original, written, contested) = (self.pairs.original, self.pairs.written, self.contested);
-            parallel::join(|| infer_with(original, contested), || infer_with(written, contested)).into()
+            let (original, written, contested) =
+                (self.pairs.original, self.pairs.written, self.contested);
+            parallel::join(
+                || infer_with(original, contested),
+                || infer_with(written, contested),
+            )
+            .into()
         });
         &inferred[side as usize]
     }
 
-    /// Whether a node of the written model is known by what it computes: a cast, data movement, or a constant.
+    /// Whether a node of the written model is known by what it computes: a cast, data movement, or
+    /// a constant.
     pub fn is_known(&self, node: NodeId) -> bool {
         let written = self.pairs.written;
         let is_known = |(_, value): (u32, ValueId)| {
@@ -114,7 +125,9 @@ impl<'m> Terms<'m> {
         }
         let dtype = match self.terms[source] {
             Term::Cast { effect, .. } => Some(effect.to),
-            _ => self.type_of_values(source).or_else(|| self.type_of_values(id)),
+            _ => self
+                .type_of_values(source)
+                .or_else(|| self.type_of_values(id)),
         };
         self.types[id].set(dtype);
         dtype
@@ -128,7 +141,9 @@ impl<'m> Terms<'m> {
     }
 
     fn type_of(&self, side: Side, value: ValueId) -> Option<DType> {
-        self.model(side).element_type(value).or_else(|| self.inferred(side).of(value).dtype())
+        self.model(side)
+            .element_type(value)
+            .or_else(|| self.inferred(side).of(value).dtype())
     }
 
     /// The determinants of the result of a term that is a cast, besides its input.
@@ -164,7 +179,10 @@ impl<'m> Terms<'m> {
 
     fn read(&mut self, side: Side) {
         let model = self.model(side);
-        for value in model.values().filter(|&value| model.producer(value).is_none()) {
+        for value in model
+            .values()
+            .filter(|&value| model.producer(value).is_none())
+        {
             let id = self.leaf(side, value);
             self.set(side, value, id);
         }
@@ -179,15 +197,21 @@ impl<'m> Terms<'m> {
         let input = model.input(node, 0).and_then(|value| self.of(side, value));
         if let Some((of, effect)) = input.zip(self.effect_of(side, node)) {
             let id = self.cast(of, effect, (side, node));
-            outputs.iter().for_each(|&(_, output)| self.set(side, output, id));
+            outputs
+                .iter()
+                .for_each(|&(_, output)| self.set(side, output, id));
             return;
         }
-        let is_own_input = is_own_input(model, node, |value| self.inferred(side).of(value).shape.as_deref());
+        let is_own_input = is_own_input(model, node, |value| {
+            self.inferred(side).of(value).shape.as_deref()
+        });
         if let Some(of) = input.filter(|_| is_own_input) {
             if side == Side::Written {
                 self.own_inputs.insert(node);
             }
-            outputs.iter().for_each(|&(_, output)| self.of[side as usize][output.index()] = Some(of));
+            outputs
+                .iter()
+                .for_each(|&(_, output)| self.of[side as usize][output.index()] = Some(of));
             return;
         }
         for &(index, output) in &outputs {
@@ -200,7 +224,8 @@ impl<'m> Terms<'m> {
         }
     }
 
-    /// The effect of a node that is a valid cast to a known type; an attribute without effect has its default.
+    /// The effect of a node that is a valid cast to a known type; an attribute without effect has
+    /// its default.
     fn effect_of(&self, side: Side, node: NodeId) -> Option<Effect> {
         let model = self.model(side);
         if !model.is_cast(node) {
@@ -215,7 +240,10 @@ impl<'m> Terms<'m> {
         Some(Effect {
             to,
             saturate: cast.saturate.unwrap_or(true) || !laws::has_saturate(to),
-            round_mode: cast.round_mode.filter(|_| laws::has_round_mode(to)).unwrap_or(RoundMode::Up),
+            round_mode: cast
+                .round_mode
+                .filter(|_| laws::has_round_mode(to))
+                .unwrap_or(RoundMode::Up),
         })
     }
 
@@ -223,10 +251,16 @@ impl<'m> Terms<'m> {
     fn leaf(&mut self, side: Side, value: ValueId) -> TermId {
         let model = self.model(side);
         // Initializers of the same name are compared with the other fields of their graphs.
-        let is_same = |other: &ValueId| discriminant(&model.origin(value)) == discriminant(&self.pairs.original.origin(*other));
+        let is_same = |other: &ValueId| {
+            discriminant(&model.origin(value)) == discriminant(&self.pairs.original.origin(*other))
+        };
         let same = match side {
             Side::Original => None,
-            Side::Written => self.pairs.value(value).filter(is_same).and_then(|other| self.of(Side::Original, other)),
+            Side::Written => self
+                .pairs
+                .value(value)
+                .filter(is_same)
+                .and_then(|other| self.of(Side::Original, other)),
         };
         same.unwrap_or_else(|| {
             self.add(match (side, model.constant(value).is_ok()) {
@@ -245,9 +279,12 @@ impl<'m> Terms<'m> {
             && let Some(counterpart) = self.pairs.node(node)
         {
             let original = self.pairs.original;
-            // The nodes themselves are compared, too: those of another operator only if they are not known by what they compute.
+            // The nodes themselves are compared, too: those of another operator only if they are
+            // not known by what they compute.
             let is_same = || original.node(counterpart).op_type == model.node(node).op_type;
-            let id = original.output(counterpart, index).and_then(|value| self.of(Side::Original, value));
+            let id = original
+                .output(counterpart, index)
+                .and_then(|value| self.of(Side::Original, value));
             match id.map(|id| (id, &self.terms[id])) {
                 Some((id, Term::Original(_))) if !is_constant => return id,
                 Some((id, Term::Constant(..))) if is_constant && is_same() => return id,
@@ -266,8 +303,13 @@ impl<'m> Terms<'m> {
         let model = self.model(side);
         let (operator, data) = moves(model, node)?;
         let proto = model.node(node);
-        // An attribute may refer to one of the function, which has the same value for both models in each call.
-        let mut attributes: Vec<Vec<u8>> = proto.attribute.iter().map(|attribute| attribute.encode_to_vec()).collect();
+        // An attribute may refer to one of the function, which has the same value for both models
+        // in each call.
+        let mut attributes: Vec<Vec<u8>> = proto
+            .attribute
+            .iter()
+            .map(|attribute| attribute.encode_to_vec())
+            .collect();
         attributes.sort_unstable();
         let mut inputs = vec![None; proto.input.len()];
         for (index, value) in model.inputs(node) {
@@ -275,17 +317,36 @@ impl<'m> Terms<'m> {
         }
         // The last cast comes first.
         let mut effects = Vec::new();
-        while let Some(casts) = inputs.iter().take(data).map(|input| self.as_cast((*input)?)).collect::<Option<Vec<_>>>()
+        while let Some(casts) = inputs
+            .iter()
+            .take(data)
+            .map(|input| self.as_cast((*input)?))
+            .collect::<Option<Vec<_>>>()
             && let Some(&(_, effect)) = casts.first()
             && is_uniform(&casts, |(of, effect)| (self.dtype(*of), *effect))
         {
             effects.push(effect);
-            inputs.iter_mut().zip(casts).for_each(|(input, (of, _))| *input = Some(of));
+            inputs
+                .iter_mut()
+                .zip(casts)
+                .for_each(|(input, (of, _))| *input = Some(of));
         }
         let outputs = proto.output.len();
-        let id = self.id(Term::Move(Arc::new(Move { operator, attributes, inputs, data, outputs, output })));
+        let id = self.id(Term::Move(Arc::new(Move {
+            operator,
+            attributes,
+            inputs,
+            data,
+            outputs,
+            output,
+        })));
         self.nodes[id].get_or_insert((side, node));
-        Some(effects.into_iter().rev().fold(id, |id, effect| self.cast(id, effect, (side, node))))
+        Some(
+            effects
+                .into_iter()
+                .rev()
+                .fold(id, |id, effect| self.cast(id, effect, (side, node))),
+        )
     }
 
     fn as_cast(&self, id: TermId) -> Option<(TermId, Effect)> {
@@ -305,13 +366,20 @@ impl<'m> Terms<'m> {
         })
     }
 
-    /// A term, and the casts of it that remain of later casts, the first one first, by laws 2 and 4. The term itself is in this form, so
-    /// that each later cast meets the last one only. Casts that are terms already are part of the term, so that equal results are equal.
-    pub fn reduced(&self, mut base: TermId, later: impl IntoIterator<Item = Effect>) -> (TermId, Vec<Effect>) {
+    /// A term, and the casts of it that remain of later casts, the first one first, by laws 2 and
+    /// 4. The term itself is in this form, so that each later cast meets the last one only. Casts
+    /// that are terms already are part of the term, so that equal results are equal.
+    pub fn reduced(
+        &self,
+        mut base: TermId,
+        later: impl IntoIterator<Item = Effect>,
+    ) -> (TermId, Vec<Effect>) {
         let mut left: Vec<Effect> = Vec::new();
         for effect in later {
             loop {
-                let before = left.last().map_or_else(|| self.dtype(base), |cast| Some(cast.to));
+                let before = left
+                    .last()
+                    .map_or_else(|| self.dtype(base), |cast| Some(cast.to));
                 if before.is_some_and(|from| laws::is_own_input(from, effect.to, effect.saturate)) {
                     break;
                 }
@@ -324,8 +392,8 @@ impl<'m> Terms<'m> {
                     },
                 };
                 let is_one_cast = |first: Effect, from: DType| {
-                    let is_lossy =
-                        laws::is_lossy_round_trip(from, first.to, effect.to) || laws::is_lossy_detour(from, first.to, effect.to);
+                    let is_lossy = laws::is_lossy_round_trip(from, first.to, effect.to)
+                        || laws::is_lossy_detour(from, first.to, effect.to);
                     laws::are_one_cast(from, first.to, effect.to) || self.is_lossy && is_lossy
                 };
                 match (first, from) {
@@ -335,9 +403,17 @@ impl<'m> Terms<'m> {
                             break;
                         }
                     }
-                    (Some(first), Some(from)) if laws::has_equal_middles(from, first.to, effect.to) => {
+                    (Some(first), Some(from))
+                        if laws::has_equal_middles(from, first.to, effect.to) =>
+                    {
                         self.take_last_cast(&mut left, &mut base);
-                        left.extend([Effect { to: DType::Float, ..first }, effect]);
+                        left.extend([
+                            Effect {
+                                to: DType::Float,
+                                ..first
+                            },
+                            effect,
+                        ]);
                         break;
                     }
                     _ => {
@@ -365,7 +441,9 @@ impl<'m> Terms<'m> {
 
     /// A term without the casts around it.
     pub fn uncast(&self, id: TermId) -> TermId {
-        std::iter::successors(Some(id), |&id| self.as_cast(id).map(|(of, _)| of)).last().unwrap_or(id)
+        std::iter::successors(Some(id), |&id| self.as_cast(id).map(|(of, _)| of))
+            .last()
+            .unwrap_or(id)
     }
 
     fn set(&mut self, side: Side, value: ValueId, id: TermId) {

@@ -7,7 +7,8 @@ use serde::Serialize;
 pub struct Verified {
     /// The nodes of the written model.
     pub nodes: usize,
-    /// The constants whose values were compared with those that the original gives them, computed again.
+    /// The constants whose values were compared with those that the original gives them, computed
+    /// again.
     pub constants: usize,
     /// The elements of these constants.
     pub elements: u64,

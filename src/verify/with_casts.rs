@@ -13,7 +13,10 @@ pub(super) struct WithCasts {
 
 impl From<TermId> for WithCasts {
     fn from(term: TermId) -> WithCasts {
-        WithCasts { term, casts: Vec::new() }
+        WithCasts {
+            term,
+            casts: Vec::new(),
+        }
     }
 }
 
@@ -26,22 +29,40 @@ impl WithCasts {
 
     /// The same casts of an input of a move.
     pub fn of_input(&self, term: TermId) -> WithCasts {
-        WithCasts { term, casts: self.casts.clone() }
+        WithCasts {
+            term,
+            casts: self.casts.clone(),
+        }
     }
 
     /// The input of the last cast, and that cast.
     pub fn without_last(&self) -> Option<(WithCasts, TermId)> {
         let (&last, before) = self.casts.split_first()?;
-        Some((WithCasts { term: self.term, casts: before.to_vec() }, last))
+        Some((
+            WithCasts {
+                term: self.term,
+                casts: before.to_vec(),
+            },
+            last,
+        ))
     }
 
     /// The element type, if it is known.
     pub fn dtype(&self, terms: &Terms) -> Option<DType> {
-        self.casts.first().map_or_else(|| terms.dtype(self.term), |&cast| terms.effect(cast).map(|effect| effect.to))
+        self.casts.first().map_or_else(
+            || terms.dtype(self.term),
+            |&cast| terms.effect(cast).map(|effect| effect.to),
+        )
     }
 
     /// The term in one form, in which equal casts are equal.
     pub fn reduced(&self, terms: &Terms) -> (TermId, Vec<Effect>) {
-        terms.reduced(self.term, self.casts.iter().rev().filter_map(|&cast| terms.effect(cast)))
+        terms.reduced(
+            self.term,
+            self.casts
+                .iter()
+                .rev()
+                .filter_map(|&cast| terms.effect(cast)),
+        )
     }
 }

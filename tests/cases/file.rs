@@ -11,7 +11,8 @@
 //! what the command prints, and the model that it writes
 //! ```
 //!
-//! A case has one model and one or more commands. The paths of the model and of the output are added to each command.
+//! A case has one model and one or more commands. The paths of the model and of the output are
+//! added to each command.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs;
@@ -42,13 +43,26 @@ pub struct Step {
 impl CaseFile {
     /// Reads a file; an error says what is wrong with it.
     pub fn parse(text: &str) -> Result<CaseFile, String> {
-        let mut parts = format!("\n{text}").split("\n== ").map(str::to_owned).collect::<Vec<_>>().into_iter();
+        let mut parts = format!("\n{text}")
+            .split("\n== ")
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+            .into_iter();
         let head = parts.next().unwrap_or_default().trim().to_owned();
         if head.is_empty() || head.lines().any(|line| !line.starts_with('#')) {
-            return Err("does not begin with a comment that says what it is about, followed by `== NAME`".to_owned());
+            return Err(
+                "does not begin with a comment that says what it is about, followed by `== NAME`"
+                    .to_owned(),
+            );
         }
-        let cases = parts.map(|part| Case::parse(&part)).collect::<Result<Vec<Case>, String>>()?;
-        match cases.iter().enumerate().find(|(index, case)| cases[..*index].iter().any(|other| other.name == case.name)) {
+        let cases = parts
+            .map(|part| Case::parse(&part))
+            .collect::<Result<Vec<Case>, String>>()?;
+        match cases
+            .iter()
+            .enumerate()
+            .find(|(index, case)| cases[..*index].iter().any(|other| other.name == case.name))
+        {
             _ if cases.is_empty() => Err("has no case".to_owned()),
             Some((_, case)) => Err(format!("has two cases with the name '{}'", case.name)),
             None => Ok(CaseFile { head, cases }),
@@ -63,12 +77,21 @@ impl Case {
         let model = parts.next().unwrap_or_default().trim().to_owned();
         let steps: Vec<Step> = parts
             .map(|part| part.split_once('\n').unwrap_or((part, "")))
-            .map(|(command, answer)| Step { command: command.trim().to_owned(), answer: answer.trim_end().to_owned() })
+            .map(|(command, answer)| Step {
+                command: command.trim().to_owned(),
+                answer: answer.trim_end().to_owned(),
+            })
             .collect();
         if model.is_empty() || steps.is_empty() {
-            return Err(format!("the case '{name}' has no model, or no command, which begins with `$ recast`"));
+            return Err(format!(
+                "the case '{name}' has no model, or no command, which begins with `$ recast`"
+            ));
         }
-        Ok(Case { name: name.trim().to_owned(), model, steps })
+        Ok(Case {
+            name: name.trim().to_owned(),
+            model,
+            steps,
+        })
     }
 }
 
@@ -88,7 +111,9 @@ impl Display for CaseFile {
 /// All files below a folder except Rust's, sorted.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+    for entry in
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+    {
         let path = entry.unwrap().path();
         if path.is_dir() {
             files.extend(files_below(&path));

@@ -1,8 +1,9 @@
-//! Cases of fold, convert and lint as files, in folders by command: each `.txt` file below `tests/cases/` has models in ONNX text, and the
-//! answers of commands to them. The format is described in `file.rs`, what holds for every case in `run.rs`.
+//! Cases of fold, convert and lint as files, in folders by command: each `.txt` file below
+//! `tests/cases/` has models in ONNX text, and the answers of commands to them. The format is
+//! described in `file.rs`, what holds for every case in `run.rs`.
 //!
-//! `cargo test --test cases FILTER` runs the cases whose names contain FILTER; with `RECAST_BLESS=1` it writes their answers anew. Read the
-//! difference before you commit it.
+//! `cargo test --test cases FILTER` runs the cases whose names contain FILTER; with
+//! `RECAST_BLESS=1` it writes their answers anew. Read the difference before you commit it.
 
 mod file;
 mod run;
@@ -20,13 +21,21 @@ fn main() -> ExitCode {
     let filter = arguments.filter.clone().unwrap_or_default();
     let mut trials = Vec::new();
     for path in files_below(Path::new(FOLDER)) {
-        let name = path.strip_prefix(FOLDER).unwrap().with_extension("").display().to_string().replace('\\', "/");
+        let name = path
+            .strip_prefix(FOLDER)
+            .unwrap()
+            .with_extension("")
+            .display()
+            .to_string()
+            .replace('\\', "/");
         match read(&path, &name, &filter) {
             Ok(file) => trials.extend(file.cases.into_iter().map(|case| {
                 let name = full_name(&name, &case);
                 Trial::test(name, move || check(&case))
             })),
-            Err(message) => trials.push(Trial::test(path.display().to_string(), || Err(message.into()))),
+            Err(message) => trials.push(Trial::test(path.display().to_string(), || {
+                Err(message.into())
+            })),
         }
     }
     assert!(!trials.is_empty(), "{FOLDER} has no cases");
@@ -37,7 +46,8 @@ fn full_name(file: &str, case: &Case) -> String {
     format!("{file}: {}", case.name)
 }
 
-/// Reads a file; before that, writes the answers of the cases with this filter anew if that is wanted.
+/// Reads a file; before that, writes the answers of the cases with this filter anew if that is
+/// wanted.
 fn read(path: &Path, name: &str, filter: &str) -> Result<CaseFile, String> {
     if path.extension().is_none_or(|extension| extension != "txt") {
         return Err("is not a .txt file".to_owned());
@@ -45,14 +55,23 @@ fn read(path: &Path, name: &str, filter: &str) -> Result<CaseFile, String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let mut file = CaseFile::parse(&text)?;
     if std::env::var_os("RECAST_BLESS").is_some() {
-        for case in file.cases.iter_mut().filter(|case| full_name(name, case).contains(filter)) {
+        for case in file
+            .cases
+            .iter_mut()
+            .filter(|case| full_name(name, case).contains(filter))
+        {
             for step in &mut case.steps {
-                step.answer = run::answer(&case.model, &step.command)?.text.trim_end().to_owned();
+                step.answer = run::answer(&case.model, &step.command)?
+                    .text
+                    .trim_end()
+                    .to_owned();
             }
         }
         fs::write(path, file.to_string()).map_err(|error| error.to_string())?;
     } else if file.to_string() != text {
-        return Err("has other blank lines than a written file; RECAST_BLESS=1 writes it anew".to_owned());
+        return Err(
+            "has other blank lines than a written file; RECAST_BLESS=1 writes it anew".to_owned(),
+        );
     }
     Ok(file)
 }
@@ -63,16 +82,34 @@ fn check(case: &Case) -> Result<(), Failed> {
     for step in &case.steps {
         match run::answer(&case.model, &step.command) {
             Ok(answer) => {
-                let (expected, found) = (format!("{}\n", step.answer), format!("{}\n", answer.text.trim_end()));
+                let (expected, found) = (
+                    format!("{}\n", step.answer),
+                    format!("{}\n", answer.text.trim_end()),
+                );
                 if expected != found {
                     let difference = TextDiff::from_lines(&expected, &found);
-                    let difference = difference.unified_diff().header("expected", "found").to_string();
-                    failures.push(format!("$ {}\n{difference}RECAST_BLESS=1 writes the answer that was found.", step.command));
+                    let difference = difference
+                        .unified_diff()
+                        .header("expected", "found")
+                        .to_string();
+                    failures.push(format!(
+                        "$ {}\n{difference}RECAST_BLESS=1 writes the answer that was found.",
+                        step.command
+                    ));
                 }
-                failures.extend(answer.faults.into_iter().map(|fault| format!("$ {}\n{fault}", step.command)));
+                failures.extend(
+                    answer
+                        .faults
+                        .into_iter()
+                        .map(|fault| format!("$ {}\n{fault}", step.command)),
+                );
             }
             Err(message) => failures.push(format!("$ {}\n{message}", step.command)),
         }
     }
-    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n").into()) }
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(failures.join("\n").into())
+    }
 }

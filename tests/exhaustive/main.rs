@@ -1,8 +1,10 @@
-//! Verifies casts: the kernels against the exact path, the exact path against arbitrary-precision integers.
+//! Verifies casts: the kernels against the exact path, the exact path against arbitrary-precision
+//! integers.
 //!
-//! `cargo test --test exhaustive` tests a sample in seconds. `EXHAUSTIVE=1 cargo test --release --test exhaustive` tests all 2^32 codes
-//! of FLOAT to every float of at most 16 bits, all codes of narrower types to every type, and every breakpoint of the wider types, in a
-//! few minutes; `EXHAUSTIVE=N` tests one in N of each.
+//! `cargo test --test exhaustive` tests a sample in seconds.
+//! `EXHAUSTIVE=1 cargo test --release --test exhaustive` tests all 2^32 codes of FLOAT to every
+//! float of at most 16 bits, all codes of narrower types to every type, and every breakpoint of the
+//! wider types, in a few minutes; `EXHAUSTIVE=N` tests one in N of each.
 
 mod chains;
 mod oracle;
@@ -18,7 +20,10 @@ use rayon::prelude::*;
 
 /// The `N` of `EXHAUSTIVE=N`, if set: one in N cases is tested.
 fn one_in() -> Option<usize> {
-    std::env::var("EXHAUSTIVE").ok().map(|text| text.parse().expect("EXHAUSTIVE is a number N: one in N cases is tested"))
+    std::env::var("EXHAUSTIVE").ok().map(|text| {
+        text.parse()
+            .expect("EXHAUSTIVE is a number N: one in N cases is tested")
+    })
 }
 
 /// The default share of cases, unless `EXHAUSTIVE` is set.
@@ -27,7 +32,10 @@ fn at_least_one_in(usual: usize) -> usize {
 }
 
 fn numeric() -> impl Iterator<Item = DType> {
-    DType::ALL.iter().copied().filter(|dtype| !matches!(dtype.class(), Class::String | Class::Complex))
+    DType::ALL
+        .iter()
+        .copied()
+        .filter(|dtype| !matches!(dtype.class(), Class::String | Class::Complex))
 }
 
 fn levels() -> impl Iterator<Item = Level> {
@@ -39,20 +47,40 @@ fn casts(from: DType, to: DType) -> Vec<Cast> {
     let is_fnuz = matches!(to, DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz);
     let is_narrow = to.bits() < 8 && !matches!(to, DType::Float6E2M3 | DType::Float6E3M2);
     let is_scale = to == DType::Float8E8M0;
-    let round_modes = if is_scale { vec![RoundMode::Up, RoundMode::Down, RoundMode::Nearest] } else { vec![RoundMode::Up] };
-    let readings =
-        if is_fnuz || is_narrow || from == to { vec![Contested::Text, Contested::Runtime] } else { vec![Contested::Text] };
+    let round_modes = if is_scale {
+        vec![RoundMode::Up, RoundMode::Down, RoundMode::Nearest]
+    } else {
+        vec![RoundMode::Up]
+    };
+    let readings = if is_fnuz || is_narrow || from == to {
+        vec![Contested::Text, Contested::Runtime]
+    } else {
+        vec![Contested::Text]
+    };
     let mut casts = Vec::new();
     for round_mode in round_modes {
-        for saturate in if is_scale || to.is_float8() { vec![true, false] } else { vec![true] } {
+        for saturate in if is_scale || to.is_float8() {
+            vec![true, false]
+        } else {
+            vec![true]
+        } {
             for opset in if is_fnuz { vec![23, 28] } else { vec![28] } {
-                // Infinities cast to FNUZ types are contested only in the older text, and only with saturation.
+                // Infinities cast to FNUZ types are contested only in the older text, and only with
+                // saturation.
                 let one_reading = is_fnuz && (opset == 28 || !saturate);
-                for &contested in if one_reading { &readings[..1] } else { &readings } {
+                for &contested in if one_reading {
+                    &readings[..1]
+                } else {
+                    &readings
+                } {
                     casts.extend(Cast::new(
                         from,
                         to,
-                        Rules::default().saturate(saturate).round_mode(round_mode).opset(opset).contested(contested),
+                        Rules::default()
+                            .saturate(saturate)
+                            .round_mode(round_mode)
+                            .opset(opset)
+                            .contested(contested),
                     ));
                 }
             }
@@ -63,7 +91,10 @@ fn casts(from: DType, to: DType) -> Vec<Cast> {
 
 fn raw(dtype: DType, codes: &[u64]) -> Vec<u8> {
     let mut bytes = vec![0; dtype.raw_bytes(codes.len() as u64).unwrap() as usize];
-    codes.iter().enumerate().for_each(|(index, &code)| packed::put(dtype.bits(), &mut bytes, index, code));
+    codes
+        .iter()
+        .enumerate()
+        .for_each(|(index, &code)| packed::put(dtype.bits(), &mut bytes, index, code));
     bytes
 }
 
@@ -78,10 +109,13 @@ fn kernel_problem(cast: &Cast, source: &[u8], elements: usize) -> Option<String>
         if fast == exact {
             return None;
         }
-        let index = (0..elements).find(|&index| packed::get(bits, &fast, index) != packed::get(bits, &exact, index))?;
+        let index = (0..elements)
+            .find(|&index| packed::get(bits, &fast, index) != packed::get(bits, &exact, index))?;
         let [fast, exact] = [&fast, &exact].map(|bytes| packed::get(bits, bytes, index));
         let source = packed::get(cast.from().bits(), source, index);
-        Some(format!("{cast:?} with {level:?}: {source:#x} becomes {fast:#x}, not {exact:#x}"))
+        Some(format!(
+            "{cast:?} with {level:?}: {source:#x} becomes {fast:#x}, not {exact:#x}"
+        ))
     })
 }
 
@@ -96,7 +130,8 @@ fn exact_problem(cast: &Cast, code: u64) -> Option<String> {
             | (Verdict::Contested(_), Expected::Contested(_))
     );
     let right = same_kind && result == expected.code();
-    (!right).then(|| format!("{cast:?}: {code:#x} becomes {result:#x}, {verdict:?}, not {expected:x?}"))
+    (!right)
+        .then(|| format!("{cast:?}: {code:#x} becomes {result:#x}, {verdict:?}, not {expected:x?}"))
 }
 
 /// The first problem of a cast with these elements.
@@ -110,11 +145,17 @@ fn problem(cast: &Cast, codes: &[u64]) -> Option<String> {
     if cast.is_always_defined() && !exactly.is_defined() {
         return Some(format!("{cast:?} is not always defined: {exactly:?}"));
     }
-    kernel_problem(cast, &source, codes.len()).or_else(|| codes.iter().find_map(|&code| exact_problem(cast, code)))
+    kernel_problem(cast, &source, codes.len())
+        .or_else(|| codes.iter().find_map(|&code| exact_problem(cast, code)))
 }
 
 fn expect_none(problems: Vec<String>) {
-    assert!(problems.is_empty(), "{} casts are wrong\n{}", problems.len(), problems.join("\n"));
+    assert!(
+        problems.is_empty(),
+        "{} casts are wrong\n{}",
+        problems.len(),
+        problems.join("\n")
+    );
 }
 
 #[test]
@@ -125,34 +166,57 @@ fn single_floats_to_every_float_of_16_bits_and_fewer() {
     let blocks: Vec<u64> = (0..1 << 16).step_by(one_in().unwrap_or(4099)).collect();
     let stride = if one_in().is_some() { 1 } else { 13 };
     let problems = blocks.par_iter().flat_map(|block| {
-        let codes: Vec<u64> = (block * BLOCK..(block + 1) * BLOCK).step_by(stride).collect();
+        let codes: Vec<u64> = (block * BLOCK..(block + 1) * BLOCK)
+            .step_by(stride)
+            .collect();
         let source = raw(DType::Float, &codes);
-        casts.iter().find_map(|cast| kernel_problem(cast, &source, codes.len()))
+        casts
+            .iter()
+            .find_map(|cast| kernel_problem(cast, &source, codes.len()))
     });
     expect_none(problems.collect());
 }
 
 #[test]
 fn every_code_of_16_bits_and_fewer_to_every_type() {
-    let stride = |from: DType| if from.bits() <= 8 { 1 } else { at_least_one_in(211) };
-    let problems = numeric().filter(|from| from.bits() <= 16).par_bridge().flat_map_iter(|from| {
-        let codes: Vec<u64> = (0..=packed::mask(from.bits())).step_by(stride(from)).collect();
-        numeric().flat_map(move |to| casts(from, to)).filter_map(move |cast| problem(&cast, &codes)).collect::<Vec<String>>()
-    });
+    let stride = |from: DType| {
+        if from.bits() <= 8 {
+            1
+        } else {
+            at_least_one_in(211)
+        }
+    };
+    let problems = numeric()
+        .filter(|from| from.bits() <= 16)
+        .par_bridge()
+        .flat_map_iter(|from| {
+            let codes: Vec<u64> = (0..=packed::mask(from.bits()))
+                .step_by(stride(from))
+                .collect();
+            numeric()
+                .flat_map(move |to| casts(from, to))
+                .filter_map(move |cast| problem(&cast, &codes))
+                .collect::<Vec<String>>()
+        });
     expect_none(problems.collect());
 }
 
 #[test]
 fn wide_types_at_every_breakpoint_of_every_type() {
-    let pairs: Vec<(DType, DType)> =
-        numeric().filter(|from| from.bits() > 16).flat_map(|from| numeric().map(move |to| (from, to))).collect();
+    let pairs: Vec<(DType, DType)> = numeric()
+        .filter(|from| from.bits() > 16)
+        .flat_map(|from| numeric().map(move |to| (from, to)))
+        .collect();
     let problems = pairs.into_par_iter().flat_map_iter(|(from, to)| {
         let stride = at_least_one_in(if to.bits() <= 8 { 7 } else { 997 });
         let mut codes = oracle::specials(from);
         for (numerator, denominator) in oracle::turning_points(to, stride) {
             codes.extend(oracle::codes_around(from, &numerator, denominator));
         }
-        casts(from, to).into_iter().filter_map(move |cast| problem(&cast, &codes)).collect::<Vec<String>>()
+        casts(from, to)
+            .into_iter()
+            .filter_map(move |cast| problem(&cast, &codes))
+            .collect::<Vec<String>>()
     });
     expect_none(problems.collect());
 }

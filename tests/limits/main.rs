@@ -1,8 +1,11 @@
-//! Whatever repeats in a model, the work and the output of each command stay in proportion to its size.
+//! Whatever repeats in a model, the work and the output of each command stay in proportion to its
+//! size.
 //!
-//! Work is counted, not timed: the allocations of a command on a model, and on one of the same kind in which what repeats is there four
-//! times as often. The counts are those of a process of its own, in which this binary runs the command. What grows without allocations
-//! shows at a larger size, at which it takes hours, and at which a function that calls itself for every node has no stack left.
+//! Work is counted, not timed: the allocations of a command on a model, and on one of the same kind
+//! in which what repeats is there four times as often. The counts are those of a process of its
+//! own, in which this binary runs the command. What grows without allocations shows at a larger
+//! size, at which it takes hours, and at which a function that calls itself for every node has no
+//! stack left.
 
 mod models;
 #[path = "../suite/wire_tree.rs"]
@@ -23,10 +26,12 @@ use wire_tree::{Node, Tree};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The first argument of a process that counts; then the file for the counts, and the arguments of the command.
+/// The first argument of a process that counts; then the file for the counts, and the arguments of
+/// the command.
 const COUNT: &str = "--count";
 
-/// How often what repeats is there: in the models whose counts are compared, and in the one that every command has to finish.
+/// How often what repeats is there: in the models whose counts are compared, and in the one that
+/// every command has to finish.
 const FEW: usize = 100;
 const MORE: usize = 4 * FEW;
 const MANY: usize = 20_000;
@@ -37,12 +42,15 @@ const MOST_ALLOCATIONS: f64 = 5.0;
 /// The bytes that a command allocates for each byte that a model has more.
 const MOST_BYTES: f64 = 4_000.0;
 
-/// Models that differ by fewer bytes than that count as models that differ by as many: one model is of the same size for any number.
+/// Models that differ by fewer bytes than that count as models that differ by as many: one model is
+/// of the same size for any number.
 const SMALLEST_DIFFERENCE: u64 = 4_096;
 
-/// The model whose casts each compute a megabyte: the exact passes compute more the more casts it has, up to the limit of results per
-/// constant, which they reach at this number of casts in all rounds.
-const LARGE_CONSTANT: &str = "a chain of casts of a large constant, each of which has to be looked at";
+/// The model whose casts each compute a megabyte: the exact passes compute more the more casts it
+/// has, up to the limit of results per constant, which they reach at this number of casts in all
+/// rounds.
+const LARGE_CONSTANT: &str =
+    "a chain of casts of a large constant, each of which has to be looked at";
 const CASTS_UP_TO_THE_LIMIT: usize = 700;
 
 /// Beside some times the model, so many bytes may be written.
@@ -55,22 +63,39 @@ fn main() -> ExitCode {
     {
         return count(file.as_ref(), command);
     }
-    let names: Vec<&str> = models::models(1).into_iter().map(|(name, ..)| name).collect();
+    let names: Vec<&str> = models::models(1)
+        .into_iter()
+        .map(|(name, ..)| name)
+        .collect();
     let of_each = |kind: &'static str, test: fn(usize) -> Vec<String>| {
         names
             .clone()
             .into_iter()
             .enumerate()
-            .map(move |(index, name)| Trial::test(format!("{kind}: {name}"), move || failed(test(index))))
+            .map(move |(index, name)| {
+                Trial::test(format!("{kind}: {name}"), move || failed(test(index)))
+            })
     };
-    let mut trials: Vec<Trial> = of_each("allocations", compare_allocations).chain(of_each("all commands", run_all)).collect();
-    trials.push(Trial::test("casts of a large constant are computed up to a limit", || failed(compute_up_to_a_limit())));
-    trials.push(Trial::test("a file that is little but messages is refused", || failed(refuse_a_bomb())));
+    let mut trials: Vec<Trial> = of_each("allocations", compare_allocations)
+        .chain(of_each("all commands", run_all))
+        .collect();
+    trials.push(Trial::test(
+        "casts of a large constant are computed up to a limit",
+        || failed(compute_up_to_a_limit()),
+    ));
+    trials.push(Trial::test(
+        "a file that is little but messages is refused",
+        || failed(refuse_a_bomb()),
+    ));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
 fn failed(failures: Vec<String>) -> Result<(), Failed> {
-    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n").into()) }
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(failures.join("\n").into())
+    }
 }
 
 /// Runs a command in this process, and writes its allocations, their bytes, and its exit code.
@@ -79,7 +104,11 @@ fn count(file: &Path, command: &[OsString]) -> ExitCode {
     let code = u8::from(onnx_recast::cli::main_with(command.iter().cloned()));
     let stats = ALLOCATOR.stats() - before;
     let bytes = stats.bytes_allocated + stats.bytes_reallocated.unsigned_abs();
-    fs::write(file, format!("{} {bytes} {code}", stats.allocations + stats.reallocations)).expect("the counts are written");
+    fs::write(
+        file,
+        format!("{} {bytes} {code}", stats.allocations + stats.reallocations),
+    )
+    .expect("the counts are written");
     ExitCode::SUCCESS
 }
 
@@ -94,7 +123,11 @@ impl Place {
     fn new(model: usize, many: usize) -> Place {
         let (_, bytes, converts) = models::models(many).swap_remove(model);
         let folder = tempfile::tempdir().unwrap();
-        let place = Place { folder, bytes: bytes.len() as u64, converts };
+        let place = Place {
+            folder,
+            bytes: bytes.len() as u64,
+            converts,
+        };
         fs::write(place.path("in.onnx"), &bytes).unwrap();
         fs::write(place.path("other.onnx"), differing(bytes)).unwrap();
         place
@@ -115,16 +148,23 @@ impl Place {
             "diff in.onnx other.onnx",
         ];
         if self.converts {
-            commands.extend(["convert in.onnx --opset 22 -o out.onnx --no-verify", "convert in.onnx --opset 22 -o out.onnx"]);
+            commands.extend([
+                "convert in.onnx --opset 22 -o out.onnx --no-verify",
+                "convert in.onnx --opset 22 -o out.onnx",
+            ]);
         }
         commands.push("lint in.onnx --select ALL --fix --unsafe-fixes --exit-zero --no-verify");
         commands
     }
 
-    /// The allocations of a command, and their bytes. One thread works, so that they do not depend on the machine.
+    /// The allocations of a command, and their bytes. One thread works, so that they do not depend
+    /// on the machine.
     fn counts(&self, command: &str) -> Result<[f64; 2], String> {
         let mut counting = Command::new(std::env::current_exe().unwrap());
-        counting.args([COUNT, "counts.txt", "recast"]).args(command.split(' ')).current_dir(self.folder.path());
+        counting
+            .args([COUNT, "counts.txt", "recast"])
+            .args(command.split(' '))
+            .current_dir(self.folder.path());
         counting.env("RAYON_NUM_THREADS", "1").stdout(Stdio::null());
         let output = counting.output().unwrap();
         let counts = fs::read_to_string(self.path("counts.txt")).unwrap_or_default();
@@ -132,13 +172,17 @@ impl Place {
             [allocations, bytes, code] if is_done(command, code.parse().ok(), &output.stderr) => {
                 Ok([allocations, bytes].map(|count| count.parse().unwrap()))
             }
-            _ => Err(format!("{command}: {}, {counts}, {}", output.status, String::from_utf8_lossy(&output.stderr))),
+            _ => Err(format!(
+                "{command}: {}, {counts}, {}",
+                output.status,
+                String::from_utf8_lossy(&output.stderr)
+            )),
         }
     }
 }
 
-/// Whether a command has done all that it has to do. Verification refuses models with names that are not defined after it has read all of
-/// them.
+/// Whether a command has done all that it has to do. Verification refuses models with names that
+/// are not defined after it has read all of them.
 fn is_done(command: &str, code: Option<i32>, stderr: &[u8]) -> bool {
     let message = String::from_utf8_lossy(stderr);
     match code {
@@ -163,22 +207,30 @@ fn differing(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Allocations in proportion to the model, and their bytes in proportion to what it has more than the smaller one.
+/// Allocations in proportion to the model, and their bytes in proportion to what it has more than
+/// the smaller one.
 fn compare_allocations(model: usize) -> Vec<String> {
     let [few, more] = [FEW, MORE].map(|many| Place::new(model, many));
     let mut failures = Vec::new();
     let is_large = models::models(1)[model].0 == LARGE_CONSTANT;
-    for command in few.commands().into_iter().filter(|command| !(is_large && command.contains("--passes exact"))) {
+    for command in few
+        .commands()
+        .into_iter()
+        .filter(|command| !(is_large && command.contains("--passes exact")))
+    {
         match (few.counts(command), more.counts(command)) {
             (Ok([allocations, bytes]), Ok([more_allocations, more_bytes])) => {
                 let times = more_allocations / allocations;
-                let each = (more_bytes - bytes) / (more.bytes - few.bytes).max(SMALLEST_DIFFERENCE) as f64;
+                let each =
+                    (more_bytes - bytes) / (more.bytes - few.bytes).max(SMALLEST_DIFFERENCE) as f64;
                 if times > MOST_ALLOCATIONS {
                     failures
                         .push(format!("{command}: {allocations} allocations become {more_allocations}, {times:.1} times as many"));
                 }
                 if each > MOST_BYTES {
-                    failures.push(format!("{command}: {each:.0} bytes are allocated for each byte of the model"));
+                    failures.push(format!(
+                        "{command}: {each:.0} bytes are allocated for each byte of the model"
+                    ));
                 }
             }
             (few, more) => failures.extend([few, more].into_iter().filter_map(Result::err)),
@@ -192,13 +244,25 @@ fn run_all(model: usize) -> Vec<String> {
     let place = Place::new(model, MANY);
     let mut failures = Vec::new();
     // Of the exact passes and of verification, only the allocations are compared.
-    for command in place.commands().into_iter().filter(|command| !command.contains("--passes exact") && !verifies(command)) {
+    for command in place
+        .commands()
+        .into_iter()
+        .filter(|command| !command.contains("--passes exact") && !verifies(command))
+    {
         let mut recast = Command::new(env!("CARGO_BIN_EXE_recast"));
-        let run = recast.args(command.split(' ')).current_dir(place.folder.path()).output().unwrap();
+        let run = recast
+            .args(command.split(' '))
+            .current_dir(place.folder.path())
+            .output()
+            .unwrap();
         // What a command prints is in proportion too.
         if !is_done(command, run.status.code(), &run.stderr) || run.stdout.len() > 1 << 28 {
             let message = String::from_utf8_lossy(&run.stderr);
-            failures.push(format!("{command}: {:?}, prints {} bytes; {message}", run.status, run.stdout.len()));
+            failures.push(format!(
+                "{command}: {:?}, prints {} bytes; {message}",
+                run.status,
+                run.stdout.len()
+            ));
         }
     }
     let written = fs::metadata(place.path("out.onnx")).map_or(0, |file| file.len());
@@ -210,9 +274,16 @@ fn run_all(model: usize) -> Vec<String> {
 
 /// The exact passes allocate no more for four times as many casts of a large constant.
 fn compute_up_to_a_limit() -> Vec<String> {
-    let model = models::models(1).iter().position(|(name, ..)| *name == LARGE_CONSTANT).expect("the model is listed");
-    let places = [CASTS_UP_TO_THE_LIMIT, 4 * CASTS_UP_TO_THE_LIMIT].map(|many| Place::new(model, many));
-    match places.each_ref().map(|place| place.counts("fold in.onnx -o out.onnx --passes exact")) {
+    let model = models::models(1)
+        .iter()
+        .position(|(name, ..)| *name == LARGE_CONSTANT)
+        .expect("the model is listed");
+    let places =
+        [CASTS_UP_TO_THE_LIMIT, 4 * CASTS_UP_TO_THE_LIMIT].map(|many| Place::new(model, many));
+    match places
+        .each_ref()
+        .map(|place| place.counts("fold in.onnx -o out.onnx --passes exact"))
+    {
         [Ok([_, few]), Ok([_, more])] if more <= 1.1 * few => Vec::new(),
         counts => vec![format!("{counts:?}")],
     }
@@ -221,14 +292,26 @@ fn compute_up_to_a_limit() -> Vec<String> {
 fn refuse_a_bomb() -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let empty_nodes = [0x0a, 0x00].repeat(3_000_000);
-    fs::write(folder.path().join("bomb.onnx"), Tree(vec![(7, Node::Bytes(empty_nodes))]).write()).unwrap();
+    fs::write(
+        folder.path().join("bomb.onnx"),
+        Tree(vec![(7, Node::Bytes(empty_nodes))]).write(),
+    )
+    .unwrap();
     let mut recast = Command::new(env!("CARGO_BIN_EXE_recast"));
-    let run = recast.args(["fold", "bomb.onnx", "-o", "out.onnx"]).current_dir(folder.path()).output().unwrap();
+    let run = recast
+        .args(["fold", "bomb.onnx", "-o", "out.onnx"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
     let message = String::from_utf8_lossy(&run.stderr);
     let parts = ["bomb.onnx: `graph.node[", " at byte ", "MiB of memory"];
     if run.status.code() != Some(2) || parts.iter().any(|part| !message.contains(part)) {
         return vec![format!("{:?}: {message}", run.status)];
     }
     let files = fs::read_dir(folder.path()).unwrap().count();
-    if files == 1 { Vec::new() } else { vec![format!("{files} files are left")] }
+    if files == 1 {
+        Vec::new()
+    } else {
+        vec![format!("{files} files are left")]
+    }
 }

@@ -1,4 +1,5 @@
-//! Whatever is fed in, the answer is a message that names the place, exit code 2, and no output file.
+//! Whatever is fed in, the answer is a message that names the place, exit code 2, and no output
+//! file.
 
 use std::fs;
 
@@ -25,8 +26,15 @@ fn with_initializer(fields: Vec<(u32, Node)>) -> Vec<u8> {
 fn nested(levels: usize) -> Vec<u8> {
     let mut graph = Tree(vec![]);
     for _ in 0..levels {
-        let attribute = Tree(vec![(1, Node::Bytes(b"then_branch".to_vec())), (6, Node::Message(graph)), (20, Node::Varint(5))]);
-        let node = Tree(vec![(4, Node::Bytes(b"If".to_vec())), (5, Node::Message(attribute))]);
+        let attribute = Tree(vec![
+            (1, Node::Bytes(b"then_branch".to_vec())),
+            (6, Node::Message(graph)),
+            (20, Node::Varint(5)),
+        ]);
+        let node = Tree(vec![
+            (4, Node::Bytes(b"If".to_vec())),
+            (5, Node::Message(attribute)),
+        ]);
         graph = Tree(vec![(1, Node::Message(node))]);
     }
     Tree(vec![(1, Node::Varint(10)), (7, Node::Message(graph))]).write()
@@ -34,19 +42,36 @@ fn nested(levels: usize) -> Vec<u8> {
 
 #[test]
 fn bad_files_are_refused_with_the_place() {
-    let sound =
-        bytes(r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16 h) <float[2] w = {1, 2}> { h = Cast <to = 10> (w) }"#);
+    let sound = bytes(
+        r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16 h) <float[2] w = {1, 2}> { h = Cast <to = 10> (w) }"#,
+    );
     let header = r#"<ir_version: 10, opset_import: ["": 21]> g"#;
     let graph = |rest: &str| bytes(&format!("{header} {rest}"));
     let many = |text: &str, times: usize| vec![text; times].join(" ");
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
         ("an empty file", vec![], "is empty, not an ONNX model"),
-        ("not protobuf", b"hello, \xffworld".to_vec(), ": is not an ONNX model: "),
-        ("a text that protobuf can read", vec![0x08, 0x01], "is not an ONNX model: it has no graph"),
-        ("cut off", sound[..sound.len() - 3].to_vec(), "is cut off within `opset_import`: at least 3 bytes are missing"),
+        (
+            "not protobuf",
+            b"hello, \xffworld".to_vec(),
+            ": is not an ONNX model: ",
+        ),
+        (
+            "a text that protobuf can read",
+            vec![0x08, 0x01],
+            "is not an ONNX model: it has no graph",
+        ),
+        (
+            "cut off",
+            sound[..sound.len() - 3].to_vec(),
+            "is cut off within `opset_import`: at least 3 bytes are missing",
+        ),
         (
             "raw_data of the wrong length",
-            with_initializer(vec![(1, Node::Varint(2)), (2, Node::Varint(1)), (9, Node::Bytes(vec![0; 7]))]),
+            with_initializer(vec![
+                (1, Node::Varint(2)),
+                (2, Node::Varint(1)),
+                (9, Node::Bytes(vec![0; 7])),
+            ]),
             "graph initializer 'w': raw_data holds 7 bytes, but FLOAT[2] needs 8",
         ),
         (
@@ -56,7 +81,11 @@ fn bad_files_are_refused_with_the_place() {
         ),
         (
             "dimensions that overflow",
-            with_initializer(vec![(1, Node::Varint(1 << 40)), (1, Node::Varint(1 << 40)), (2, Node::Varint(1))]),
+            with_initializer(vec![
+                (1, Node::Varint(1 << 40)),
+                (1, Node::Varint(1 << 40)),
+                (2, Node::Varint(1)),
+            ]),
             "graph initializer 'w': invalid dims [1099511627776, 1099511627776]",
         ),
         (
@@ -93,7 +122,10 @@ fn bad_files_are_refused_with_the_place() {
                                     (8, Node::Bytes(b"w".to_vec())),
                                 ])),
                             ),
-                            (12, Node::Message(Tree(vec![(1, Node::Bytes(b"h".to_vec()))]))),
+                            (
+                                12,
+                                Node::Message(Tree(vec![(1, Node::Bytes(b"h".to_vec()))])),
+                            ),
                         ])),
                     )])
                     .write(),
@@ -101,8 +133,16 @@ fn bad_files_are_refused_with_the_place() {
                 .collect(),
             "graph/#0:Cast: input 'w': float_data holds 2 entries, but FLOAT[3] needs 3",
         ),
-        ("a cycle", graph("() => (float a) { a = Neg (b) b = Neg (a) }"), "depends on its"),
-        ("a node that uses its own output", graph("() => (float a) { a = Neg (a) }"), "depends on its"),
+        (
+            "a cycle",
+            graph("() => (float a) { a = Neg (b) b = Neg (a) }"),
+            "depends on its",
+        ),
+        (
+            "a node that uses its own output",
+            graph("() => (float a) { a = Neg (a) }"),
+            "depends on its",
+        ),
         (
             "a name defined twice by nodes",
             graph("(float x) => (float a) { a = Neg (x) a = Abs (x) }"),
@@ -120,7 +160,9 @@ fn bad_files_are_refused_with_the_place() {
         ),
         (
             "a duplicate in a branch",
-            graph("(bool c) => (float y) { [if_1] y = If (c) <then_branch = t () => (float r) { r = Foo () r = Foo () }> }"),
+            graph(
+                "(bool c) => (float y) { [if_1] y = If (c) <then_branch = t () => (float r) { r = Foo () r = Foo () }> }",
+            ),
             "graph/if_1.then_branch: the name 'r' is defined twice",
         ),
         (
@@ -140,12 +182,26 @@ fn bad_files_are_refused_with_the_place() {
         ),
         (
             "a round_mode that is none",
-            graph(r#"() => (float16 h) <float w = {1}> { h = Cast <to = 24, round_mode = "odd"> (w) }"#),
+            graph(
+                r#"() => (float16 h) <float w = {1}> { h = Cast <to = 24, round_mode = "odd"> (w) }"#,
+            ),
             "graph/#0:Cast: `round_mode` must be up, down or nearest, not 'odd'",
         ),
-        ("a cast without an input", graph("() => (float16 h) { h = Cast <to = 10> () }"), "graph/#0:Cast: the cast has no input"),
-        ("200 levels of nesting", nested(200), "messages are nested more than 100 deep, the limit of protobuf"),
-        ("groups nested without end", [0xc3, 0x3e].repeat(100_000), ": is not an ONNX model: "),
+        (
+            "a cast without an input",
+            graph("() => (float16 h) { h = Cast <to = 10> () }"),
+            "graph/#0:Cast: the cast has no input",
+        ),
+        (
+            "200 levels of nesting",
+            nested(200),
+            "messages are nested more than 100 deep, the limit of protobuf",
+        ),
+        (
+            "groups nested without end",
+            [0xc3, 0x3e].repeat(100_000),
+            ": is not an ONNX model: ",
+        ),
         (
             "a length beyond the end",
             vec![0x3a, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x00],
@@ -153,12 +209,23 @@ fn bad_files_are_refused_with_the_place() {
         ),
         (
             "a length near 2^64",
-            [[0x12, 120].as_slice(), &[b'p'; 120], &[0x3a, 11, 0x2a, 0x9c], &[0xff; 8], &[1]].concat(),
+            [
+                [0x12, 120].as_slice(),
+                &[b'p'; 120],
+                &[0x3a, 11, 0x2a, 0x9c],
+                &[0xff; 8],
+                &[1],
+            ]
+            .concat(),
             "`graph.initializer[0]` at byte 124: is not an ONNX model: the field is longer than the message around it",
         ),
         (
             "a name that is no UTF-8",
-            Tree(vec![(7, Node::Message(Tree(vec![(2, Node::Bytes(vec![0xff, 0xfe]))])))]).write(),
+            Tree(vec![(
+                7,
+                Node::Message(Tree(vec![(2, Node::Bytes(vec![0xff, 0xfe]))])),
+            )])
+            .write(),
             "`graph.name` at byte 2: is not an ONNX model: the text is not UTF-8",
         ),
         (
@@ -168,14 +235,20 @@ fn bad_files_are_refused_with_the_place() {
         ),
         (
             "many names defined twice",
-            graph(&format!("() => (float a) {{ {} }}", many("a = Foo ()", 2000))),
+            graph(&format!(
+                "() => (float a) {{ {} }}",
+                many("a = Foo ()", 2000)
+            )),
             "graph: the name 'a' is defined twice",
         ),
     ];
     let mut failures = Vec::new();
     for (name, bytes, expected) in cases {
         let folder = tempfile::tempdir().unwrap();
-        let (input, out) = (folder.path().join("bad.onnx"), folder.path().join("out.onnx"));
+        let (input, out) = (
+            folder.path().join("bad.onnx"),
+            folder.path().join("out.onnx"),
+        );
         fs::write(&input, bytes).unwrap();
         let output = recast(&["fold", input.to_str().unwrap(), "-o", out.to_str().unwrap()]);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -184,7 +257,10 @@ fn bad_files_are_refused_with_the_place() {
             || !message.contains("bad.onnx: ")
             || message.lines().count() > 1
         {
-            failures.push(format!("{name}: expected '{expected}', found {:?} {message}", output.status));
+            failures.push(format!(
+                "{name}: expected '{expected}', found {:?} {message}",
+                output.status
+            ));
         }
         if fs::read_dir(folder.path()).unwrap().count() != 1 {
             failures.push(format!("{name}: a file was written"));
@@ -203,9 +279,21 @@ fn files_that_cannot_be_read_or_written_are_named() {
     )
     .unwrap();
     let cases = [
-        (path("none.onnx"), path("out.onnx"), "none.onnx: does not exist"),
-        (path(""), path("out.onnx"), "is a folder, not a file; pass a model in it, such as "),
-        (path("m.onnx"), path("none/out.onnx"), "none does not exist; create it first"),
+        (
+            path("none.onnx"),
+            path("out.onnx"),
+            "none.onnx: does not exist",
+        ),
+        (
+            path(""),
+            path("out.onnx"),
+            "is a folder, not a file; pass a model in it, such as ",
+        ),
+        (
+            path("m.onnx"),
+            path("none/out.onnx"),
+            "none does not exist; create it first",
+        ),
     ];
     for (input, out, expected) in cases {
         let output = recast(&["fold", &input, "-o", &out]);

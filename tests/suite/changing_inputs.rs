@@ -20,10 +20,15 @@ const BYTES: usize = 8000;
 
 /// A model whose initializer is the file `location`.
 fn external(location: &str) -> ModelProto {
-    let mut proto =
-        model(r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[2000] y) <float[2000] w = {0}> { y = Neg (w) }"#);
+    let mut proto = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[2000] y) <float[2000] w = {0}> { y = Neg (w) }"#,
+    );
     let tensor = &mut proto.graph.as_mut().unwrap().initializer[0];
-    let reference = Reference { location: location.to_owned(), offset: 0, length: Some(BYTES as u64) };
+    let reference = Reference {
+        location: location.to_owned(),
+        offset: 0,
+        length: Some(BYTES as u64),
+    };
     *tensor = moved_to_file(tensor, &reference);
     proto
 }
@@ -37,25 +42,43 @@ fn write_model(folder: &Path) {
 fn plan(folder: &Path, target: &Target, placement: &Placement) -> Plan {
     let path = folder.join("m.onnx");
     let (input, data) = open_with_data(&path).unwrap();
-    let model = Model::new(ModelProto::from_bytes(input.bytes).unwrap()).unwrap().with_data(data);
-    Plan::new(model, &path, target, &Options::default().placement(placement.clone())).unwrap()
+    let model = Model::new(ModelProto::from_bytes(input.bytes).unwrap())
+        .unwrap()
+        .with_data(data);
+    Plan::new(
+        model,
+        &path,
+        target,
+        &Options::default().placement(placement.clone()),
+    )
+    .unwrap()
 }
 
 #[test]
 fn nothing_is_written_if_an_input_changed_between_its_first_and_its_last_byte() {
     type Change<'c> = (&'c str, &'c dyn Fn(&Path));
     let changes: [Change; 5] = [
-        ("data cut by 100 bytes", &|folder| cut(&folder.join("w.bin"), BYTES as u64 - 100)),
-        ("data longer", &|folder| cut(&folder.join("w.bin"), BYTES as u64 + 1)),
+        ("data cut by 100 bytes", &|folder| {
+            cut(&folder.join("w.bin"), BYTES as u64 - 100)
+        }),
+        ("data longer", &|folder| {
+            cut(&folder.join("w.bin"), BYTES as u64 + 1)
+        }),
         ("data replaced", &|folder| {
             fs::write(folder.join("other"), vec![2; BYTES]).unwrap();
             fs::rename(folder.join("other"), folder.join("w.bin")).unwrap();
         }),
-        ("data removed", &|folder| fs::remove_file(folder.join("w.bin")).unwrap()),
+        ("data removed", &|folder| {
+            fs::remove_file(folder.join("w.bin")).unwrap()
+        }),
         ("model longer", &|folder| cut(&folder.join("m.onnx"), 4096)),
     ];
     let mut failures = Vec::new();
-    for placement in [Placement::Keep, Placement::Inline, Placement::File("new.data".to_owned())] {
+    for placement in [
+        Placement::Keep,
+        Placement::Inline,
+        Placement::File("new.data".to_owned()),
+    ] {
         for (name, change) in &changes {
             let folder = tempfile::tempdir().unwrap();
             let (inside, out) = (folder.path().join("in"), folder.path().join("out"));
@@ -67,8 +90,11 @@ fn nothing_is_written_if_an_input_changed_between_its_first_and_its_last_byte() 
             let result = plan.write();
             let left = fs::read_dir(&out).unwrap().count();
             match result {
-                Err(error) if left == 0 && error.to_string().contains("changed while it was read") => {}
-                other => failures.push(format!("{placement:?}, {name}: {left} files written, {other:?}")),
+                Err(error)
+                    if left == 0 && error.to_string().contains("changed while it was read") => {}
+                other => failures.push(format!(
+                    "{placement:?}, {name}: {left} files written, {other:?}"
+                )),
             }
         }
     }
@@ -76,7 +102,12 @@ fn nothing_is_written_if_an_input_changed_between_its_first_and_its_last_byte() 
 }
 
 fn cut(path: &Path, bytes: u64) {
-    fs::File::options().write(true).open(path).unwrap().set_len(bytes).unwrap();
+    fs::File::options()
+        .write(true)
+        .open(path)
+        .unwrap()
+        .set_len(bytes)
+        .unwrap();
 }
 
 #[cfg(target_os = "linux")]
@@ -86,7 +117,8 @@ fn exchange(folder: &Path, link: &Path) {
     renameat_with(CWD, folder, CWD, link, RenameFlags::EXCHANGE).unwrap();
 }
 
-/// Calls `read` while another thread exchanges the names of a folder and of a link to a folder outside.
+/// Calls `read` while another thread exchanges the names of a folder and of a link to a folder
+/// outside.
 #[cfg(target_os = "linux")]
 fn while_swapped(folder: &Path, link: &Path, mut read: impl FnMut()) {
     let is_done = AtomicBool::new(false);
@@ -121,7 +153,11 @@ fn a_folder_that_is_swapped_with_a_link_does_not_lead_outside() {
         }
     });
     // One of the two states, or the other after one more exchange, is the link.
-    let is_link = || fs::symlink_metadata(inside.join("sub")).unwrap().is_symlink();
+    let is_link = || {
+        fs::symlink_metadata(inside.join("sub"))
+            .unwrap()
+            .is_symlink()
+    };
     if !is_link() {
         exchange(&inside.join("sub"), &inside.join("link"));
     }
@@ -141,7 +177,11 @@ fn a_model_and_its_data_come_from_one_folder() {
     }
     fs::write(inside.join("m.onnx"), external("w.bin").encode_to_vec()).unwrap();
     symlink(&outside, place.path().join("link")).unwrap();
-    let read = || open_with_data(&inside.join("m.onnx")).ok().and_then(|(_, data)| data.open("w.bin").ok());
+    let read = || {
+        open_with_data(&inside.join("m.onnx"))
+            .ok()
+            .and_then(|(_, data)| data.open("w.bin").ok())
+    };
     assert!(read().is_some());
     while_swapped(&inside, &place.path().join("link"), || {
         if let Some(file) = read() {

@@ -18,7 +18,11 @@ const THREE_CASTS: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float x
     { [first] a = Cast <to = 10> (w) b = Cast <to = 10> (v) [third] c = Cast <to = 10> (x) s = Add (a, b) y = Add (s, c) }"#;
 
 pub fn recast(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_recast")).args(arguments).env("NO_COLOR", "1").output().expect("the command starts")
+    Command::new(env!("CARGO_BIN_EXE_recast"))
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the command starts")
 }
 
 fn stdout(output: &Output) -> String {
@@ -47,7 +51,10 @@ fn fold_writes_the_model_and_reports_in_text() {
     let (folder, input) = folder_with("m.onnx", THREE_CASTS);
     let out = folder.path().join("out.onnx");
     let output = recast(&["fold", &input, "-o", out.to_str().unwrap()]);
-    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    assert_eq!(
+        (output.status.code(), stderr(&output).as_str()),
+        (Some(0), "")
+    );
     let expected = format!(
         "{input} -> {}\n  folded 2 casts: 2 FLOAT to FLOAT16\n  kept 1 cast\n    graph/third: its input is not constant\n  \
          removed 2 constants\n  verified 3 nodes and 2 new constants of 2 elements\n{:26}before  after\n  nodes{:24}5      3\n  casts{:24}3      1\n    FLOAT -> FLOAT16{:11}3      1\n  \
@@ -124,14 +131,27 @@ fn fold_in_place_keeps_permissions_and_links_and_leaves_an_unchanged_file_alone(
     let link = folder.path().join("link.onnx");
     symlink("m.onnx", &link).unwrap();
     fs::set_permissions(&input, fs::Permissions::from_mode(0o640)).unwrap();
-    assert_eq!(recast(&["fold", link.to_str().unwrap(), "--in-place", "-q"]).status.code(), Some(0));
+    assert_eq!(
+        recast(&["fold", link.to_str().unwrap(), "--in-place", "-q"])
+            .status
+            .code(),
+        Some(0)
+    );
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     let folded = fs::metadata(&input).unwrap();
     assert_eq!(folded.permissions().mode() & 0o777, 0o640);
     let output = recast(&["fold", &input, "--in-place"]);
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(fs::metadata(&input).unwrap().ino(), folded.ino(), "an unchanged file is not replaced");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no temporary file is left");
+    assert_eq!(
+        fs::metadata(&input).unwrap().ino(),
+        folded.ino(),
+        "an unchanged file is not replaced"
+    );
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        2,
+        "no temporary file is left"
+    );
 }
 
 #[test]
@@ -140,9 +160,18 @@ fn many_models_go_into_a_folder() {
     let second = folder.path().join("b.onnx");
     fs::copy(&first, &second).unwrap();
     let out = folder.path().join("made/for/it");
-    let output = recast(&["fold", &first, second.to_str().unwrap(), "--out-dir", out.to_str().unwrap()]);
+    let output = recast(&[
+        "fold",
+        &first,
+        second.to_str().unwrap(),
+        "--out-dir",
+        out.to_str().unwrap(),
+    ]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(fs::read(out.join("a.onnx")).unwrap(), fs::read(out.join("b.onnx")).unwrap());
+    assert_eq!(
+        fs::read(out.join("a.onnx")).unwrap(),
+        fs::read(out.join("b.onnx")).unwrap()
+    );
 }
 
 #[test]
@@ -150,21 +179,55 @@ fn wrong_usage_says_what_to_do_and_exits_with_2() {
     let (folder, input) = folder_with("m.onnx", THREE_CASTS);
     let folder = folder.path().to_str().unwrap();
     let cases: [(&[&str], &str); 10] = [
-        (&["lint", &input, "--diff", "--format", "full"], "cannot be used with"),
-        (&["fold", &input], "no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)"),
-        (&["fold", &input, "out.onnx"], "no output given; did you mean -o out.onnx? Otherwise use --out-dir DIR or --in-place"),
-        (&["convert", &input, "out.onnx", "--opset", "13"], "no output given; did you mean -o out.onnx? Otherwise use"),
-        (&["fold", &input, &input, "-o", "x.onnx"], "-o takes one model, but 2 were given; use --out-dir DIR or --in-place"),
-        (&["fold", &input, &input, "--out-dir", folder], "two models would be written to "),
-        (&["fold", "-", "--in-place"], "a model from standard input has no file name; use -o FILE"),
-        (&["fold", &input, "--dry-run", "--passes", "fold"], "unknown pass 'fold'; available passes: fold-casts"),
-        (&["fold", &input, "--dry-run", "--max-growth", "2X"], "not a number of bytes; examples: 4096, 64K, 512M, 2G"),
-        (&["fold", &input, "-o", "x", "--in-place"], "cannot be used with"),
+        (
+            &["lint", &input, "--diff", "--format", "full"],
+            "cannot be used with",
+        ),
+        (
+            &["fold", &input],
+            "no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)",
+        ),
+        (
+            &["fold", &input, "out.onnx"],
+            "no output given; did you mean -o out.onnx? Otherwise use --out-dir DIR or --in-place",
+        ),
+        (
+            &["convert", &input, "out.onnx", "--opset", "13"],
+            "no output given; did you mean -o out.onnx? Otherwise use",
+        ),
+        (
+            &["fold", &input, &input, "-o", "x.onnx"],
+            "-o takes one model, but 2 were given; use --out-dir DIR or --in-place",
+        ),
+        (
+            &["fold", &input, &input, "--out-dir", folder],
+            "two models would be written to ",
+        ),
+        (
+            &["fold", "-", "--in-place"],
+            "a model from standard input has no file name; use -o FILE",
+        ),
+        (
+            &["fold", &input, "--dry-run", "--passes", "fold"],
+            "unknown pass 'fold'; available passes: fold-casts",
+        ),
+        (
+            &["fold", &input, "--dry-run", "--max-growth", "2X"],
+            "not a number of bytes; examples: 4096, 64K, 512M, 2G",
+        ),
+        (
+            &["fold", &input, "-o", "x", "--in-place"],
+            "cannot be used with",
+        ),
     ];
     for (arguments, expected) in cases {
         let output = recast(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(expected),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
         assert_eq!(stdout(&output), "", "{arguments:?}");
     }
 }
@@ -184,12 +247,18 @@ fn an_argument_forges_no_line_of_a_usage_error() {
     ];
     let mut failures = Vec::new();
     for arguments in cases {
-        let arguments: Vec<String> = arguments.iter().map(|argument| argument.replace("FORGED", FORGED)).collect();
+        let arguments: Vec<String> = arguments
+            .iter()
+            .map(|argument| argument.replace("FORGED", FORGED))
+            .collect();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let output = recast(&arguments);
         let said = stderr(&output);
         let shown = "x\\nrecast: all is well\\r\\u{202e}\\u{23}#[error]";
-        if output.status.code() != Some(2) || !said.contains(shown) || said.lines().any(|line| line.starts_with("recast: all")) {
+        if output.status.code() != Some(2)
+            || !said.contains(shown)
+            || said.lines().any(|line| line.starts_with("recast: all"))
+        {
             failures.push(format!("{arguments:?}: {said}"));
         }
     }
@@ -205,7 +274,8 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
         }
         <domain: "my", opset_import: ["": 21]> Fn (a) => (b) { b = Neg (a) }"#;
     let (_folder, input) = folder_with("m.onnx", text);
-    let json: Value = serde_json::from_str(&stdout(&recast(&["inspect", &input, "--format", "json"]))).unwrap();
+    let json: Value =
+        serde_json::from_str(&stdout(&recast(&["inspect", &input, "--format", "json"]))).unwrap();
     let cast = |node: &str, scope: &str, from: &str, to: &str, saturate: Value, constant: bool| serde_json::json!({"node": node, "scope": scope, "from": from, "to": to, "saturate": saturate, "round_mode": null, "constant": constant});
     let value = |name: &str, of: &str| serde_json::json!({"name": name, "type": format!("tensor({of})"), "shape": [], "has_default": false});
     let unknown = serde_json::json!([
@@ -237,7 +307,10 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
         "errors": [],
     });
     assert_eq!(json, expected);
-    let several: Value = serde_json::from_str(&stdout(&recast(&["inspect", &input, &input, "--format", "json"]))).unwrap();
+    let several: Value = serde_json::from_str(&stdout(&recast(&[
+        "inspect", &input, &input, "--format", "json",
+    ])))
+    .unwrap();
     assert_eq!(several["models"].as_array().unwrap().len(), 2);
     let text = stdout(&recast(&["inspect", &input]));
     let expected = format!(
@@ -252,14 +325,17 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
          graph/pick.then_branch/#1:Cast, of a constant\n";
     assert!(listed.ends_with(casts), "{listed}");
     let dot = stdout(&recast(&["inspect", &input, "--format", "dot"]));
-    for part in
-        ["digraph model {", "subgraph \"cluster graph/pick.then_branch\"", "\"value graph/w\" -> \"node graph/pick.then_branch#0\""]
-    {
+    for part in [
+        "digraph model {",
+        "subgraph \"cluster graph/pick.then_branch\"",
+        "\"value graph/w\" -> \"node graph/pick.then_branch#0\"",
+    ] {
         assert!(dot.contains(part), "{part} in {dot}");
     }
 }
 
-/// Whoever made the model wants a word with the terminal, and with the reader of a list of findings.
+/// Whoever made the model wants a word with the terminal, and with the reader of a list of
+/// findings.
 #[test]
 fn names_of_a_model_forge_no_line_and_give_a_terminal_no_orders() {
     const NAME: &str = "a\x1b[31m\n~ graph/forged: RC101\u{202e}";
@@ -289,14 +365,21 @@ fn names_of_a_model_forge_no_line_and_give_a_terminal_no_orders() {
         let output = recast(arguments);
         let printed = stdout(&output) + &stderr(&output);
         let speaks = |c: char| c != '\n' && c.is_control() || c == '\u{202e}';
-        let is_forged = printed.lines().any(|line| line.starts_with("~ graph/forged"));
+        let is_forged = printed
+            .lines()
+            .any(|line| line.starts_with("~ graph/forged"));
         if printed.contains(speaks) || is_forged || !printed.contains("graph/forged") {
             failures.push(format!("{arguments:?}: {printed}"));
         }
     }
     expect_no_failures(failures);
-    let json: Value = serde_json::from_str(&stdout(&recast(&["lint", &left, "--format", "json"]))).unwrap();
-    assert_eq!(json["findings"][0]["node"], format!("graph/{NAME}"), "scripts get the name as it is");
+    let json: Value =
+        serde_json::from_str(&stdout(&recast(&["lint", &left, "--format", "json"]))).unwrap();
+    assert_eq!(
+        json["findings"][0]["node"],
+        format!("graph/{NAME}"),
+        "scripts get the name as it is"
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -304,7 +387,10 @@ fn names_of_a_model_forge_no_line_and_give_a_terminal_no_orders() {
 fn outputs_that_are_full_or_gone_end_no_run_in_a_panic() {
     let (_folder, input) = folder_with("m.onnx", THREE_CASTS);
     let run = |arguments: &str, redirection: &str| {
-        let script = format!("'{}' {arguments} {redirection}", env!("CARGO_BIN_EXE_recast"));
+        let script = format!(
+            "'{}' {arguments} {redirection}",
+            env!("CARGO_BIN_EXE_recast")
+        );
         Command::new("sh").args(["-c", &script]).output().unwrap()
     };
     let mut failures = Vec::new();
@@ -318,12 +404,24 @@ fn outputs_that_are_full_or_gone_end_no_run_in_a_panic() {
         for redirection in ["2>/dev/full", "2>&-", "2>&1 >/dev/null | head -c 0"] {
             let found = run(&arguments, redirection).status.code();
             // Of a pipe the shell knows only how its reader ended.
-            if found != Some(if redirection.ends_with("head -c 0") { 0 } else { code }) {
+            if found
+                != Some(if redirection.ends_with("head -c 0") {
+                    0
+                } else {
+                    code
+                })
+            {
                 failures.push(format!("{arguments} {redirection}: {found:?}"));
             }
         }
     }
-    for arguments in ["--help", "explain", "completions man", "completions bash", &format!("inspect {input}")] {
+    for arguments in [
+        "--help",
+        "explain",
+        "completions man",
+        "completions bash",
+        &format!("inspect {input}"),
+    ] {
         let output = run(arguments, "| head -c 1");
         if output.stdout.len() != 1 || !output.stderr.is_empty() {
             failures.push(format!("{arguments} into a pipe: {}", stderr(&output)));
@@ -336,18 +434,47 @@ fn outputs_that_are_full_or_gone_end_no_run_in_a_panic() {
     expect_no_failures(failures);
 }
 
-const COMMANDS: [&str; 12] =
-    ["fold", "lint", "explain", "passes", "targets", "convert", "precision", "inspect", "diff", "report", "cast", "completions"];
+const COMMANDS: [&str; 12] = [
+    "fold",
+    "lint",
+    "explain",
+    "passes",
+    "targets",
+    "convert",
+    "precision",
+    "inspect",
+    "diff",
+    "report",
+    "cast",
+    "completions",
+];
 
 #[test]
 fn every_help_ends_with_examples_and_exit_codes() {
     let mut failures = Vec::new();
     let overview = stdout(&recast(&["--help"]));
-    let listed = overview.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let listed: Vec<&str> = listed.filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(listed, [&COMMANDS[..], &["help"]].concat(), "the list of commands is that of this test");
-    for help in COMMANDS.map(|command| stdout(&recast(&[command, "--help"]))).into_iter().chain([overview]) {
-        let (examples, codes) = (help.find("\nExamples:\n  recast "), help.find("\nExit codes:\n  0  "));
+    let listed = overview
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty());
+    let listed: Vec<&str> = listed
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(
+        listed,
+        [&COMMANDS[..], &["help"]].concat(),
+        "the list of commands is that of this test"
+    );
+    for help in COMMANDS
+        .map(|command| stdout(&recast(&[command, "--help"])))
+        .into_iter()
+        .chain([overview])
+    {
+        let (examples, codes) = (
+            help.find("\nExamples:\n  recast "),
+            help.find("\nExit codes:\n  0  "),
+        );
         if examples.is_none() || examples > codes {
             failures.push(help);
         }
@@ -357,9 +484,12 @@ fn every_help_ends_with_examples_and_exit_codes() {
 
 #[test]
 fn completions_and_manual_page_are_printed() {
-    for (shell, part) in
-        [("bash", "_recast()"), ("zsh", "#compdef recast"), ("fish", "complete -c recast"), ("man", ".TH recast 1")]
-    {
+    for (shell, part) in [
+        ("bash", "_recast()"),
+        ("zsh", "#compdef recast"),
+        ("fish", "complete -c recast"),
+        ("man", ".TH recast 1"),
+    ] {
         let output = recast(&["completions", shell]);
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains(part), "{shell}");
@@ -370,29 +500,48 @@ fn completions_and_manual_page_are_printed() {
 fn completions_know_types_runtimes_passes_and_rules() {
     for shell in ["bash", "zsh", "fish"] {
         let script = String::from_utf8(recast(&["completions", shell]).stdout).unwrap();
-        let missing: Vec<&str> = ["FLOAT8E4M3FN", "onnxruntime@1.31", "fold-casts", "dead-nodes", "RC101", "sarif", "stable"]
-            .into_iter()
-            .filter(|value| !script.contains(value))
-            .collect();
+        let missing: Vec<&str> = [
+            "FLOAT8E4M3FN",
+            "onnxruntime@1.31",
+            "fold-casts",
+            "dead-nodes",
+            "RC101",
+            "sarif",
+            "stable",
+        ]
+        .into_iter()
+        .filter(|value| !script.contains(value))
+        .collect();
         assert!(missing.is_empty(), "{shell}: {missing:?}");
     }
 }
 
 #[test]
 fn the_manual_page_holds_every_option_and_example_of_every_command() {
-    let page = stdout(&recast(&["completions", "man"])).replace("\\-", "-").replace("\\&", "").replace("\\e", "\\");
+    let page = stdout(&recast(&["completions", "man"]))
+        .replace("\\-", "-")
+        .replace("\\&", "")
+        .replace("\\e", "\\");
     let mut failures = Vec::new();
     for command in COMMANDS {
         let help = stdout(&recast(&[command, "--help"]));
-        let section = page.split(&format!(".SH \"RECAST {}\"", command.to_uppercase())).nth(1).unwrap_or_default();
+        let section = page
+            .split(&format!(".SH \"RECAST {}\"", command.to_uppercase()))
+            .nth(1)
+            .unwrap_or_default();
         let section = section.split("\n.SH ").next().unwrap_or_default();
         let is_option = |word: &&str| word.starts_with("--") && word.len() > 2;
-        let options =
-            help.lines().filter(|line| line.trim_start().starts_with('-')).flat_map(str::split_whitespace).filter(is_option);
+        let options = help
+            .lines()
+            .filter(|line| line.trim_start().starts_with('-'))
+            .flat_map(str::split_whitespace)
+            .filter(is_option);
         // A value that may be left out is marked up on the page: `--name[=<VALUE>]`.
         let options = options.map(|option| option.split('[').next().unwrap_or(option));
         let examples = help.lines().filter(|line| line.starts_with("  recast "));
-        let missing = options.chain(examples).filter(|part| !section.contains(part.trim_end_matches(['.', ','])));
+        let missing = options
+            .chain(examples)
+            .filter(|part| !section.contains(part.trim_end_matches(['.', ','])));
         failures.extend(missing.map(|part| format!("{command}: {part}")));
     }
     expect_no_failures(failures);
@@ -407,20 +556,40 @@ fn quiet_means_nothing_for_people_and_all_that_scripts_ask_for() {
     let other = folder.path().join("n.onnx").to_str().unwrap().to_owned();
     let commands: [(&[&str], Option<&str>); 9] = [
         (&["fold", &input, "-o", &output], Some("json")),
-        (&["convert", &input, "--opset", "22", "-o", &output], Some("json")),
-        (&["convert", &input, "--opset", "8", "-o", &output], Some("json")),
+        (
+            &["convert", &input, "--opset", "22", "-o", &output],
+            Some("json"),
+        ),
+        (
+            &["convert", &input, "--opset", "8", "-o", &output],
+            Some("json"),
+        ),
         (&["lint", &input, "--select", "ALL"], Some("json")),
         (&["lint", &input, "--select", "ALL"], Some("github")),
         (&["explain", "RC101"], Some("json")),
         (&["inspect", &input], Some("json")),
         (&["diff", &input, &other], Some("json")),
-        (&["lint", &input, "--select", "ALL", "--diff", "--unsafe-fixes"], None),
+        (
+            &[
+                "lint",
+                &input,
+                "--select",
+                "ALL",
+                "--diff",
+                "--unsafe-fixes",
+            ],
+            None,
+        ),
     ];
     let mut failures = Vec::new();
     for (arguments, format) in commands {
         let quiet = recast(&[arguments, &["-q"]].concat());
         if !(quiet.stdout.is_empty() && quiet.stderr.is_empty()) {
-            failures.push(format!("{arguments:?} says {}{}", stdout(&quiet), stderr(&quiet)));
+            failures.push(format!(
+                "{arguments:?} says {}{}",
+                stdout(&quiet),
+                stderr(&quiet)
+            ));
         }
         let Some(format) = format else { continue };
         let asked = recast(&[arguments, &["-q", "--format", format]].concat());

@@ -1,4 +1,5 @@
-//! Data files under the names that users and models choose: what is written, replaced, refused and removed.
+//! Data files under the names that users and models choose: what is written, replaced, refused and
+//! removed.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -20,7 +21,11 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn recast(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_recast")).args(arguments).current_dir(folder).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_recast"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap()
 }
 
 /// Writes a model with a weight that has two elements of this value.
@@ -33,40 +38,86 @@ fn write(path: &Path, value: u8) {
 
 /// The value of the elements of a model's weight, wherever it is stored.
 fn value(folder: &Path, path: &str) -> Result<u8, String> {
-    let output = recast(folder, &["fold", path, "-o", "inline.onnx", "--external-data", "inline", "--passes", "none"]);
+    let output = recast(
+        folder,
+        &[
+            "fold",
+            path,
+            "-o",
+            "inline.onnx",
+            "--external-data",
+            "inline",
+            "--passes",
+            "none",
+        ],
+    );
     if output.status.code() != Some(0) {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     let proto = ModelProto::decode(&*fs::read(folder.join("inline.onnx")).unwrap()).unwrap();
     let tensor = &proto.graph.as_ref().unwrap().initializer[0];
-    let values = Tensor::read(tensor).and_then(|tensor| tensor.values()).map_err(|error| error.to_string())?;
-    let Values::Raw(bytes) = values else { return Err(format!("{values:?}")) };
+    let values = Tensor::read(tensor)
+        .and_then(|tensor| tensor.values())
+        .map_err(|error| error.to_string())?;
+    let Values::Raw(bytes) = values else {
+        return Err(format!("{values:?}"));
+    };
     Ok(f32::from_le_bytes(bytes[..4].try_into().unwrap()) as u8)
 }
 
 fn message(output: &Output) -> String {
-    format!("{:?} {}", output.status.code(), String::from_utf8_lossy(&output.stderr))
+    format!(
+        "{:?} {}",
+        output.status.code(),
+        String::from_utf8_lossy(&output.stderr)
+    )
 }
 
 /// Stores the weight of a model in a data file.
 fn store(folder: &Path, from: &str, to: &str, data: &str) -> Output {
-    recast(folder, &["fold", from, "-o", to, "--external-data", data, "--external-threshold", "0"])
+    recast(
+        folder,
+        &[
+            "fold",
+            from,
+            "-o",
+            to,
+            "--external-data",
+            data,
+            "--external-threshold",
+            "0",
+        ],
+    )
 }
 
 #[test]
 fn a_data_file_is_replaced_whatever_its_name_and_the_path_of_the_model() {
     let mut failures = Vec::new();
-    for data in ["w.bin", "sub/w.bin", "m.onnx.data", "m.onnx.1.data", "./m.onnx.data"] {
+    for data in [
+        "w.bin",
+        "sub/w.bin",
+        "m.onnx.data",
+        "m.onnx.1.data",
+        "./m.onnx.data",
+    ] {
         for place in ["", "./", "../here/", "../link/", "/"] {
             let root = folder();
             let here = root.path().join("here");
-            let output = if place == "/" { here.join("m.onnx").display().to_string() } else { format!("{place}m.onnx") };
+            let output = if place == "/" {
+                here.join("m.onnx").display().to_string()
+            } else {
+                format!("{place}m.onnx")
+            };
             for number in [5, 6, 7] {
                 write(&here.join("in.onnx"), number);
                 let done = store(&here, "in.onnx", &output, data);
                 let found = value(&here, "m.onnx");
-                if done.status.code() != Some(0) || found != Ok(number) || !here.join(data).exists() {
-                    failures.push(format!("-o {output} --external-data {data}: {number}: {found:?}, {}", message(&done)));
+                if done.status.code() != Some(0) || found != Ok(number) || !here.join(data).exists()
+                {
+                    failures.push(format!(
+                        "-o {output} --external-data {data}: {number}: {found:?}, {}",
+                        message(&done)
+                    ));
                 }
             }
         }
@@ -76,7 +127,14 @@ fn a_data_file_is_replaced_whatever_its_name_and_the_path_of_the_model() {
 
 #[test]
 fn a_data_file_does_not_replace_what_the_model_was_read_from() {
-    let cases = [("m.onnxtxt", "m.onnxtxt", "is a model"), ("n.onnxtxt", "w.bin", "n.onnxtxt stores tensors in this file")];
+    let cases = [
+        ("m.onnxtxt", "m.onnxtxt", "is a model"),
+        (
+            "n.onnxtxt",
+            "w.bin",
+            "n.onnxtxt stores tensors in this file",
+        ),
+    ];
     let mut failures = Vec::new();
     for (input, data, expected) in cases {
         let root = folder();
@@ -84,13 +142,27 @@ fn a_data_file_does_not_replace_what_the_model_was_read_from() {
         fs::write(here.join("w.bin"), [1; 16]).unwrap();
         let header = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[2] y)"#;
         let body = "{ y = Cast <to = 10> (w) }";
-        fs::write(here.join("m.onnxtxt"), format!("{header} <float[2] w = {{1, 2}}> {body}")).unwrap();
+        fs::write(
+            here.join("m.onnxtxt"),
+            format!("{header} <float[2] w = {{1, 2}}> {body}"),
+        )
+        .unwrap();
         let stored = r#"["location": "w.bin", "offset": "0", "length": "8"]"#;
-        fs::write(here.join("n.onnxtxt"), format!("{header} <float[2] w = {stored}> {body}")).unwrap();
+        fs::write(
+            here.join("n.onnxtxt"),
+            format!("{header} <float[2] w = {stored}> {body}"),
+        )
+        .unwrap();
         let before = fs::read(here.join(data)).unwrap();
         let done = store(&here, input, "out.onnx", data);
-        if done.status.code() != Some(2) || !message(&done).contains(expected) || fs::read(here.join(data)).unwrap() != before {
-            failures.push(format!("{input} --external-data {data}: {}", message(&done)));
+        if done.status.code() != Some(2)
+            || !message(&done).contains(expected)
+            || fs::read(here.join(data)).unwrap() != before
+        {
+            failures.push(format!(
+                "{input} --external-data {data}: {}",
+                message(&done)
+            ));
         }
     }
     expect_no_failures(failures);
@@ -99,15 +171,28 @@ fn a_data_file_does_not_replace_what_the_model_was_read_from() {
 #[test]
 fn a_link_to_a_model_elsewhere_gets_no_data_file_beside_it() {
     let mut failures = Vec::new();
-    for (arguments, code) in [(&["--external-data", "d.bin", "--external-threshold", "0"][..], 2), (&[], 0)] {
+    for (arguments, code) in [
+        (
+            &["--external-data", "d.bin", "--external-threshold", "0"][..],
+            2,
+        ),
+        (&[], 0),
+    ] {
         let root = folder();
         let at = |name: &str| root.path().join(name);
         fs::create_dir(at("view")).unwrap();
         write(&at("here/m.onnx"), 3);
         symlink("../here/m.onnx", at("view/m.onnx")).unwrap();
-        let done = recast(root.path(), &[&["fold", "view/m.onnx", "--in-place"], arguments].concat());
+        let done = recast(
+            root.path(),
+            &[&["fold", "view/m.onnx", "--in-place"], arguments].concat(),
+        );
         let says = message(&done).contains("recast: view/m.onnx: is a link to ") == (code == 2);
-        if done.status.code() != Some(code) || !says || at("view/d.bin").exists() || value(root.path(), "here/m.onnx") != Ok(3) {
+        if done.status.code() != Some(code)
+            || !says
+            || at("view/d.bin").exists()
+            || value(root.path(), "here/m.onnx") != Ok(3)
+        {
             failures.push(format!("{arguments:?}: {}", message(&done)));
         }
     }
@@ -119,7 +204,10 @@ fn what_an_interrupted_run_left_beside_a_data_file_or_a_linked_model_is_removed(
     let root = folder();
     let here = root.path().join("here");
     write(&here.join("in.onnx"), 1);
-    assert_eq!(store(&here, "in.onnx", "m.onnx", "sub/w.bin").status.code(), Some(0));
+    assert_eq!(
+        store(&here, "in.onnx", "m.onnx", "sub/w.bin").status.code(),
+        Some(0)
+    );
     // The second name of a data file that was being replaced.
     fs::hard_link(here.join("sub/w.bin"), here.join("sub/.recast-1-2.tmp")).unwrap();
     write(&here.join("in.onnx"), 2);
@@ -130,7 +218,10 @@ fn what_an_interrupted_run_left_beside_a_data_file_or_a_linked_model_is_removed(
 
     fs::write(here.join(".recast-1-1.tmp"), "a part of a file").unwrap();
     symlink("here/in.onnx", root.path().join("in.onnx")).unwrap();
-    let done = recast(root.path(), &["convert", "in.onnx", "--opset", "22", "--in-place"]);
+    let done = recast(
+        root.path(),
+        &["convert", "in.onnx", "--opset", "22", "--in-place"],
+    );
     assert_eq!(done.status.code(), Some(0), "{}", message(&done));
     assert!(!here.join(".recast-1-1.tmp").exists());
 }
@@ -140,7 +231,12 @@ fn a_data_file_with_the_name_of_a_temporary_file_is_kept() {
     let root = folder();
     let here = root.path().join("here");
     write(&here.join("in.onnx"), 4);
-    assert_eq!(store(&here, "in.onnx", "m.onnx", ".recast-1-2.tmp").status.code(), Some(0));
+    assert_eq!(
+        store(&here, "in.onnx", "m.onnx", ".recast-1-2.tmp")
+            .status
+            .code(),
+        Some(0)
+    );
     let done = recast(&here, &["convert", "m.onnx", "--opset", "22", "--in-place"]);
     assert_eq!(done.status.code(), Some(0), "{}", message(&done));
     assert_eq!(value(&here, "m.onnx"), Ok(4));
@@ -156,10 +252,24 @@ fn a_new_data_file_is_as_private_as_the_model() {
     if is_root {
         std::os::unix::fs::chown(here.join("m.onnx"), Some(12345), Some(54321)).unwrap();
     }
-    let done = recast(&here, &["fold", "m.onnx", "--in-place", "--external-data", "d.bin", "--external-threshold", "0"]);
+    let done = recast(
+        &here,
+        &[
+            "fold",
+            "m.onnx",
+            "--in-place",
+            "--external-data",
+            "d.bin",
+            "--external-threshold",
+            "0",
+        ],
+    );
     assert_eq!(done.status.code(), Some(0), "{}", message(&done));
     let [model, data] = ["m.onnx", "d.bin"].map(|name| fs::metadata(here.join(name)).unwrap());
-    assert_eq!((data.mode(), data.uid(), data.gid()), (model.mode(), model.uid(), model.gid()));
+    assert_eq!(
+        (data.mode(), data.uid(), data.gid()),
+        (model.mode(), model.uid(), model.gid())
+    );
     assert_eq!(model.mode() & 0o777, 0o600);
 }
 
@@ -168,10 +278,20 @@ fn a_data_file_is_a_regular_file() {
     let root = folder();
     let here = root.path().join("here");
     write(&here.join("m.onnx"), 4);
-    assert!(Command::new("mkfifo").arg(here.join("pipe")).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(here.join("pipe"))
+            .status()
+            .unwrap()
+            .success()
+    );
     let done = store(&here, "m.onnx", "out.onnx", "pipe");
     assert_eq!(done.status.code(), Some(2));
-    assert!(message(&done).contains("'pipe': is not the path of a data file"), "{}", message(&done));
+    assert!(
+        message(&done).contains("'pipe': is not the path of a data file"),
+        "{}",
+        message(&done)
+    );
 }
 
 /// Another model, its path and what it states as the location of its data.
@@ -190,19 +310,40 @@ fn data_that_another_model_may_use_is_neither_removed_nor_replaced() {
         let root = folder();
         let here = root.path().join("here");
         write(&here.join("in.onnx"), 4);
-        assert_eq!(store(&here, "in.onnx", "m.onnx", "w.bin").status.code(), Some(0));
+        assert_eq!(
+            store(&here, "in.onnx", "m.onnx", "w.bin").status.code(),
+            Some(0)
+        );
         let text = format!(
             r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[2] y) <float[2] w = ["location": "{location}"]> {{ y = Identity (w) }}"#
         );
         fs::write(root.path().join(path), model(&text).encode_to_vec()).unwrap();
         write(&here.join("in.onnx"), 5);
         let replaced = store(&here, "in.onnx", "b.onnx", "w.bin");
-        if replaced.status.code() != Some(2) || !message(&replaced).contains("stores tensors in this file") {
-            failures.push(format!("{path} with {location}: replaced: {}", message(&replaced)));
+        if replaced.status.code() != Some(2)
+            || !message(&replaced).contains("stores tensors in this file")
+        {
+            failures.push(format!(
+                "{path} with {location}: replaced: {}",
+                message(&replaced)
+            ));
         }
-        let pruned = recast(&here, &["fold", "m.onnx", "--in-place", "--external-data", "inline", "--prune-data"]);
+        let pruned = recast(
+            &here,
+            &[
+                "fold",
+                "m.onnx",
+                "--in-place",
+                "--external-data",
+                "inline",
+                "--prune-data",
+            ],
+        );
         if pruned.status.code() != Some(0) || !here.join("w.bin").exists() {
-            failures.push(format!("{path} with {location}: removed: {}", message(&pruned)));
+            failures.push(format!(
+                "{path} with {location}: removed: {}",
+                message(&pruned)
+            ));
         }
     }
     expect_no_failures(failures);
@@ -211,7 +352,11 @@ fn data_that_another_model_may_use_is_neither_removed_nor_replaced() {
 #[test]
 fn models_that_share_a_data_file_are_written_into_one_folder() {
     let mut failures = Vec::new();
-    for (arguments, other, code) in [(&[][..], "a", 0), (&["--verify"], "a", 0), (&[], "other/a", 2)] {
+    for (arguments, other, code) in [
+        (&[][..], "a", 0),
+        (&["--verify"], "a", 0),
+        (&[], "other/a", 2),
+    ] {
         let root = folder();
         let here = root.path().join("here");
         fs::create_dir(here.join("other")).unwrap();
@@ -220,14 +365,43 @@ fn models_that_share_a_data_file_are_written_into_one_folder() {
         fs::copy(here.join("a.onnx"), here.join("b.onnx")).unwrap();
         write(&here.join("in.onnx"), 5);
         store(&here, "in.onnx", "other/a.onnx", "w.bin");
-        let second = if other == "a" { "b.onnx" } else { "other/a.onnx" };
-        fs::rename(here.join(second), here.join(second.replace("a.onnx", "c.onnx"))).unwrap();
+        let second = if other == "a" {
+            "b.onnx"
+        } else {
+            "other/a.onnx"
+        };
+        fs::rename(
+            here.join(second),
+            here.join(second.replace("a.onnx", "c.onnx")),
+        )
+        .unwrap();
         let second = second.replace("a.onnx", "c.onnx");
-        let done = recast(&here, &[&["convert", "a.onnx", &second, "--opset", "22", "--out-dir", "out"], arguments].concat());
+        let done = recast(
+            &here,
+            &[
+                &[
+                    "convert",
+                    "a.onnx",
+                    &second,
+                    "--opset",
+                    "22",
+                    "--out-dir",
+                    "out",
+                ],
+                arguments,
+            ]
+            .concat(),
+        );
         let name = second.rsplit('/').next().unwrap();
-        let found = [value(&here, "out/a.onnx"), value(&here, &format!("out/{name}"))];
+        let found = [
+            value(&here, "out/a.onnx"),
+            value(&here, &format!("out/{name}")),
+        ];
         if done.status.code() != Some(code) || code == 0 && found != [Ok(4), Ok(4)] {
-            failures.push(format!("{second} {arguments:?}: {found:?} {}", message(&done)));
+            failures.push(format!(
+                "{second} {arguments:?}: {found:?} {}",
+                message(&done)
+            ));
         }
     }
     expect_no_failures(failures);
@@ -239,7 +413,11 @@ fn a_name_that_ends_like_that_of_a_folder_is_not_that_of_a_file() {
     let here = root.path().join("here");
     write(&here.join("m.onnx"), 4);
     let done = recast(&here, &["fold", "m.onnx", "-o", "new/"]);
-    assert!(message(&done).contains("new/: is a folder, not a file"), "{}", message(&done));
+    assert!(
+        message(&done).contains("new/: is a folder, not a file"),
+        "{}",
+        message(&done)
+    );
     assert!(!here.join("new").exists());
 }
 
@@ -251,14 +429,33 @@ fn a_dry_run_lists_a_shared_data_file_with_the_last_model_that_used_it() {
     store(&here, "in.onnx", "a.onnx", "w.bin");
     fs::copy(here.join("a.onnx"), here.join("b.onnx")).unwrap();
     fs::remove_file(here.join("in.onnx")).unwrap();
-    let arguments = ["fold", "a.onnx", "b.onnx", "--in-place", "--external-data", "inline", "--prune-data", "--format", "json"];
+    let arguments = [
+        "fold",
+        "a.onnx",
+        "b.onnx",
+        "--in-place",
+        "--external-data",
+        "inline",
+        "--prune-data",
+        "--format",
+        "json",
+    ];
     let removed = |output: &Output| -> Vec<usize> {
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        let count = |model: &serde_json::Value| model["removed_files"].as_array().map_or(0, Vec::len);
-        document["models"].as_array().unwrap().iter().map(count).collect()
+        let count =
+            |model: &serde_json::Value| model["removed_files"].as_array().map_or(0, Vec::len);
+        document["models"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(count)
+            .collect()
     };
     let dry = removed(&recast(&here, &[&arguments[..], &["--dry-run"]].concat()));
     assert!(here.join("w.bin").exists());
-    assert_eq!((dry, removed(&recast(&here, &arguments))), (vec![0, 1], vec![0, 1]));
+    assert_eq!(
+        (dry, removed(&recast(&here, &arguments))),
+        (vec![0, 1], vec![0, 1])
+    );
     assert!(!here.join("w.bin").exists());
 }

@@ -25,7 +25,11 @@ fn graph(text: &str) -> Model {
 type FoldCase = (&'static str, &'static str, Option<&'static str>);
 
 const FOLD_CASES: &[FoldCase] = &[
-    ("a cast", r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16 h) <float w = {1}> { h = Cast <to = 10> (w) }"#, None),
+    (
+        "a cast",
+        r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16 h) <float w = {1}> { h = Cast <to = 10> (w) }"#,
+        None,
+    ),
     (
         "a chain",
         r#"<ir_version: 10, opset_import: ["": 21]> g () => (float h) <float w = {1}> { m = Cast <to = 10> (w) h = Cast <to = 1> (m) }"#,
@@ -106,10 +110,19 @@ fn the_rule_promises_exactly_the_folds_of_the_pass() {
     let mut failures = Vec::new();
     for (name, text, _) in FOLD_CASES {
         let (_, report) = fold(model(text), &Options::default());
-        let folded: BTreeSet<String> = report.folded().iter().map(|folded| folded.node.clone()).collect();
-        let promised: BTreeSet<String> = find(text, "RC401").iter().map(|found| found.place().to_owned()).collect();
+        let folded: BTreeSet<String> = report
+            .folded()
+            .iter()
+            .map(|folded| folded.node.clone())
+            .collect();
+        let promised: BTreeSet<String> = find(text, "RC401")
+            .iter()
+            .map(|found| found.place().to_owned())
+            .collect();
         if folded != promised {
-            failures.push(format!("{name}: folded {folded:?}, but RC401 promises {promised:?}"));
+            failures.push(format!(
+                "{name}: folded {folded:?}, but RC401 promises {promised:?}"
+            ));
         }
     }
     expect_no_failures(failures);
@@ -120,18 +133,32 @@ fn every_reason_has_a_stable_code_and_no_word_of_the_command_line() {
     let mut failures = Vec::new();
     for (name, text, code) in FOLD_CASES {
         let (_, report) = fold(model(text), &Options::default());
-        let found: Vec<&str> = report.kept().iter().map(|kept| kept.reason.code()).collect();
+        let found: Vec<&str> = report
+            .kept()
+            .iter()
+            .map(|kept| kept.reason.code())
+            .collect();
         if found.first() != code.as_ref() {
             failures.push(format!("{name}: found {found:?}, not {code:?}"));
         }
-        let reasons = report.kept().into_iter().map(|kept| kept.reason.to_string());
-        failures.extend(reasons.filter(|reason| reason.contains("--")).map(|reason| format!("{name}: {reason}")));
+        let reasons = report
+            .kept()
+            .into_iter()
+            .map(|kept| kept.reason.to_string());
+        failures.extend(
+            reasons
+                .filter(|reason| reason.contains("--"))
+                .map(|reason| format!("{name}: {reason}")),
+        );
     }
     let limit = Options::default().max_growth(Some(1));
     let text = r#"<ir_version: 10, opset_import: ["": 21]> g () => (double h, float w) <float w = {1}> { h = Cast <to = 11> (w) }"#;
     let (_, report) = fold(model(text), &limit);
     assert_eq!(report.kept()[0].reason.code(), "growth-limit");
-    assert_eq!(report.kept()[0].reason.to_string(), "the model would grow by 8 bytes; the limit is 1");
+    assert_eq!(
+        report.kept()[0].reason.to_string(),
+        "the model would grow by 8 bytes; the limit is 1"
+    );
     expect_no_failures(failures);
 }
 
@@ -140,10 +167,22 @@ fn the_reason_of_a_kept_cast_has_its_data() {
     let model = graph(FOLD_CASES[7].1);
     let options = Options::default();
     let decisions = folding::decide(&model, &options, folding::Extent::Casts);
-    assert!(matches!(decisions.kept()[0].1, folding::Reason::UndefinedValue { count: 1, first: 0, .. }), "{:?}", decisions.kept());
+    assert!(
+        matches!(
+            decisions.kept()[0].1,
+            folding::Reason::UndefinedValue {
+                count: 1,
+                first: 0,
+                ..
+            }
+        ),
+        "{:?}",
+        decisions.kept()
+    );
 }
 
-/// `Cast-19` says of `saturate`: "It is true by default", and gives no meaning to integers other than 0 and 1.
+/// `Cast-19` says of `saturate`: "It is true by default", and gives no meaning to integers other
+/// than 0 and 1.
 #[test]
 fn a_saturate_beyond_0_and_1_is_an_error_everywhere() {
     let text = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float8e5m2 h) <float w = {1}> { [c] h = Cast <to = 19, saturate = 2> (w) }"#;
@@ -155,33 +194,65 @@ fn a_saturate_beyond_0_and_1_is_an_error_everywhere() {
         }
     };
     let folded = passes::run(graph(text), passes::DEFAULT, &Options::default());
-    expect("fold", folded.map_or_else(|error| error.to_string(), |_| "folded".to_owned()));
-    let text = text.replace("(float8e5m2 h) <float w = {1}> {", "(float16 h) <float w = {1}> {").replace("to = 19", "to = 10");
+    expect(
+        "fold",
+        folded.map_or_else(|error| error.to_string(), |_| "folded".to_owned()),
+    );
+    let text = text
+        .replace(
+            "(float8e5m2 h) <float w = {1}> {",
+            "(float16 h) <float w = {1}> {",
+        )
+        .replace("to = 19", "to = 10");
     for to in [18, 24] {
         let converted = convert::convert(graph(&text), &ConvertOptions::to(to));
         let found = match converted {
-            Err(convert::NotConverted::Blocked { blockers, .. }) => blockers.iter().map(ToString::to_string).collect(),
+            Err(convert::NotConverted::Blocked { blockers, .. }) => {
+                blockers.iter().map(ToString::to_string).collect()
+            }
             Err(other) => other.to_string(),
             Ok(conversion) if to == 24 => {
                 // Nothing about `saturate` changes on the way up: the attribute stays as it is.
-                let kept = conversion.model.proto().graph.as_ref().unwrap().node[0].attribute.iter().any(|one| one.i() == 2);
-                if kept { wrong.to_owned() } else { "dropped".to_owned() }
+                let kept = conversion.model.proto().graph.as_ref().unwrap().node[0]
+                    .attribute
+                    .iter()
+                    .any(|one| one.i() == 2);
+                if kept {
+                    wrong.to_owned()
+                } else {
+                    "dropped".to_owned()
+                }
             }
             Ok(_) => "converted".to_owned(),
         };
         expect(&format!("convert to {to}"), found);
     }
     let found = find(&text, "RC208");
-    expect("lint", if found.len() == 1 { wrong.to_owned() } else { format!("{found:?}") });
+    expect(
+        "lint",
+        if found.len() == 1 {
+            wrong.to_owned()
+        } else {
+            format!("{found:?}")
+        },
+    );
     expect_no_failures(failures);
 }
 
 #[test]
 fn an_integer_attribute_without_a_value_is_0_for_all_readers() {
-    let proto3 = raw::AttributeProto { r#type: Some(2), name: Some("saturate".into()), ..raw::AttributeProto::default() };
+    let proto3 = raw::AttributeProto {
+        r#type: Some(2),
+        name: Some("saturate".into()),
+        ..raw::AttributeProto::default()
+    };
     assert_eq!(read_saturate(&proto3.clone().into()), Ok(false));
-    let mut before = model(r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float8e5m2 h) { h = Cast <to = 19> (x) }"#);
-    before.graph.as_mut().unwrap().node[0].attribute.push(proto3.into());
+    let mut before = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float8e5m2 h) { h = Cast <to = 19> (x) }"#,
+    );
+    before.graph.as_mut().unwrap().node[0]
+        .attribute
+        .push(proto3.into());
     let job = onnx_recast::internals::lint::Selection::default();
     let job = onnx_recast::internals::lint::Job {
         path: "m.onnx",
@@ -190,27 +261,53 @@ fn an_integer_attribute_without_a_value_is_0_for_all_readers() {
         overlapping: Default::default(),
     };
     let found = onnx_recast::internals::lint::lint(&Model::new(before).unwrap(), &job);
-    assert!(found.iter().all(|found| found.code() != "RC208"), "{found:?}");
+    assert!(
+        found.iter().all(|found| found.code() != "RC208"),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn defaults_are_those_of_the_schema() {
     let cast = schemas::schema("", "Cast", 28).unwrap();
     let default = |name: &str| cast.attribute(name).unwrap().default;
-    assert_eq!(default("saturate"), Some(SchemaDefault::Int(i64::from(Rules::default().saturate))));
+    assert_eq!(
+        default("saturate"),
+        Some(SchemaDefault::Int(i64::from(Rules::default().saturate)))
+    );
     assert_eq!(default("round_mode"), Some(SchemaDefault::String("up")));
-    assert_eq!(Rules::default().round_mode, onnx_recast::internals::elements::cast::RoundMode::Up);
+    assert_eq!(
+        Rules::default().round_mode,
+        onnx_recast::internals::elements::cast::RoundMode::Up
+    );
 }
 
 #[test]
 fn saturate_has_an_effect_on_exactly_the_types_that_are_said_to_obey_it() {
     let mut failures = Vec::new();
-    for &to in DType::ALL.iter().filter(|to| to.cast_since().is_some() && **to != DType::String) {
+    for &to in DType::ALL
+        .iter()
+        .filter(|to| to.cast_since().is_some() && **to != DType::String)
+    {
         let [with, without] = [true, false].map(|saturate| {
-            let rules = Rules::default().saturate(saturate).contested(Contested::Text);
+            let rules = Rules::default()
+                .saturate(saturate)
+                .contested(Contested::Text);
             let cast = Cast::new(DType::Float, to, rules).unwrap();
-            let numbers = [0.0_f32, 1.0, -1.0, 1e30, -1e30, f32::MAX, f32::INFINITY, f32::NEG_INFINITY];
-            let source: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+            let numbers = [
+                0.0_f32,
+                1.0,
+                -1.0,
+                1e30,
+                -1e30,
+                f32::MAX,
+                f32::INFINITY,
+                f32::NEG_INFINITY,
+            ];
+            let source: Vec<u8> = numbers
+                .iter()
+                .flat_map(|number| number.to_le_bytes())
+                .collect();
             let mut target = vec![0; usize::try_from(to.raw_bytes(8).unwrap()).unwrap()];
             cast.convert(&source, 8, &mut target);
             target
@@ -224,11 +321,18 @@ fn saturate_has_an_effect_on_exactly_the_types_that_are_said_to_obey_it() {
             to.number()
         );
         let options = ConvertOptions::to(28).explicit(Explicit::Relevant);
-        let Ok(conversion) = convert::convert(graph(&text), &options) else { continue };
+        let Ok(conversion) = convert::convert(graph(&text), &options) else {
+            continue;
+        };
         let node = &conversion.model.proto().graph.as_ref().unwrap().node[0];
-        let writes = node.attribute.iter().any(|attribute| attribute.name() == "saturate");
+        let writes = node
+            .attribute
+            .iter()
+            .any(|attribute| attribute.name() == "saturate");
         if writes != to.obeys_saturate() {
-            failures.push(format!("{to}: --explicit relevant writes saturate: {writes}"));
+            failures.push(format!(
+                "{to}: --explicit relevant writes saturate: {writes}"
+            ));
         }
     }
     expect_no_failures(failures);
@@ -243,7 +347,11 @@ fn a_constant_in_any_attribute_is_the_same_to_inference_and_to_folds() {
         ("value_int = 3", DType::Int64, Some(vec![])),
         ("value_ints = [3, 4, 5]", DType::Int64, Some(vec![3])),
         ("value_string = \"7\"", DType::String, Some(vec![])),
-        ("value_strings = [\"7\", \"8\"]", DType::String, Some(vec![2])),
+        (
+            "value_strings = [\"7\", \"8\"]",
+            DType::String,
+            Some(vec![2]),
+        ),
         // Neither is a value, though their names hold the word.
         ("my_value = 3.5, value_int = 3", DType::Int64, Some(vec![])),
     ];
@@ -253,7 +361,9 @@ fn a_constant_in_any_attribute_is_the_same_to_inference_and_to_folds() {
             r#"<ir_version: 10, opset_import: ["": 21]> g () => (double h) {{ c = Constant <{attribute}> () h = Cast <to = 11> (c) }}"#
         );
         let graph = graph(&text);
-        let value = graph.lookup(onnx_recast::internals::graph::ScopeId::MAIN, "c").unwrap();
+        let value = graph
+            .lookup(onnx_recast::internals::graph::ScopeId::MAIN, "c")
+            .unwrap();
         let known = infer(&graph).of(value).clone();
         if (known.dtype(), known.static_shape()) != (Some(dtype), dims.clone()) {
             failures.push(format!("{attribute}: {known:?}"));
@@ -261,7 +371,10 @@ fn a_constant_in_any_attribute_is_the_same_to_inference_and_to_folds() {
         let (_, report) = fold(model(&text), &Options::default());
         let folded: Vec<DType> = report.folded().iter().map(|folded| folded.from).collect();
         if folded != [dtype] {
-            failures.push(format!("{attribute}: folded {folded:?}, kept {:?}", report.kept()));
+            failures.push(format!(
+                "{attribute}: folded {folded:?}, kept {:?}",
+                report.kept()
+            ));
         }
     }
     expect_no_failures(failures);
@@ -278,34 +391,59 @@ fn functions_that_no_graph_reaches_are_inferred_alike_in_every_run() {
         let outer = format!(
             "\n<domain: \"my\", opset_import: [\"\": 21, \"my\": 1]> Outer{index} (x) => (y) {{ c = Cast <to = 10> (x) y = my.Inner{index} (c) }}"
         );
-        text += &if index % 2 == 0 { outer + &inner } else { inner + &outer };
+        text += &if index % 2 == 0 {
+            outer + &inner
+        } else {
+            inner + &outer
+        };
     }
     let graph = graph(&text);
     let known = infer(&graph);
-    let arguments = graph.values().filter(|&value| graph.name(value).len() > 1 && graph.name(value).starts_with('x'));
-    let unknown: Vec<&str> =
-        arguments.filter(|&value| known.of(value).dtype() != Some(DType::Float16)).map(|value| graph.name(value)).collect();
-    assert!(unknown.is_empty(), "the only call of each gives a FLOAT16: {unknown:?}");
+    let arguments = graph
+        .values()
+        .filter(|&value| graph.name(value).len() > 1 && graph.name(value).starts_with('x'));
+    let unknown: Vec<&str> = arguments
+        .filter(|&value| known.of(value).dtype() != Some(DType::Float16))
+        .map(|value| graph.name(value))
+        .collect();
+    assert!(
+        unknown.is_empty(),
+        "the only call of each gives a FLOAT16: {unknown:?}"
+    );
 }
 
 #[test]
 fn a_dimension_of_zero_leaves_no_elements_however_large_the_others_are() {
     let mut failures = Vec::new();
-    for dims in [[1 << 62, 2, 0], [0, 1 << 62, 1 << 62], [1 << 62, 1 << 62, 0]] {
-        let proto = TensorProto::from(raw::TensorProto { dims: dims.to_vec(), data_type: Some(1), ..raw::TensorProto::default() });
+    for dims in [
+        [1 << 62, 2, 0],
+        [0, 1 << 62, 1 << 62],
+        [1 << 62, 1 << 62, 0],
+    ] {
+        let proto = TensorProto::from(raw::TensorProto {
+            dims: dims.to_vec(),
+            data_type: Some(1),
+            ..raw::TensorProto::default()
+        });
         let bytes = prost::Message::encode_to_vec(&proto);
-        let input = onnx_recast::internals::files::Input { name: "t.pb".to_owned(), bytes: bytes.into() };
+        let input = onnx_recast::internals::files::Input {
+            name: "t.pb".to_owned(),
+            bytes: bytes.into(),
+        };
         match onnx_recast::internals::api::tensor_files::read(&input, None, &Default::default()) {
             Ok(array) => {
-                let (cast, _) = array.cast(Cast::new(DType::Float, DType::Float16, Rules::default()).unwrap()).unwrap();
+                let (cast, _) = array
+                    .cast(Cast::new(DType::Float, DType::Float16, Rules::default()).unwrap())
+                    .unwrap();
                 if cast.elements() != 0 {
                     failures.push(format!("{dims:?}: {} elements", cast.elements()));
                 }
             }
             Err(error) => failures.push(format!("{dims:?}: {error}")),
         }
-        let mut before: ModelProto =
-            model(r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[n] h) <float w = {1}> { h = Cast <to = 10> (w) }"#);
+        let mut before: ModelProto = model(
+            r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[n] h) <float w = {1}> { h = Cast <to = 10> (w) }"#,
+        );
         let tensor = &mut before.graph.as_mut().unwrap().initializer[0];
         *tensor = TensorProto::from(raw::TensorProto {
             dims: dims.to_vec(),
@@ -331,20 +469,40 @@ fn element_types_of_sparse_tensors_and_of_attribute_defaults_need_their_ir_versi
     };
     let sparse = |dtype| raw::SparseTensorProto {
         values: Some(tensor(dtype).into()),
-        indices: Some(raw::TensorProto { dims: vec![0], ..tensor(DType::Int64) }.into()),
+        indices: Some(
+            raw::TensorProto {
+                dims: vec![0],
+                ..tensor(DType::Int64)
+            }
+            .into(),
+        ),
         dims: vec![4],
     };
     let attribute = |sparse| {
-        let mut attribute =
-            raw::AttributeProto { name: Some("sparse_value".into()), r#type: Some(11), ..raw::AttributeProto::default() };
+        let mut attribute = raw::AttributeProto {
+            name: Some("sparse_value".into()),
+            r#type: Some(11),
+            ..raw::AttributeProto::default()
+        };
         attribute.tail_mut().sparse_tensor = Some(sparse);
         attribute
     };
-    let plain = || model(r#"<ir_version: 14, opset_import: ["": 21]> g (float x) => (float y) { y = Relu (x) }"#);
+    let plain = || {
+        model(
+            r#"<ir_version: 14, opset_import: ["": 21]> g (float x) => (float y) { y = Relu (x) }"#,
+        )
+    };
     let mut initializer = plain();
-    initializer.graph.as_mut().unwrap().sparse_initializer.push(sparse(DType::Float8E8M0).into());
+    initializer
+        .graph
+        .as_mut()
+        .unwrap()
+        .sparse_initializer
+        .push(sparse(DType::Float8E8M0).into());
     let mut node = plain();
-    node.graph.as_mut().unwrap().node[0].attribute.push(attribute(sparse(DType::Uint2).into()).into());
+    node.graph.as_mut().unwrap().node[0]
+        .attribute
+        .push(attribute(sparse(DType::Uint2).into()).into());
     let mut default = model(
         r#"<ir_version: 14, opset_import: ["": 21, "my": 1]> g (float x) => (float y) { y = my.F (x) }
         <domain: "my", opset_import: ["": 21]> F (x) => (y) { y = Relu (x) }"#,
@@ -356,10 +514,16 @@ fn element_types_of_sparse_tensors_and_of_attribute_defaults_need_their_ir_versi
         ..raw::AttributeProto::default()
     };
     default.functions[0].attribute_proto.push(value.into());
-    let cases = [("a sparse initializer", initializer, 12), ("a sparse attribute", node, 13), ("a default", default, 14)];
+    let cases = [
+        ("a sparse initializer", initializer, 12),
+        ("a sparse attribute", node, 13),
+        ("a default", default, 14),
+    ];
     let mut failures = Vec::new();
     for (name, proto, ir) in cases {
-        let found = needs::contents(&Model::new(proto).unwrap()).into_iter().max_by_key(|need| need.ir);
+        let found = needs::contents(&Model::new(proto).unwrap())
+            .into_iter()
+            .max_by_key(|need| need.ir);
         if found.as_ref().map(|need| need.ir) != Some(ir) {
             failures.push(format!("{name}: {found:?}, not IR {ir}"));
         }
@@ -369,9 +533,11 @@ fn element_types_of_sparse_tensors_and_of_attribute_defaults_need_their_ir_versi
 
 #[test]
 fn sarif_names_a_node_in_full_though_its_name_has_slashes() {
-    let text =
-        r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float8e5m2 y) { [/layers.0/Cast] y = Cast <to = 19> (x) }"#;
-    let run = onnx_recast::internals::report::LintRun { findings: find(text, "RC101"), ..Default::default() };
+    let text = r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float8e5m2 y) { [/layers.0/Cast] y = Cast <to = 19> (x) }"#;
+    let run = onnx_recast::internals::report::LintRun {
+        findings: find(text, "RC101"),
+        ..Default::default()
+    };
     let onnx_recast::internals::base::printable::Printed::Document(document) =
         onnx_recast::internals::report::LintFormat::Sarif.render(&run, Default::default())
     else {
@@ -379,10 +545,14 @@ fn sarif_names_a_node_in_full_though_its_name_has_slashes() {
     };
     let found: serde_json::Value = serde_json::from_str(&document.to_string()).unwrap();
     let place = &found["runs"][0]["results"][0]["locations"][0]["logicalLocations"][0];
-    assert_eq!((&place["name"], &place["fullyQualifiedName"]), (&"/layers.0/Cast".into(), &"graph//layers.0/Cast".into()));
+    assert_eq!(
+        (&place["name"], &place["fullyQualifiedName"]),
+        (&"/layers.0/Cast".into(), &"graph//layers.0/Cast".into())
+    );
 }
 
-/// Other programs may change mapped bytes at any time; a `&str` over them would then break Rust's rules.
+/// Other programs may change mapped bytes at any time; a `&str` over them would then break Rust's
+/// rules.
 #[test]
 fn no_string_borrows_bytes_that_may_be_mapped() {
     let mut failures = Vec::new();
@@ -392,8 +562,14 @@ fn no_string_borrows_bytes_that_may_be_mapped() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if std::fs::read_to_string(&path).unwrap().contains("str::from_utf8(") {
-                failures.push(format!("{}: str::from_utf8; copy first: String::from_utf8(bytes.to_vec())", path.display()));
+            } else if std::fs::read_to_string(&path)
+                .unwrap()
+                .contains("str::from_utf8(")
+            {
+                failures.push(format!(
+                    "{}: str::from_utf8; copy first: String::from_utf8(bytes.to_vec())",
+                    path.display()
+                ));
             }
         }
     }
@@ -407,18 +583,41 @@ fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
         docs: "Says that it removed a node, and removes another.\n",
         requires: |_| Ok(()),
         plan: |model, _| {
-            let node = model.nodes(onnx_recast::internals::graph::ScopeId::MAIN).next().unwrap();
-            let events = vec![Event::RemovedNode { node: "graph/first".to_owned(), reason: Removal::Unused }];
-            Ok(Plan { edits: vec![Edit::replace_node(node, model.node(node).clone())], events })
+            let node = model
+                .nodes(onnx_recast::internals::graph::ScopeId::MAIN)
+                .next()
+                .unwrap();
+            let events = vec![Event::RemovedNode {
+                node: "graph/first".to_owned(),
+                reason: Removal::Unused,
+            }];
+            Ok(Plan {
+                edits: vec![Edit::replace_node(node, model.node(node).clone())],
+                events,
+            })
         },
         ensures: |model, events| {
-            let paths: Vec<String> =
-                model.nodes(onnx_recast::internals::graph::ScopeId::MAIN).map(|node| model.node_path(node)).collect();
-            let stays = events.iter().find(|event| matches!(event, Event::RemovedNode { node, .. } if paths.contains(node)));
+            let paths: Vec<String> = model
+                .nodes(onnx_recast::internals::graph::ScopeId::MAIN)
+                .map(|node| model.node_path(node))
+                .collect();
+            let stays = events.iter().find(
+                |event| matches!(event, Event::RemovedNode { node, .. } if paths.contains(node)),
+            );
             stays.map_or(Ok(()), |event| Err(format!("{event:?} is still there")))
         },
     };
     let text = r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [first] y = Relu (x) }"#;
     let broken = passes::run(graph(text), &[FAITHLESS], &Options::default());
-    assert!(matches!(broken, Err(PassError::Contract { pass: "faithless", when: "ensures", .. })), "{broken:?}");
+    assert!(
+        matches!(
+            broken,
+            Err(PassError::Contract {
+                pass: "faithless",
+                when: "ensures",
+                ..
+            })
+        ),
+        "{broken:?}"
+    );
 }

@@ -28,9 +28,17 @@ main (float[N, 3] x, bool c) => (float16[N, 3] y)
 "#;
 
 fn differences(left: &[u8], right: &[u8]) -> Vec<Difference> {
-    let (left, right, data) = (Bytes::copy_from_slice(left), Bytes::copy_from_slice(right), DataFolder::default());
+    let (left, right, data) = (
+        Bytes::copy_from_slice(left),
+        Bytes::copy_from_slice(right),
+        DataFolder::default(),
+    );
     let cancel = Cancel::new();
-    let [left, right] = [&left, &right].map(|model| Side { message: model, data: &data, cancel: &cancel });
+    let [left, right] = [&left, &right].map(|model| Side {
+        message: model,
+        data: &data,
+        cancel: &cancel,
+    });
     let compared = compare(left, right);
     assert_eq!(compared.faults, []);
     compared.differences
@@ -40,29 +48,75 @@ fn differences(left: &[u8], right: &[u8]) -> Vec<Difference> {
 fn lines(left: &str, right: &str) -> Vec<String> {
     let [left, right] = [left, right].map(|text| model(text).encode_to_vec());
     let text = |side: Option<String>| side.unwrap_or_else(|| "nothing".to_owned());
-    let lines = differences(&left, &right).into_iter().map(|Difference { path, kind, left, right }| {
-        format!("{path} {kind:?}: {} -> {}", text(left), text(right)) //
-    });
+    let lines = differences(&left, &right).into_iter().map(
+        |Difference {
+             path,
+             kind,
+             left,
+             right,
+         }| {
+            format!("{path} {kind:?}: {} -> {}", text(left), text(right)) //
+        },
+    );
     lines.collect()
 }
 
 #[test]
 fn every_difference_has_its_place_and_kind() {
     let cases: [(&str, &str, &[&str]); 18] = [
-        ("ir_version: 10", "ir_version: 11", &["ir_version Changed: 10 -> 11"]),
-        (r#""p""#, r#""q""#, &[r#"producer_name Changed: "p" -> "q""#]),
-        (r#"main (float"#, r#"other (float"#, &[r#"graph.name Changed: "main" -> "other""#]),
-        (r#""my": 1]"#, r#""my": 2]"#, &["opset_import[my].version Changed: 1 -> 2"]),
-        (r#", "my": 1]"#, "]", &["opset_import[my] Removed: 1 -> nothing"]),
+        (
+            "ir_version: 10",
+            "ir_version: 11",
+            &["ir_version Changed: 10 -> 11"],
+        ),
+        (
+            r#""p""#,
+            r#""q""#,
+            &[r#"producer_name Changed: "p" -> "q""#],
+        ),
+        (
+            r#"main (float"#,
+            r#"other (float"#,
+            &[r#"graph.name Changed: "main" -> "other""#],
+        ),
+        (
+            r#""my": 1]"#,
+            r#""my": 2]"#,
+            &["opset_import[my].version Changed: 1 -> 2"],
+        ),
+        (
+            r#", "my": 1]"#,
+            "]",
+            &["opset_import[my] Removed: 1 -> nothing"],
+        ),
         (
             r#""k": "v""#,
             r#""k": "w", "l": "m""#,
-            &[r#"metadata_props[k].value Changed: "v" -> "w""#, r#"metadata_props[l] Added: nothing -> "m""#],
+            &[
+                r#"metadata_props[k].value Changed: "v" -> "w""#,
+                r#"metadata_props[l] Added: nothing -> "m""#,
+            ],
         ),
-        ("[N, 3] x", "[2, 3] x", &["graph.input[x].type Changed: float[N, 3] -> float[2, 3]"]),
-        (", float16[N, 3] h>", ">", &["graph.value_info[h] Removed: float16[N, 3] -> nothing"]),
-        ("{1, 2, 3}", "{1, 2.5, 4}", &["graph/w Changed: 2 (2 of 3 elements differ, the first at [1]) -> 2.5"]),
-        ("float[3] w", "double[3] w", &["graph/w Changed: float[3] -> double[3]"]),
+        (
+            "[N, 3] x",
+            "[2, 3] x",
+            &["graph.input[x].type Changed: float[N, 3] -> float[2, 3]"],
+        ),
+        (
+            ", float16[N, 3] h>",
+            ">",
+            &["graph.value_info[h] Removed: float16[N, 3] -> nothing"],
+        ),
+        (
+            "{1, 2, 3}",
+            "{1, 2.5, 4}",
+            &["graph/w Changed: 2 (2 of 3 elements differ, the first at [1]) -> 2.5"],
+        ),
+        (
+            "float[3] w",
+            "double[3] w",
+            &["graph/w Changed: float[3] -> double[3]"],
+        ),
         (
             "[cast] h = Cast <to = 10>",
             "[cast] h = Cast <to = 10, saturate = 0>",
@@ -73,7 +127,11 @@ fn every_difference_has_its_place_and_kind() {
             r#"[scale] s = Cast <to = "FLOAT16">"#,
             &[r#"graph/scale.to Changed: int = 10 -> string = "FLOAT16""#],
         ),
-        ("t = Mul (h, s)", "t = Mul (s, h)", &[r#"graph/#2:Mul.input Changed: ["h", "s"] -> ["s", "h"]"#]),
+        (
+            "t = Mul (h, s)",
+            "t = Mul (s, h)",
+            &[r#"graph/#2:Mul.input Changed: ["h", "s"] -> ["s", "h"]"#],
+        ),
         (
             "  [scale] s = Cast <to = 10> (w)\n",
             "",
@@ -85,15 +143,26 @@ fn every_difference_has_its_place_and_kind() {
         (
             "  [scale] s = Cast <to = 10> (w)\n",
             "  [scale] s_before = Cast <to = 10> (w)\n  [round] s = Floor (s_before)\n",
-            &[r#"graph/scale.output Changed: ["s"] -> ["s_before"]"#, "graph/round Added: nothing -> [round] s = Floor (s_before)"],
+            &[
+                r#"graph/scale.output Changed: ["s"] -> ["s_before"]"#,
+                "graph/round Added: nothing -> [round] s = Floor (s_before)",
+            ],
         ),
         (
             "  [cast] h = Cast <to = 10> (x)\n  [scale] s = Cast <to = 10> (w)",
             "  [scale] s = Cast <to = 10> (w)\n  [cast] h = Cast <to = 10> (x)",
             &["graph.node Reordered: graph/cast -> graph/scale"],
         ),
-        ("Identity (t)", "Abs (t)", &[r#"graph/if.else_branch/copy.op_type Changed: "Identity" -> "Abs""#]),
-        ("Add (v, v)", "Mul (v, v)", &[r#"function/my:Twice/#0:Add.op_type Changed: "Add" -> "Mul""#]),
+        (
+            "Identity (t)",
+            "Abs (t)",
+            &[r#"graph/if.else_branch/copy.op_type Changed: "Identity" -> "Abs""#],
+        ),
+        (
+            "Add (v, v)",
+            "Mul (v, v)",
+            &[r#"function/my:Twice/#0:Add.op_type Changed: "Add" -> "Mul""#],
+        ),
     ];
     let mut failures = Vec::new();
     for (from, to, expected) in cases {
@@ -101,7 +170,9 @@ fn every_difference_has_its_place_and_kind() {
         assert_ne!(changed, MODEL, "{from} stands in the model");
         let found = lines(MODEL, &changed);
         if found != expected {
-            failures.push(format!("{from} -> {to}\n  expected {expected:#?}\n  found    {found:#?}"));
+            failures.push(format!(
+                "{from} -> {to}\n  expected {expected:#?}\n  found    {found:#?}"
+            ));
         }
     }
     expect_no_failures(failures);
@@ -110,10 +181,15 @@ fn every_difference_has_its_place_and_kind() {
 #[test]
 fn values_that_read_the_same_are_told_by_their_codes() {
     let model = |codes: &str| {
-        format!("<ir_version: 10, opset_import: [\"\": 21]> g () => (float[2] y) <float[2] w = {{{codes}}}> {{ y = Abs (w) }}")
+        format!(
+            "<ir_version: 10, opset_import: [\"\": 21]> g () => (float[2] y) <float[2] w = {{{codes}}}> {{ y = Abs (w) }}"
+        )
     };
     let found = lines(&model("0x7FC00000, 1"), &model("0x7FC00001, 1"));
-    assert_eq!(found, ["graph/w Changed: 0x7fc00000 (1 of 2 elements differ, the first at [0]) -> 0x7fc00001"]);
+    assert_eq!(
+        found,
+        ["graph/w Changed: 0x7fc00000 (1 of 2 elements differ, the first at [0]) -> 0x7fc00001"]
+    );
 }
 
 #[test]
@@ -131,7 +207,10 @@ fn bits_after_the_last_element_are_part_of_the_file_and_of_no_value() {
     };
     let found = differences_of(0xF1);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((found[0].path.as_str(), found[0].kind), ("graph/w", DifferenceKind::Stored));
+    assert_eq!(
+        (found[0].path.as_str(), found[0].kind),
+        ("graph/w", DifferenceKind::Stored)
+    );
     assert_eq!(differences_of(0x22)[0].kind, DifferenceKind::Changed);
 }
 
@@ -177,14 +256,33 @@ fn the_command_answers_with_its_exit_code() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let model = "models/transformer_fp16.onnx";
     recast(&["fold", model, "-o", &path("folded.onnx")]);
-    recast(&["fold", &path("folded.onnx"), "-o", &path("external.onnx"), "--external-data", "weights.bin"]);
+    recast(&[
+        "fold",
+        &path("folded.onnx"),
+        "-o",
+        &path("external.onnx"),
+        "--external-data",
+        "weights.bin",
+    ]);
     let (folded, external) = (path("folded.onnx"), path("external.onnx"));
     let cases: [(&[&str], i32, &str); 6] = [
         (&["diff", model, model], 0, "do not differ"),
         (&["diff", model, &folded], 1, "differences between"),
-        (&["diff", &folded, &external], 1, "same values, stored in raw_data -> external_data location=weights.bin"),
-        (&["diff", &folded, &external, "--ignore", "stored"], 0, "do not differ"),
-        (&["diff", &folded, &external, "--format", "json"], 1, r#""kind": "stored""#),
+        (
+            &["diff", &folded, &external],
+            1,
+            "same values, stored in raw_data -> external_data location=weights.bin",
+        ),
+        (
+            &["diff", &folded, &external, "--ignore", "stored"],
+            0,
+            "do not differ",
+        ),
+        (
+            &["diff", &folded, &external, "--format", "json"],
+            1,
+            r#""kind": "stored""#,
+        ),
         (&["diff", &folded, &path("missing.onnx")], 2, ""),
     ];
     for (arguments, code, words) in cases {
@@ -196,5 +294,9 @@ fn the_command_answers_with_its_exit_code() {
     std::fs::remove_file(path("weights.bin")).unwrap();
     let done = recast(&["diff", &folded, &external]);
     assert_eq!(done.status.code(), Some(2));
-    assert!(String::from_utf8(done.stderr).unwrap().contains("weights.bin"));
+    assert!(
+        String::from_utf8(done.stderr)
+            .unwrap()
+            .contains("weights.bin")
+    );
 }

@@ -1,4 +1,5 @@
-//! Files that cannot be read completely, or not be changed: what may be in use is neither removed nor called unused.
+//! Files that cannot be read completely, or not be changed: what may be in use is neither removed
+//! nor called unused.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown, symlink};
@@ -13,7 +14,14 @@ use crate::support::{expect_no_failures, model};
 use crate::traced::Traced;
 use crate::users::{Stranger, Unprivileged, open_to_all, set_mode};
 
-const PRUNE: [&str; 6] = ["fold", "a.onnx", "--in-place", "--external-data", "inline", "--prune-data"];
+const PRUNE: [&str; 6] = [
+    "fold",
+    "a.onnx",
+    "--in-place",
+    "--external-data",
+    "inline",
+    "--prune-data",
+];
 
 /// A model that casts its tensor in `w.data`, and that file.
 fn put(folder: &Path, name: &str) {
@@ -22,7 +30,14 @@ fn put(folder: &Path, name: &str) {
            <float[64] x = {0}> { y = Cast <to = 10> (x) z = Neg (x) }"#,
     );
     let tensor = &mut proto.graph.as_mut().unwrap().initializer[0];
-    *tensor = moved_to_file(tensor, &Reference { location: "w.data".to_owned(), offset: 0, length: Some(256) });
+    *tensor = moved_to_file(
+        tensor,
+        &Reference {
+            location: "w.data".to_owned(),
+            offset: 0,
+            length: Some(256),
+        },
+    );
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join(name), proto.encode_to_vec()).unwrap();
     fs::write(folder.join("w.data"), [7; 256]).unwrap();
@@ -43,7 +58,10 @@ fn recast(folder: &Path, arguments: &[&str]) -> Command {
 /// Runs a command; returns its exit code and all that it prints.
 fn said(mut command: Command) -> (Option<i32>, String) {
     let output = command.output().unwrap();
-    (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+    )
 }
 
 #[test]
@@ -57,11 +75,19 @@ fn data_of_another_model_stays_if_a_folder_can_be_listed_only_in_part() {
         while let Some(call) = traced.next() {
             let is_failing = call.name == "getdents64" && listed >= point;
             listed += usize::from(call.name == "getdents64");
-            if is_failing { traced.fail(call, libc::EIO) } else { traced.allow(call) }
+            if is_failing {
+                traced.fail(call, libc::EIO)
+            } else {
+                traced.allow(call)
+            }
         }
         let ended = traced.finish();
         if !folder.path().join("w.data").exists() {
-            failures.push(format!("failing from list {point} on: {:?}, {}", ended.status.code(), ended.stderr));
+            failures.push(format!(
+                "failing from list {point} on: {:?}, {}",
+                ended.status.code(),
+                ended.stderr
+            ));
         }
         if listed <= point {
             break;
@@ -84,7 +110,12 @@ fn a_link_with_the_name_of_a_model_that_leads_nowhere_may_refer_to_any_file() {
         put(&folder, "a.onnx");
         symlink(target, place.path().join(link)).unwrap();
         let (code, said) = said(recast(&folder, &PRUNE));
-        if (code, folder.join("w.data").exists(), said.contains("may refer to it")) != (Some(0), is_kept, is_kept) {
+        if (
+            code,
+            folder.join("w.data").exists(),
+            said.contains("may refer to it"),
+        ) != (Some(0), is_kept, is_kept)
+        {
             failures.push(format!("{link} to {target}: {said}"));
         }
     }
@@ -98,15 +129,21 @@ fn a_data_file_that_may_not_be_read_is_in_use() {
     put(folder.path(), "a.onnx");
     set_mode(&folder.path().join("w.data"), 0);
     let mut command = user.recast();
-    command.args(["convert", "a.onnx", "--opset", "22", "--in-place"]).current_dir(folder.path());
+    command
+        .args(["convert", "a.onnx", "--opset", "22", "--in-place"])
+        .current_dir(folder.path());
     let (code, said) = said(command);
-    assert!(code == Some(0) && said.contains("opset 21 -> 22") && !said.contains("unused"), "{said}");
+    assert!(
+        code == Some(0) && said.contains("opset 21 -> 22") && !said.contains("unused"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_file_of_another_user_in_a_sticky_folder_is_refused_before_it_gets_another_name() {
     let stranger = Stranger::new();
-    // The owners of the folder, the model and its data. Without a second user, `may_replace` is tested with all of them.
+    // The owners of the folder, the model and its data. Without a second user, `may_replace` is
+    // tested with all of them.
     let cases = match stranger.user() {
         Some(user) => {
             let owner = user + 1;
@@ -128,16 +165,31 @@ fn a_file_of_another_user_in_a_sticky_folder_is_refused_before_it_gets_another_n
         open_to_all(folder.path());
         set_mode(folder.path(), 0o1777);
         let at = |name: &str| folder.path().join(name);
-        for (path, owner) in [folder.path().to_owned(), at("a.onnx"), at("w.data")].iter().zip(owners) {
+        for (path, owner) in [folder.path().to_owned(), at("a.onnx"), at("w.data")]
+            .iter()
+            .zip(owners)
+        {
             chown(path, Some(owner), None).unwrap();
         }
-        let arguments = ["fold", "in/in.onnx", "-o", "a.onnx", "--external-data", "w.data", "--external-threshold", "0"];
+        let arguments = [
+            "fold",
+            "in/in.onnx",
+            "-o",
+            "a.onnx",
+            "--external-data",
+            "w.data",
+            "--external-threshold",
+            "0",
+        ];
         let (code, said) = stranger.run(folder.path(), &arguments);
         let names = fs::read_dir(folder.path()).unwrap().count();
         let links = fs::metadata(at("w.data")).unwrap().nlink();
-        let is_told = said.contains("belongs to another user, and only its owner can replace it") == is_refused;
+        let is_told = said.contains("belongs to another user, and only its owner can replace it")
+            == is_refused;
         if (code, names, links, is_told) != (Some(if is_refused { 2 } else { 0 }), 3, 1, true) {
-            failures.push(format!("{owners:?}: {code:?}, {names} names, {links} links, {said}"));
+            failures.push(format!(
+                "{owners:?}: {code:?}, {names} names, {links} links, {said}"
+            ));
         }
     }
     expect_no_failures(failures);

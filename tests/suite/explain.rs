@@ -13,6 +13,13 @@ fn a_code_with_two_meanings_is_explained_twice_and_an_unknown_one_is_an_error() 
     );
     let unknown = recast(&["explain", "nonsense"]);
     assert_eq!(unknown.status.code(), Some(2));
-    assert_eq!(String::from_utf8(unknown.stderr).unwrap(), "recast: unknown code 'nonsense'; `recast explain` lists all codes\n");
-    assert_eq!(recast(&["rule", "RC101"]).stdout, recast(&["explain", "RC101"]).stdout, "the earlier name of the command works");
+    assert_eq!(
+        String::from_utf8(unknown.stderr).unwrap(),
+        "recast: unknown code 'nonsense'; `recast explain` lists all codes\n"
+    );
+    assert_eq!(
+        recast(&["rule", "RC101"]).stdout,
+        recast(&["explain", "RC101"]).stdout,
+        "the earlier name of the command works"
+    );
 }

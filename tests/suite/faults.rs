@@ -1,5 +1,6 @@
-//! A run is killed before each system call of a save, and each of these calls fails, once or from then on: there is the old model or the
-//! new one, each with its data. Two runs at once: each interleaving of whole runs leaves models with their own values.
+//! A run is killed before each system call of a save, and each of these calls fails, once or from
+//! then on: there is the old model or the new one, each with its data. Two runs at once: each
+//! interleaving of whole runs leaves models with their own values.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,20 +19,38 @@ use crate::traced::{Call, Ended, Traced};
 
 const ELEMENTS: usize = 1024;
 
-/// Two weights of 4 KiB, each cast to FLOAT16, whose values depend on a seed; and the bytes of its data file, if it has one.
+/// Two weights of 4 KiB, each cast to FLOAT16, whose values depend on a seed; and the bytes of its
+/// data file, if it has one.
 fn weights(seed: usize, data_file: Option<&str>) -> (Vec<u8>, Vec<u8>) {
     let mut model: ModelProto = model(&format!(
         "<ir_version: 10, opset_import: [\"\": 21]> g () => (float16[{ELEMENTS}] a, float16[{ELEMENTS}] b)
          <float[{ELEMENTS}] x = {{0}}, float[{ELEMENTS}] y = {{0}}> {{ a = Cast <to = 10> (x) b = Cast <to = 10> (y) }}"
     ));
     let mut data = Vec::new();
-    for (index, tensor) in model.graph.as_mut().unwrap().initializer.iter_mut().enumerate() {
-        let bytes: Vec<u8> = (0..ELEMENTS).flat_map(|element| ((element + index + 10 * seed) as f32).to_le_bytes()).collect();
+    for (index, tensor) in model
+        .graph
+        .as_mut()
+        .unwrap()
+        .initializer
+        .iter_mut()
+        .enumerate()
+    {
+        let bytes: Vec<u8> = (0..ELEMENTS)
+            .flat_map(|element| ((element + index + 10 * seed) as f32).to_le_bytes())
+            .collect();
         *tensor = match data_file {
             Some(name) => {
-                let (location, offset, length) = (name.to_owned(), data.len() as u64, Some(bytes.len() as u64));
+                let (location, offset, length) =
+                    (name.to_owned(), data.len() as u64, Some(bytes.len() as u64));
                 data.extend(&bytes);
-                moved_to_file(tensor, &Reference { location, offset, length })
+                moved_to_file(
+                    tensor,
+                    &Reference {
+                        location,
+                        offset,
+                        length,
+                    },
+                )
             }
             None => moved_to_model(tensor, bytes.into()),
         };
@@ -76,30 +95,93 @@ fn cases() -> Vec<Case> {
     let (input, _) = weights(1, None);
     let (old, _) = weights(2, None);
     let (external, data) = weights(3, Some("w.bin"));
-    let pair = ["fold", "in.onnx", "-o", "m.onnx", "--external-data", "w.bin"].as_slice();
-    let case = |name, files, arguments, output| Case { name, system: System::Whole, files, arguments, output };
-    let replaced = || vec![("in.onnx", input.clone()), ("m.onnx", external.clone()), ("w.bin", data.clone())];
+    let pair = [
+        "fold",
+        "in.onnx",
+        "-o",
+        "m.onnx",
+        "--external-data",
+        "w.bin",
+    ]
+    .as_slice();
+    let case = |name, files, arguments, output| Case {
+        name,
+        system: System::Whole,
+        files,
+        arguments,
+        output,
+    };
+    let replaced = || {
+        vec![
+            ("in.onnx", input.clone()),
+            ("m.onnx", external.clone()),
+            ("w.bin", data.clone()),
+        ]
+    };
     vec![
-        Case { system: System::Named, ..case("pair replaced, no unnamed files", replaced(), pair, "m.onnx") },
-        Case { system: System::Plain, ..case("pair replaced, no links", replaced(), pair, "m.onnx") },
-        Case { system: System::Plain, ..case("new pair, no links", vec![("in.onnx", input.clone())], pair, "m.onnx") },
-        case("new model", vec![("in.onnx", input.clone())], &["fold", "in.onnx", "-o", "m.onnx"], "m.onnx"),
+        Case {
+            system: System::Named,
+            ..case(
+                "pair replaced, no unnamed files",
+                replaced(),
+                pair,
+                "m.onnx",
+            )
+        },
+        Case {
+            system: System::Plain,
+            ..case("pair replaced, no links", replaced(), pair, "m.onnx")
+        },
+        Case {
+            system: System::Plain,
+            ..case(
+                "new pair, no links",
+                vec![("in.onnx", input.clone())],
+                pair,
+                "m.onnx",
+            )
+        },
+        case(
+            "new model",
+            vec![("in.onnx", input.clone())],
+            &["fold", "in.onnx", "-o", "m.onnx"],
+            "m.onnx",
+        ),
         case(
             "model replaced",
             vec![("in.onnx", input.clone()), ("m.onnx", old.clone())],
             &["fold", "in.onnx", "-o", "m.onnx"],
             "m.onnx",
         ),
-        case("in place", vec![("m.onnx", old.clone())], &["fold", "m.onnx", "--in-place"], "m.onnx"),
-        case("new pair", vec![("in.onnx", input.clone())], pair, "m.onnx"),
-        case("model replaced by a pair", vec![("in.onnx", input.clone()), ("m.onnx", old.clone())], pair, "m.onnx"),
         case(
-            "unused file in the data file's place",
-            vec![("in.onnx", input.clone()), ("m.onnx", old), ("w.bin", b"unused".to_vec())],
+            "in place",
+            vec![("m.onnx", old.clone())],
+            &["fold", "m.onnx", "--in-place"],
+            "m.onnx",
+        ),
+        case("new pair", vec![("in.onnx", input.clone())], pair, "m.onnx"),
+        case(
+            "model replaced by a pair",
+            vec![("in.onnx", input.clone()), ("m.onnx", old.clone())],
             pair,
             "m.onnx",
         ),
-        case("pair replaced under the same names", replaced(), pair, "m.onnx"),
+        case(
+            "unused file in the data file's place",
+            vec![
+                ("in.onnx", input.clone()),
+                ("m.onnx", old),
+                ("w.bin", b"unused".to_vec()),
+            ],
+            pair,
+            "m.onnx",
+        ),
+        case(
+            "pair replaced under the same names",
+            replaced(),
+            pair,
+            "m.onnx",
+        ),
         case(
             "pair in place",
             vec![("m.onnx", external.clone()), ("w.bin", data.clone())],
@@ -114,7 +196,11 @@ fn cases() -> Vec<Case> {
         ),
         case(
             "new pair with copied data",
-            vec![("in/m.onnx", external), ("in/w.bin", data), ("out/keep", Vec::new())],
+            vec![
+                ("in/m.onnx", external),
+                ("in/w.bin", data),
+                ("out/keep", Vec::new()),
+            ],
             &["convert", "in/m.onnx", "--opset", "22", "-o", "out/m.onnx"],
             "out/m.onnx",
         ),
@@ -143,7 +229,8 @@ const FAULTS: [Fault; 6] = [
 ];
 
 impl Fault {
-    /// Whether a call is a point of its own. Before a call that only looks, all is as before the next one that changes something.
+    /// Whether a call is a point of its own. Before a call that only looks, all is as before the
+    /// next one that changes something.
     fn concerns(self, call: &Call) -> bool {
         match self {
             Fault::Nothing => call.names(),
@@ -165,7 +252,10 @@ impl Case {
     fn command(&self, folder: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_recast"));
         // One thread: the calls come in the same order in every run.
-        command.args(self.arguments).current_dir(folder).env("RAYON_NUM_THREADS", "1");
+        command
+            .args(self.arguments)
+            .current_dir(folder)
+            .env("RAYON_NUM_THREADS", "1");
         command
     }
 
@@ -178,11 +268,20 @@ impl Case {
         self.set_up(folder);
         let before = self.content(folder);
         let ended = self.command(folder).output().unwrap();
-        assert!(ended.status.success(), "{}: {}", self.name, String::from_utf8_lossy(&ended.stderr));
+        assert!(
+            ended.status.success(),
+            "{}: {}",
+            self.name,
+            String::from_utf8_lossy(&ended.stderr)
+        );
         let after = self.content(folder);
         assert!(after.is_ok() && before != after, "{}: {after:?}", self.name);
         let is_removed = self.arguments.contains(&"--prune-data");
-        assert!(!is_removed || !folder.join("w.bin").exists(), "{}: the old data file stays", self.name);
+        assert!(
+            !is_removed || !folder.join("w.bin").exists(),
+            "{}: the old data file stays",
+            self.name
+        );
         let all_after = names(folder);
         for point in 0.. {
             self.set_up(folder);
@@ -192,7 +291,9 @@ impl Case {
             let place = || format!("{}, {fault:?} at call {point} ({}): ", self.name, call.name);
             let found = self.content(folder);
             let problem = match fault {
-                Fault::Kill if found != before && found != after => Some(format!("{found:?} is left")),
+                Fault::Kill if found != before && found != after => {
+                    Some(format!("{found:?} is left"))
+                }
                 Fault::Kill => self.problem_of_next_run(folder, &after),
                 Fault::Nothing => {
                     let is_as_expected = match ended.status.code() {
@@ -200,24 +301,38 @@ impl Case {
                         Some(2) => found == before && ended.stderr.lines().count() == 1,
                         _ => false,
                     };
-                    (!is_as_expected).then(|| format!("{}, {}, {:?}", ended.status, ended.stderr, names(folder)))
+                    (!is_as_expected)
+                        .then(|| format!("{}, {}, {:?}", ended.status, ended.stderr, names(folder)))
                 }
                 Fault::Fail(errno) | Fault::FailOn(errno) => {
                     let is_flushing = matches!(call.name, "fsync" | "openat") && found == after;
                     let is_as_expected = match ended.status.code() {
                         Some(0) => found == after,
-                        // The new files stay, and it is said that they may not last through a power failure.
-                        Some(2) if is_flushing && ended.stderr.contains("may not survive a power failure") => {
-                            let is_known = |name: &String| all_after.contains(name) || self.names().contains(name);
+                        // The new files stay, and it is said that they may not last through a power
+                        // failure.
+                        Some(2)
+                            if is_flushing
+                                && ended.stderr.contains("may not survive a power failure") =>
+                        {
+                            let is_known = |name: &String| {
+                                all_after.contains(name) || self.names().contains(name)
+                            };
                             is_told(&ended, errno, call) && names(folder).iter().all(is_known)
                         }
                         Some(2) if fault == Fault::Fail(errno) => {
-                            is_told(&ended, errno, call) && found == before && self.is_as_before(folder)
+                            is_told(&ended, errno, call)
+                                && found == before
+                                && self.is_as_before(folder)
                         }
-                        Some(2) => is_told(&ended, errno, call) && found == before && self.is_kept(folder, &ended),
+                        Some(2) => {
+                            is_told(&ended, errno, call)
+                                && found == before
+                                && self.is_kept(folder, &ended)
+                        }
                         _ => false,
                     };
-                    (!is_as_expected).then(|| format!("{}, {}, {:?}", ended.status, ended.stderr, names(folder)))
+                    (!is_as_expected)
+                        .then(|| format!("{}, {}, {:?}", ended.status, ended.stderr, names(folder)))
                 }
             };
             failures.extend(problem.map(|problem| place() + &problem));
@@ -225,12 +340,19 @@ impl Case {
         unreachable!("a run has an end")
     }
 
-    /// After a kill, no other user can read parts of files that replace private ones; the same run ends well, and removes and names what
-    /// it finds.
+    /// After a kill, no other user can read parts of files that replace private ones; the same run
+    /// ends well, and removes and names what it finds.
     fn problem_of_next_run(&self, folder: &Path, after: &Content) -> Option<String> {
         let hidden = hidden(folder);
         let replaces = self.files.iter().any(|(name, _)| *name == self.output);
-        let is_private = |name: &String| fs::metadata(folder.join(name)).unwrap().permissions().mode().trailing_zeros() >= 6;
+        let is_private = |name: &String| {
+            fs::metadata(folder.join(name))
+                .unwrap()
+                .permissions()
+                .mode()
+                .trailing_zeros()
+                >= 6
+        };
         if let Some(name) = hidden.iter().find(|name| replaces && !is_private(name)) {
             return Some(format!("{name} can be read by others"));
         }
@@ -238,11 +360,16 @@ impl Case {
         let stderr = String::from_utf8_lossy(&ended.stderr);
         let found = self.content(folder);
         if !ended.status.success() || found != *after {
-            return Some(format!("the next run ends with {} and {stderr}", ended.status));
+            return Some(format!(
+                "the next run ends with {} and {stderr}",
+                ended.status
+            ));
         }
         let unnamed = hidden.iter().find(|name| !stderr.contains(name.as_str()));
         match (unnamed, self::hidden(folder).first()) {
-            (Some(name), _) => Some(format!("the next run does not say that it removes {name}: {stderr}")),
+            (Some(name), _) => Some(format!(
+                "the next run does not say that it removes {name}: {stderr}"
+            )),
             (_, Some(name)) => Some(format!("the next run leaves {name}")),
             _ => None,
         }
@@ -250,25 +377,37 @@ impl Case {
 
     /// Whether there is all that was there before, and nothing else.
     fn is_as_before(&self, folder: &Path) -> bool {
-        let is_there = |(name, bytes): &(&str, Vec<u8>)| fs::read(folder.join(name)).is_ok_and(|found| found == *bytes);
+        let is_there = |(name, bytes): &(&str, Vec<u8>)| {
+            fs::read(folder.join(name)).is_ok_and(|found| found == *bytes)
+        };
         names(folder) == self.names() && self.files.iter().all(is_there)
     }
 
-    /// Whether all that was there before is there under some name, and the message names every file that was not there before.
+    /// Whether all that was there before is there under some name, and the message names every file
+    /// that was not there before.
     fn is_kept(&self, folder: &Path, ended: &Ended) -> bool {
         let names = names(folder);
-        let is_there = |(_, bytes): &(&str, Vec<u8>)| names.iter().any(|name| fs::read(folder.join(name)).unwrap() == *bytes);
+        let is_there = |(_, bytes): &(&str, Vec<u8>)| {
+            names
+                .iter()
+                .any(|name| fs::read(folder.join(name)).unwrap() == *bytes)
+        };
         let is_named = |name: &String| self.names().contains(name) || ended.stderr.contains(name);
         self.files.iter().all(is_there) && names.iter().all(is_named)
     }
 
     fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.files.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let mut names: Vec<String> = self
+            .files
+            .iter()
+            .map(|(name, _)| (*name).to_owned())
+            .collect();
         names.sort();
         names
     }
 
-    /// Runs to the call of this number since the first file was made, and what happens there; none if there are fewer calls.
+    /// Runs to the call of this number since the first file was made, and what happens there; none
+    /// if there are fewer calls.
     fn run_with_fault(&self, folder: &Path, fault: Fault, point: usize) -> Option<(Call, Ended)> {
         let traced = Traced::spawn(self.command(folder));
         let mut calls = None;
@@ -294,7 +433,10 @@ impl Case {
                     }
                     Fault::FailOn(errno) => {
                         traced.fail(call, errno);
-                        (call, self.finish(traced, |later| later.is_like(&call).then_some(errno)))
+                        (
+                            call,
+                            self.finish(traced, |later| later.is_like(&call).then_some(errno)),
+                        )
                     }
                 });
             }
@@ -322,7 +464,8 @@ impl Case {
 fn is_told(ended: &Ended, errno: i32, call: Call) -> bool {
     let reason = std::io::Error::from_raw_os_error(errno).to_string();
     // A model beside the output that cannot be read may use any data file.
-    let is_named = ended.stderr.contains(&reason) || (!call.changes() && ended.stderr.contains("stores tensors in this file"));
+    let is_named = ended.stderr.contains(&reason)
+        || (!call.changes() && ended.stderr.contains("stores tensors in this file"));
     ended.stderr.starts_with("recast: ") && is_named && ended.stderr.lines().count() == 1
 }
 
@@ -333,7 +476,11 @@ fn names(folder: &Path) -> Vec<String> {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         match path.is_dir() {
-            true => names.extend(self::names(&path).into_iter().map(|below| format!("{name}/{below}"))),
+            true => names.extend(
+                self::names(&path)
+                    .into_iter()
+                    .map(|below| format!("{name}/{below}")),
+            ),
             false => names.push(name.to_owned()),
         }
     }
@@ -342,7 +489,11 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 fn hidden(folder: &Path) -> Vec<String> {
-    let is_hidden = |path: &String| path.rsplit('/').next().is_some_and(|name| name.starts_with('.'));
+    let is_hidden = |path: &String| {
+        path.rsplit('/')
+            .next()
+            .is_some_and(|name| name.starts_with('.'))
+    };
     names(folder).into_iter().filter(is_hidden).collect()
 }
 
@@ -350,8 +501,15 @@ fn hidden(folder: &Path) -> Vec<String> {
 fn a_fault_at_any_system_call_of_a_save_leaves_the_old_model_or_the_new_one() {
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let cases = cases();
-    let tasks: Vec<(&Case, Fault)> = cases.iter().flat_map(|case| FAULTS.map(|fault| (case, fault))).collect();
-    let (next, failures, points) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    let tasks: Vec<(&Case, Fault)> = cases
+        .iter()
+        .flat_map(|case| FAULTS.map(|fault| (case, fault)))
+        .collect();
+    let (next, failures, points) = (
+        AtomicUsize::new(0),
+        Mutex::new(Vec::new()),
+        Mutex::new(Vec::new()),
+    );
     std::thread::scope(|scope| {
         for worker in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             let (tasks, next, failures, points) = (&tasks, &next, &failures, &points);
@@ -369,13 +527,23 @@ fn a_fault_at_any_system_call_of_a_save_leaves_the_old_model_or_the_new_one() {
     });
     let points = points.into_inner().unwrap();
     for case in &cases {
-        let counts: Vec<_> =
-            points.iter().filter(|(name, ..)| *name == case.name).map(|(_, fault, count)| (*fault, *count)).collect();
+        let counts: Vec<_> = points
+            .iter()
+            .filter(|(name, ..)| *name == case.name)
+            .map(|(_, fault, count)| (*fault, *count))
+            .collect();
         println!("{}: {counts:?} points", case.name);
         let least = |fault| if fault == Fault::Nothing { 1 } else { 5 };
-        assert!(counts.iter().all(|&(fault, count)| count >= least(fault)), "{}: {counts:?}", case.name);
+        assert!(
+            counts.iter().all(|&(fault, count)| count >= least(fault)),
+            "{}: {counts:?}",
+            case.name
+        );
     }
-    println!("{} points tried", points.iter().map(|(.., count)| count).sum::<usize>());
+    println!(
+        "{} points tried",
+        points.iter().map(|(.., count)| count).sum::<usize>()
+    );
     expect_no_failures(failures.into_inner().unwrap());
 }
 
@@ -402,8 +570,22 @@ const RACES: [Race; 5] = [
         name: "one data file that is there, for two models",
         earlier: None,
         runs: [
-            &["fold", "a.onnx", "-o", "x.onnx", "--external-data", "old.bin"],
-            &["fold", "b.onnx", "-o", "y.onnx", "--external-data", "old.bin"],
+            &[
+                "fold",
+                "a.onnx",
+                "-o",
+                "x.onnx",
+                "--external-data",
+                "old.bin",
+            ],
+            &[
+                "fold",
+                "b.onnx",
+                "-o",
+                "y.onnx",
+                "--external-data",
+                "old.bin",
+            ],
         ],
         outputs: ["x.onnx", "y.onnx"],
     },
@@ -421,7 +603,15 @@ const RACES: [Race; 5] = [
         earlier: None,
         runs: [
             &["fold", "a.onnx", "--in-place", "--external-data", "w.bin"],
-            &["convert", "a.onnx", "--opset", "22", "--in-place", "--external-data", "w.bin"],
+            &[
+                "convert",
+                "a.onnx",
+                "--opset",
+                "22",
+                "--in-place",
+                "--external-data",
+                "w.bin",
+            ],
         ],
         outputs: ["a.onnx", "a.onnx"],
     },
@@ -430,7 +620,15 @@ const RACES: [Race; 5] = [
         earlier: Some(&["fold", "c.onnx", "-o", "x.onnx"]),
         runs: [
             &["fold", "c.onnx", "-o", "x.onnx"],
-            &["fold", "c.onnx", "-o", "x.onnx", "--external-data", "inline", "--prune-data"],
+            &[
+                "fold",
+                "c.onnx",
+                "-o",
+                "x.onnx",
+                "--external-data",
+                "inline",
+                "--prune-data",
+            ],
         ],
         outputs: ["x.onnx", "x.onnx"],
     },
@@ -447,18 +645,27 @@ impl Race {
         fs::write(folder.join("c.onnx"), model).unwrap();
         fs::write(folder.join("c.bin"), data).unwrap();
         if let Some(earlier) = self.earlier {
-            assert!(Race::command(earlier, folder).output().unwrap().status.success());
+            assert!(
+                Race::command(earlier, folder)
+                    .output()
+                    .unwrap()
+                    .status
+                    .success()
+            );
         }
     }
 
     fn command(arguments: &[&str], folder: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_recast"));
-        command.args(arguments).current_dir(folder).env("RAYON_NUM_THREADS", "1");
+        command
+            .args(arguments)
+            .current_dir(folder)
+            .env("RAYON_NUM_THREADS", "1");
         command
     }
 
-    /// Stops the first run at a call of its save, lets the second run do all that it can, and then lets both end. None if the first
-    /// run has fewer calls.
+    /// Stops the first run at a call of its save, lets the second run do all that it can, and then
+    /// lets both end. None if the first run has fewer calls.
     fn run(&self, folder: &Path, point: usize) -> Option<[Ended; 2]> {
         let first = Traced::spawn(Race::command(self.runs[0], folder));
         let (mut calls, mut is_locked) = (None, false);
@@ -500,12 +707,20 @@ fn two_runs_at_once_leave_models_with_their_own_values() {
         let folder = place.path().join("race");
         let alone = [0, 1].map(|run| {
             race.set_up(&folder);
-            assert!(Race::command(race.runs[run], &folder).output().unwrap().status.success());
+            assert!(
+                Race::command(race.runs[run], &folder)
+                    .output()
+                    .unwrap()
+                    .status
+                    .success()
+            );
             content(&folder.join(race.outputs[run])).unwrap()
         });
         for point in 0.. {
             race.set_up(&folder);
-            let Some(ended) = race.run(&folder, point) else { break };
+            let Some(ended) = race.run(&folder, point) else {
+                break;
+            };
             points += 1;
             let codes = [0, 1].map(|run| ended[run].status.code());
             let found = race.outputs.map(|output| content(&folder.join(output)));
@@ -513,14 +728,19 @@ fn two_runs_at_once_leave_models_with_their_own_values() {
             let problem = match codes {
                 [Some(0), Some(2)] => !is_own(0),
                 [Some(2), Some(0)] => !is_own(1),
-                [Some(0), Some(0)] if race.outputs[0] != race.outputs[1] => !is_own(0) || !is_own(1),
+                [Some(0), Some(0)] if race.outputs[0] != race.outputs[1] => {
+                    !is_own(0) || !is_own(1)
+                }
                 // The second read what the first had written.
                 [Some(0), Some(0)] => !is_own(0) && !is_own(1),
                 _ => true,
             };
             if problem || !hidden(&folder).is_empty() {
                 let messages = [0, 1].map(|run| ended[run].stderr.as_str());
-                failures.push(format!("{}, second run at call {point} of the first: {codes:?} {messages:?}", race.name));
+                failures.push(format!(
+                    "{}, second run at call {point} of the first: {codes:?} {messages:?}",
+                    race.name
+                ));
             }
         }
     }

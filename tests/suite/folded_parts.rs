@@ -10,8 +10,14 @@ use crate::support::{difference, expect_no_failures, model};
 
 /// The tiers, and each pass alone.
 fn lists_of_passes() -> Vec<(&'static str, Vec<Pass>)> {
-    let tiers = [("default", passes::DEFAULT.to_vec()), ("exact", passes::EXACT.to_vec())];
-    tiers.into_iter().chain(passes::all().map(|(_, pass)| (pass.name, vec![*pass]))).collect()
+    let tiers = [
+        ("default", passes::DEFAULT.to_vec()),
+        ("exact", passes::EXACT.to_vec()),
+    ];
+    tiers
+        .into_iter()
+        .chain(passes::all().map(|(_, pass)| (pass.name, vec![*pass])))
+        .collect()
 }
 
 /// What fails when passes run on a model, or are run again on their result.
@@ -28,17 +34,29 @@ fn failure(original: &ModelProto, passes: &[Pass], options: &Options) -> Option<
     match run(first.clone()) {
         // What a model may grow by, it may grow by in each run.
         Ok(_) if options.max_growth.is_some() => None,
-        Ok(second) => difference("a second run changes the result of the first", &first, &second),
+        Ok(second) => difference(
+            "a second run changes the result of the first",
+            &first,
+            &second,
+        ),
         Err(error) => Some(error),
     }
 }
 
 fn failures(name: &str, original: &ModelProto) -> Vec<String> {
-    let options = [Options::default(), Options::default().max_growth(Some(0)).undefined(true)];
+    let options = [
+        Options::default(),
+        Options::default().max_growth(Some(0)).undefined(true),
+    ];
     let mut failures = Vec::new();
     for (list, passes) in lists_of_passes() {
-        let failed = options.iter().find_map(|options| failure(original, &passes, options));
-        failures.extend(failed.map(|error| format!("== {name}, {list}: {error}\n{}", onnx_text::print(original))));
+        let failed = options
+            .iter()
+            .find_map(|options| failure(original, &passes, options));
+        failures
+            .extend(failed.map(|error| {
+                format!("== {name}, {list}: {error}\n{}", onnx_text::print(original))
+            }));
     }
     failures
 }
@@ -46,11 +64,31 @@ fn failures(name: &str, original: &ModelProto) -> Vec<String> {
 #[test]
 fn a_part_that_nothing_uses_does_not_keep_the_node() {
     let cases = [
-        ("a part is cast", "a, b = Split <axis = 1, num_outputs = 2> (c) y = Cast <to = 10> (a)", true),
-        ("the second part is cast", "b, a = Split <axis = 1, num_outputs = 2> (c) y = Cast <to = 10> (a)", true),
-        ("a part is omitted", "a, \"\" = Split <axis = 1, num_outputs = 2> (c) y = Cast <to = 10> (a)", true),
-        ("behind Identity", "a, b = Split <axis = 1, num_outputs = 2> (c) d = Identity (a) y = Cast <to = 10> (d)", true),
-        ("behind Transpose", "i = Transpose (c) a, b = Split <num_outputs = 2> (i) y = Cast <to = 10> (a)", true),
+        (
+            "a part is cast",
+            "a, b = Split <axis = 1, num_outputs = 2> (c) y = Cast <to = 10> (a)",
+            true,
+        ),
+        (
+            "the second part is cast",
+            "b, a = Split <axis = 1, num_outputs = 2> (c) y = Cast <to = 10> (a)",
+            true,
+        ),
+        (
+            "a part is omitted",
+            "a, \"\" = Split <axis = 1, num_outputs = 2> (c) y = Cast <to = 10> (a)",
+            true,
+        ),
+        (
+            "behind Identity",
+            "a, b = Split <axis = 1, num_outputs = 2> (c) d = Identity (a) y = Cast <to = 10> (d)",
+            true,
+        ),
+        (
+            "behind Transpose",
+            "i = Transpose (c) a, b = Split <num_outputs = 2> (i) y = Cast <to = 10> (a)",
+            true,
+        ),
         (
             "several casts of one part",
             "a, b = Split <axis = 1, num_outputs = 2> (c) y = Cast <to = 10> (a) z = Cast <to = 11> (a) u = Cast <to = 10> (a)",
@@ -61,8 +99,16 @@ fn a_part_that_nothing_uses_does_not_keep_the_node() {
             "a, b = Split <axis = 1, num_outputs = 2> (c) d, e = Split <axis = 1, num_outputs = 2> (a) y = Cast <to = 10> (e)",
             true,
         ),
-        ("a Split of an integer, behind Abs", "a, b = Split <num_outputs = 2> (k) d = Abs (a) y = Cast <to = 10> (d)", false),
-        ("the other part is used", "a, b = Split <axis = 1, num_outputs = 2> (c) y = Cast <to = 10> (a) z = Neg (b)", false),
+        (
+            "a Split of an integer, behind Abs",
+            "a, b = Split <num_outputs = 2> (k) d = Abs (a) y = Cast <to = 10> (d)",
+            false,
+        ),
+        (
+            "the other part is used",
+            "a, b = Split <axis = 1, num_outputs = 2> (c) y = Cast <to = 10> (a) z = Neg (b)",
+            false,
+        ),
     ];
     let mut failed = Vec::new();
     for (name, nodes, removes_split) in cases {
@@ -70,7 +116,13 @@ fn a_part_that_nothing_uses_does_not_keep_the_node() {
             r#"<ir_version: 10, opset_import: ["": 21]> g () => (y) <float[2, 4] c = {{1, 2, 3, 4, 5, 6, 7, 8}}, int64[2] k = {{1, -2}}> {{ {nodes} }}"#
         ));
         failed.extend(failures(name, &original));
-        let Ok((folded, _)) = passes::run(Model::new(original).unwrap(), passes::DEFAULT, &Options::default()) else { continue };
+        let Ok((folded, _)) = passes::run(
+            Model::new(original).unwrap(),
+            passes::DEFAULT,
+            &Options::default(),
+        ) else {
+            continue;
+        };
         let graph = folded.proto().graph.as_ref().unwrap();
         let keeps_c = graph.initializer.iter().any(|tensor| tensor.name() == "c");
         let keeps_split = graph.node.iter().any(|node| node.op_type() == "Split");
@@ -107,7 +159,8 @@ fn nodes_whose_outputs_are_all_omitted_pass() {
     expect_no_failures(failed);
 }
 
-/// A node of a random model: which one, its inputs among the values so far, and its outputs that are omitted.
+/// A node of a random model: which one, its inputs among the values so far, and its outputs that
+/// are omitted.
 type Step = (usize, [prop::sample::Index; 2], [bool; 3]);
 
 /// Operators with their outputs; `A` and `B` are inputs.
@@ -131,7 +184,10 @@ const NODES: &[(usize, &str)] = &[
         1,
         "If <then_branch = t () => (p) { p, o = Split <num_outputs = 2> (A) }, else_branch = e () => (q) { q = Identity (B) }> (true)",
     ),
-    (1, "If <then_branch = t () => (p) { v0_0 = Abs (A) p = Cast <to = 10> (v0_0) }, else_branch = e () => (B) { }> (true)"),
+    (
+        1,
+        "If <then_branch = t () => (p) { v0_0 = Abs (A) p = Cast <to = 10> (v0_0) }, else_branch = e () => (B) { }> (true)",
+    ),
     (2, "local.Halves (A)"),
     (1, "Identity (A)"),
     (1, "Abs (A)"),
@@ -149,7 +205,12 @@ const NODES: &[(usize, &str)] = &[
     (1, "Reshape (A, flat)"),
 ];
 
-fn text_of(steps: &[Step], outputs: &[prop::sample::Index], overridable: bool, in_function: bool) -> String {
+fn text_of(
+    steps: &[Step],
+    outputs: &[prop::sample::Index],
+    overridable: bool,
+    in_function: bool,
+) -> String {
     let constants = [
         ("float[2, 4] c", "{1, 2, 3, 4, 5, 6, 7, 8}"),
         ("int64[2] k", "{1, -2}"),
@@ -165,16 +226,28 @@ fn text_of(steps: &[Step], outputs: &[prop::sample::Index], overridable: bool, i
     for (index, (which, [left, right], omitted)) in steps.iter().enumerate() {
         let (count, node) = NODES[which % NODES.len()];
         let [left, right] = [left, right].map(|input| values[input.index(values.len())].clone());
-        let node = node.replace("(A", &format!("({left}")).replace("B)", &format!("{right})"));
-        let names: Vec<String> =
-            (0..count).map(|output| if omitted[output] { String::new() } else { format!("v{index}_{output}") }).collect();
+        let node = node
+            .replace("(A", &format!("({left}"))
+            .replace("B)", &format!("{right})"));
+        let names: Vec<String> = (0..count)
+            .map(|output| {
+                if omitted[output] {
+                    String::new()
+                } else {
+                    format!("v{index}_{output}")
+                }
+            })
+            .collect();
         let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
         nodes.push_str(&format!("{} = {node}\n", quoted.join(", ")));
         values.extend(names.into_iter().filter(|name| !name.is_empty()));
     }
     let made: Vec<&String> = values[4..].iter().collect();
-    let mut outputs: Vec<&str> =
-        outputs.iter().filter(|_| !made.is_empty()).map(|output| made[output.index(made.len())].as_str()).collect();
+    let mut outputs: Vec<&str> = outputs
+        .iter()
+        .filter(|_| !made.is_empty())
+        .map(|output| made[output.index(made.len())].as_str())
+        .collect();
     outputs.sort_unstable();
     outputs.dedup();
     let outputs = outputs.join(", ");
@@ -189,15 +262,25 @@ fn text_of(steps: &[Step], outputs: &[prop::sample::Index], overridable: bool, i
                 format!("{name} = Constant <value = {dtype} {list}> ()\n")
             })
             .collect();
-        let call = if outputs.is_empty() { "\"\"".to_owned() } else { outputs.clone() };
+        let call = if outputs.is_empty() {
+            "\"\"".to_owned()
+        } else {
+            outputs.clone()
+        };
         return format!(
             r#"{header} g (float[2, 4] x) => ({outputs}) {{ {call} = local.F (x) }}
             <domain: "local", opset_import: ["": 21, "local": 1]> F (x) => ({outputs}) {{ {constants} {nodes} }} {halves}"#
         );
     }
     let input = if overridable { ", int64[4, 2] m" } else { "" };
-    let initializers: Vec<String> = constants.iter().map(|(name, list)| format!("{name} = {list}")).collect();
-    format!("{header} g (float[2, 4] x{input}) => ({outputs}) <{}> {{ {nodes} }} {halves}", initializers.join(", "))
+    let initializers: Vec<String> = constants
+        .iter()
+        .map(|(name, list)| format!("{name} = {list}"))
+        .collect();
+    format!(
+        "{header} g (float[2, 4] x{input}) => ({outputs}) <{}> {{ {nodes} }} {halves}",
+        initializers.join(", ")
+    )
 }
 
 proptest! {

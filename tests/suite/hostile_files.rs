@@ -1,5 +1,5 @@
-//! Models that name files which are not theirs, and folders that lead elsewhere: after every run all other files are as they were, and
-//! nothing is there that was not asked for.
+//! Models that name files which are not theirs, and folders that lead elsewhere: after every run
+//! all other files are as they were, and nothing is there that was not asked for.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,20 +17,36 @@ use crate::support::{expect_no_failures, model};
 
 const BYTES: usize = 2048;
 
-const LINT_FIX: [&str; 6] = ["lint", "--isolated", "--select", "ALL", "--fix", "--unsafe-fixes"];
+const LINT_FIX: [&str; 6] = [
+    "lint",
+    "--isolated",
+    "--select",
+    "ALL",
+    "--fix",
+    "--unsafe-fixes",
+];
 
-/// A model with one initializer, which is cast: the first `bytes` of the file `location`. Another cast gets a safe fix from the lint.
+/// A model with one initializer, which is cast: the first `bytes` of the file `location`. Another
+/// cast gets a safe fix from the lint.
 fn cast_of(location: &str, bytes: usize) -> Vec<u8> {
     let mut proto = model(&format!(
         r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float[{bytes}] h, float8e5m2 q)
            <uint8[{bytes}] w = {{0}}> {{ h = Cast <to = 1> (w) q = Cast <to = 19> (x) }}"#
     ));
     let tensor = &mut proto.graph.as_mut().unwrap().initializer[0];
-    *tensor = moved_to_file(tensor, &Reference { location: location.to_owned(), offset: 0, length: Some(bytes as u64) });
+    *tensor = moved_to_file(
+        tensor,
+        &Reference {
+            location: location.to_owned(),
+            offset: 0,
+            length: Some(bytes as u64),
+        },
+    );
     proto.encode_to_vec()
 }
 
-/// What a path leads to: a folder, a link, or the content of a file with its mode and number of names.
+/// What a path leads to: a folder, a link, or the content of a file with its mode and number of
+/// names.
 type Tree = BTreeMap<PathBuf, (Vec<u8>, u32, u64)>;
 
 fn tree(folder: &Path) -> Tree {
@@ -45,7 +61,11 @@ fn tree(folder: &Path) -> Tree {
                     folders.push(path.clone());
                     continue;
                 }
-                kind if kind.is_symlink() => fs::read_link(&path).unwrap().to_string_lossy().into_owned().into_bytes(),
+                kind if kind.is_symlink() => fs::read_link(&path)
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned()
+                    .into_bytes(),
                 _ => fs::read(&path).unwrap(),
             };
             tree.insert(path, (content, found.mode(), found.nlink()));
@@ -58,7 +78,11 @@ fn tree(folder: &Path) -> Tree {
 fn changed(folder: &Path, before: &Tree, after: &Tree) -> Vec<String> {
     let paths: std::collections::BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
     let is_changed = |path: &&&PathBuf| before.get(**path) != after.get(**path);
-    paths.iter().filter(is_changed).map(|path| path.strip_prefix(folder).unwrap().display().to_string()).collect()
+    paths
+        .iter()
+        .filter(is_changed)
+        .map(|path| path.strip_prefix(folder).unwrap().display().to_string())
+        .collect()
 }
 
 fn put(path: PathBuf, content: impl AsRef<[u8]>) -> PathBuf {
@@ -75,7 +99,8 @@ fn message(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
 }
 
-/// A file that a model names, and whether `--prune-data` may remove it, or a part of the reason why not.
+/// A file that a model names, and whether `--prune-data` may remove it, or a part of the reason why
+/// not.
 const NAMED: [(&str, &str); 9] = [
     ("weights.bin", ""),
     ("thesis.txt", "does not have the name of a data file"),
@@ -85,7 +110,10 @@ const NAMED: [(&str, &str); 9] = [
     ("disguised.bin", "is a model"),
     ("twin.bin", "has other names"),
     ("linked.bin", "has a link in its path"),
-    ("partly.bin", "contains bytes that belong to no tensor of the model"),
+    (
+        "partly.bin",
+        "contains bytes that belong to no tensor of the model",
+    ),
 ];
 
 /// A folder with the files of [`NAMED`], and `m.onnx`, which keeps its tensor in one of them.
@@ -107,7 +135,17 @@ fn world(location: &str) -> TempDir {
     put(at("far/data.bin"), vec![7; BYTES]);
     symlink("far/data.bin", at("linked.bin")).unwrap();
     let bytes = fs::metadata(at(location)).unwrap().len() as usize;
-    put(at("m.onnx"), cast_of(location, if location == "partly.bin" { bytes - 1 } else { bytes }));
+    put(
+        at("m.onnx"),
+        cast_of(
+            location,
+            if location == "partly.bin" {
+                bytes - 1
+            } else {
+                bytes
+            },
+        ),
+    );
     place
 }
 
@@ -118,11 +156,35 @@ fn a_run_changes_only_what_was_asked_for() {
         &["fold", "m.onnx", "--in-place", "-q"],
         &["fold", "m.onnx", "-o", "m.onnx"],
         &["fold", "m.onnx", "--in-place", "--external-data", "inline"],
-        &["fold", "m.onnx", "--in-place", "--external-data", "new.data"],
+        &[
+            "fold",
+            "m.onnx",
+            "--in-place",
+            "--external-data",
+            "new.data",
+        ],
         &["fold", "m.onnx", "--in-place", "--prune-data"],
         &["convert", "m.onnx", "--opset", "22", "--in-place"],
-        &["convert", "m.onnx", "--opset", "22", "--in-place", "--external-data", "inline", "--prune-data"],
-        &["lint", "m.onnx", "--isolated", "--select", "ALL", "--fix", "--unsafe-fixes", "--prune-data"],
+        &[
+            "convert",
+            "m.onnx",
+            "--opset",
+            "22",
+            "--in-place",
+            "--external-data",
+            "inline",
+            "--prune-data",
+        ],
+        &[
+            "lint",
+            "m.onnx",
+            "--isolated",
+            "--select",
+            "ALL",
+            "--fix",
+            "--unsafe-fixes",
+            "--prune-data",
+        ],
     ];
     let mut failures = Vec::new();
     let mut removals = 0;
@@ -132,7 +194,13 @@ fn a_run_changes_only_what_was_asked_for() {
             let before = tree(world.path());
             let arguments: Vec<String> = run
                 .iter()
-                .map(|word| if *word == "m.onnx" { text(&world.path().join(word)).to_owned() } else { (*word).to_owned() })
+                .map(|word| {
+                    if *word == "m.onnx" {
+                        text(&world.path().join(word)).to_owned()
+                    } else {
+                        (*word).to_owned()
+                    }
+                })
                 .collect();
             let output = recast(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
             let said = message(&output);
@@ -143,9 +211,15 @@ fn a_run_changes_only_what_was_asked_for() {
                 removals += 1;
                 changed.clear();
             }
-            let is_told = !prunes || reason.is_empty() || !said.contains("unused data file") || said.contains(reason);
+            let is_told = !prunes
+                || reason.is_empty()
+                || !said.contains("unused data file")
+                || said.contains(reason);
             if !changed.is_empty() || output.status.code() == Some(2) || !is_told {
-                failures.push(format!("{run:?} with {location}: {:?}, changed {changed:?}: {said}", output.status.code()));
+                failures.push(format!(
+                    "{run:?} with {location}: {:?}, changed {changed:?}: {said}",
+                    output.status.code()
+                ));
             }
             if run[0] == "fold"
                 && !run.contains(&"-q")
@@ -153,30 +227,58 @@ fn a_run_changes_only_what_was_asked_for() {
                 && !said.contains(&format!("{location} ("))
                 && location != "linked.bin"
             {
-                failures.push(format!("{run:?} with {location}: the report does not name it: {said}"));
+                failures.push(format!(
+                    "{run:?} with {location}: the report does not name it: {said}"
+                ));
             }
         }
     }
-    assert!(removals >= 2, "only {removals} files were removed where it was asked for");
+    assert!(
+        removals >= 2,
+        "only {removals} files were removed where it was asked for"
+    );
     expect_no_failures(failures);
 }
 
 #[test]
 fn a_dry_run_lists_what_would_go_and_what_would_stay() {
-    for (location, key) in [("weights.bin", "removed_files"), ("thesis.txt", "unused_files")] {
+    for (location, key) in [
+        ("weights.bin", "removed_files"),
+        ("thesis.txt", "unused_files"),
+    ] {
         let world = world(location);
         let before = tree(world.path());
         let input = world.path().join("m.onnx");
-        let output = recast(&["fold", text(&input), "--in-place", "--prune-data", "--dry-run", "--format", "json"]);
+        let output = recast(&[
+            "fold",
+            text(&input),
+            "--in-place",
+            "--prune-data",
+            "--dry-run",
+            "--format",
+            "json",
+        ]);
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert!(report["models"][0][key].to_string().contains(location), "{report}");
+        assert!(
+            report["models"][0][key].to_string().contains(location),
+            "{report}"
+        );
         assert_eq!(report["models"][0]["output"], Value::Null);
         assert_eq!(changed(world.path(), &before, &tree(world.path())), [""; 0]);
     }
     let world = world("thesis.txt");
-    let output = recast(&["fold", text(&world.path().join("m.onnx")), "--in-place", "--format", "json"]);
+    let output = recast(&[
+        "fold",
+        text(&world.path().join("m.onnx")),
+        "--in-place",
+        "--format",
+        "json",
+    ]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["models"][0]["unused_files"][0]["bytes"], BYTES, "{report}");
+    assert_eq!(
+        report["models"][0]["unused_files"][0]["bytes"], BYTES,
+        "{report}"
+    );
 }
 
 #[test]
@@ -196,7 +298,10 @@ fn data_files_are_copied_only_under_names_that_mean_nothing_else() {
     ];
     let mut failures = Vec::new();
     for (location, expected) in cases {
-        for run in [&["fold", "--passes", "none"][..], &["convert", "--opset", "22"]] {
+        for run in [
+            &["fold", "--passes", "none"][..],
+            &["convert", "--opset", "22"],
+        ] {
             let place = tempfile::tempdir().unwrap();
             let data = put(place.path().join("in").join(location), vec![7; BYTES]);
             fs::set_permissions(&data, fs::Permissions::from_mode(0o600)).unwrap();
@@ -206,16 +311,29 @@ fn data_files_are_copied_only_under_names_that_mean_nothing_else() {
             symlink("../elsewhere", place.path().join("out/linked")).unwrap();
             let before = tree(place.path());
             let target = place.path().join("out/m.onnx");
-            let output = recast(&[run, &[text(&input), "-o", text(&target), "--format", "json"]].concat());
-            let (said, mut changed) = (message(&output), changed(place.path(), &before, &tree(place.path())));
+            let output = recast(
+                &[
+                    run,
+                    &[text(&input), "-o", text(&target), "--format", "json"],
+                ]
+                .concat(),
+            );
+            let (said, mut changed) = (
+                message(&output),
+                changed(place.path(), &before, &tree(place.path())),
+            );
             changed.sort();
             let copy = format!("out/{location}");
             let mut asked = vec!["out/m.onnx".to_owned(), copy.clone()];
             asked.sort();
             let is_right = match expected {
                 "" => {
-                    let mode = fs::metadata(place.path().join(&copy)).map_or(0, |found| found.mode() & 0o777);
-                    output.status.code() == Some(0) && changed == asked && mode == 0o600 && said.contains("copied_files")
+                    let mode = fs::metadata(place.path().join(&copy))
+                        .map_or(0, |found| found.mode() & 0o777);
+                    output.status.code() == Some(0)
+                        && changed == asked
+                        && mode == 0o600
+                        && said.contains("copied_files")
                 }
                 part => {
                     output.status.code() == Some(2)
@@ -225,11 +343,29 @@ fn data_files_are_copied_only_under_names_that_mean_nothing_else() {
                 }
             };
             if !is_right {
-                failures.push(format!("{run:?} with {location}: {:?}, changed {changed:?}: {said}", output.status.code()));
+                failures.push(format!(
+                    "{run:?} with {location}: {:?}, changed {changed:?}: {said}",
+                    output.status.code()
+                ));
             }
-            let inline = recast(&[run, &[text(&input), "-o", text(&target), "--external-data", "inline"]].concat());
+            let inline = recast(
+                &[
+                    run,
+                    &[
+                        text(&input),
+                        "-o",
+                        text(&target),
+                        "--external-data",
+                        "inline",
+                    ],
+                ]
+                .concat(),
+            );
             if inline.status.code() != Some(0) {
-                failures.push(format!("{run:?} with {location}, inline: {}", message(&inline)));
+                failures.push(format!(
+                    "{run:?} with {location}, inline: {}",
+                    message(&inline)
+                ));
             }
         }
     }
@@ -256,48 +392,139 @@ fn no_output_replaces_data_of_an_input_or_what_a_link_stands_for() {
     put(at("v.onnx"), cast_of("v.bin", BYTES));
     put(at("evil.onnx"), cast_of("victim.onnx", 16));
     put(at("victim.onnx"), cast_of("w.bin", BYTES));
-    let text_of_tensor =
-        r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[16] h) <uint8[16] w = {0}> { h = Cast <to = 1> (w) }"#;
+    let text_of_tensor = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[16] h) <uint8[16] w = {0}> { h = Cast <to = 1> (w) }"#;
     let proto = model(text_of_tensor);
     for (name, location) in [("t.pb", "w.bin"), ("u.pb", "v.bin")] {
-        let reference = Reference { location: location.to_owned(), offset: 0, length: Some(16) };
-        put(at(name), moved_to_file(&proto.graph.as_ref().unwrap().initializer[0], &reference).encode_to_vec());
+        let reference = Reference {
+            location: location.to_owned(),
+            offset: 0,
+            length: Some(16),
+        };
+        put(
+            at(name),
+            moved_to_file(&proto.graph.as_ref().unwrap().initializer[0], &reference)
+                .encode_to_vec(),
+        );
     }
     let cases: Vec<(Vec<&str>, &str, &str, &str)> = vec![
-        (vec!["fold"], "m.onnx", "w.bin", "stores tensors in this file"),
-        (vec!["fold"], "v.onnx", "hard.bin", "has 2 names (hard links)"),
-        (vec!["fold"], "m.onnx", "soft.bin", "stores tensors in this file"),
-        (vec!["convert", "--opset", "22"], "m.onnx", "w.bin", "stores tensors in this file"),
-        (vec!["convert", "--opset", "22"], "v.onnx", "hard.bin", "has 2 names (hard links)"),
-        (vec!["convert", "--opset", "22"], "m.onnx", "soft.bin", "stores tensors in this file"),
-        (vec!["fold", "--external-data", "inline"], "m.onnx", "w.bin", "stores tensors in this file"),
-        (vec!["fold"], "m.onnx", "dangling.onnx", "which does not exist"),
+        (
+            vec!["fold"],
+            "m.onnx",
+            "w.bin",
+            "stores tensors in this file",
+        ),
+        (
+            vec!["fold"],
+            "v.onnx",
+            "hard.bin",
+            "has 2 names (hard links)",
+        ),
+        (
+            vec!["fold"],
+            "m.onnx",
+            "soft.bin",
+            "stores tensors in this file",
+        ),
+        (
+            vec!["convert", "--opset", "22"],
+            "m.onnx",
+            "w.bin",
+            "stores tensors in this file",
+        ),
+        (
+            vec!["convert", "--opset", "22"],
+            "v.onnx",
+            "hard.bin",
+            "has 2 names (hard links)",
+        ),
+        (
+            vec!["convert", "--opset", "22"],
+            "m.onnx",
+            "soft.bin",
+            "stores tensors in this file",
+        ),
+        (
+            vec!["fold", "--external-data", "inline"],
+            "m.onnx",
+            "w.bin",
+            "stores tensors in this file",
+        ),
+        (
+            vec!["fold"],
+            "m.onnx",
+            "dangling.onnx",
+            "which does not exist",
+        ),
         (vec!["fold"], "m.onnx", "cached.onnx", "a file of a cache"),
-        (vec!["fold", "--external-data", "x.onnx"], "m.onnx", "x.onnx", "is the output file"),
+        (
+            vec!["fold", "--external-data", "x.onnx"],
+            "m.onnx",
+            "x.onnx",
+            "is the output file",
+        ),
     ];
     let before = tree(place.path());
     let mut failures = Vec::new();
     let mut expect = |arguments: &[&str], part: &str| {
         let output = recast(arguments);
         let changed = changed(place.path(), &before, &tree(place.path()));
-        if output.status.code() != Some(2) || !changed.is_empty() || !message(&output).contains(part) {
-            failures.push(format!("{arguments:?}: {:?}, changed {changed:?}: {}", output.status.code(), message(&output)));
+        if output.status.code() != Some(2)
+            || !changed.is_empty()
+            || !message(&output).contains(part)
+        {
+            failures.push(format!(
+                "{arguments:?}: {:?}, changed {changed:?}: {}",
+                output.status.code(),
+                message(&output)
+            ));
         }
     };
     for (command, input, output, part) in &cases {
-        expect(&[&command[..], &[text(&at(input)), "-o", text(&at(output))]].concat(), part);
+        expect(
+            &[&command[..], &[text(&at(input)), "-o", text(&at(output))]].concat(),
+            part,
+        );
     }
-    for (input, output) in [("t.pb", "w.bin"), ("u.pb", "hard.bin"), ("t.pb", "soft.bin")] {
-        expect(&["cast", text(&at(input)), "--to", "FLOAT", "-o", text(&at(output))], "stores its values in this file");
+    for (input, output) in [
+        ("t.pb", "w.bin"),
+        ("u.pb", "hard.bin"),
+        ("t.pb", "soft.bin"),
+    ] {
+        expect(
+            &[
+                "cast",
+                text(&at(input)),
+                "--to",
+                "FLOAT",
+                "-o",
+                text(&at(output)),
+            ],
+            "stores its values in this file",
+        );
     }
     for command in [&["fold"][..], &["convert", "--opset", "22"]] {
         expect(
-            &[command, &[text(&at("evil.onnx")), text(&at("victim.onnx")), "--in-place"]].concat(),
+            &[
+                command,
+                &[
+                    text(&at("evil.onnx")),
+                    text(&at("victim.onnx")),
+                    "--in-place",
+                ],
+            ]
+            .concat(),
             "stores tensors in this file",
         );
     }
-    for command in [&["fold", "--in-place"][..], &["convert", "--opset", "22", "--in-place"], &LINT_FIX] {
-        for (input, part) in [("linked.onnx", "has 2 names (hard links)"), ("cached.onnx", "a file of a cache")] {
+    for command in [
+        &["fold", "--in-place"][..],
+        &["convert", "--opset", "22", "--in-place"],
+        &LINT_FIX,
+    ] {
+        for (input, part) in [
+            ("linked.onnx", "has 2 names (hard links)"),
+            ("cached.onnx", "a file of a cache"),
+        ] {
             expect(&[command, &[text(&at(input))]].concat(), part);
         }
     }

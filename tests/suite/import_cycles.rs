@@ -1,6 +1,7 @@
-//! The files of a folder of `src/`, including its `mod.rs`, and its subfolders do not use each other in a cycle; a subfolder counts as a
-//! whole. An item that a `mod.rs` re-exports counts as one of the file that defines it; a re-export by itself is not a use. The files of one
-//! operating system count as one file.
+//! The files of a folder of `src/`, including its `mod.rs`, and its subfolders do not use each
+//! other in a cycle; a subfolder counts as a whole. An item that a `mod.rs` re-exports counts as
+//! one of the file that defines it; a re-export by itself is not a use. The files of one operating
+//! system count as one file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -42,22 +43,58 @@ fn the_files_and_subfolders_of_a_folder_are_not_in_cycles() {
 #[test]
 fn cycles_are_found_through_reexports_and_paths_and_in_folders() {
     let cases: [(&[Text], &[&str]); 12] = [
-        (&[("m/mod.rs", "mod a; mod b;"), ("m/a.rs", "use super::b::B;"), ("m/b.rs", "struct B;")], &[]),
         (
-            &[("m/mod.rs", "mod a; mod b;"), ("m/a.rs", "use super::b::B;"), ("m/b.rs", "fn f() { super::a::g(); }")],
+            &[
+                ("m/mod.rs", "mod a; mod b;"),
+                ("m/a.rs", "use super::b::B;"),
+                ("m/b.rs", "struct B;"),
+            ],
+            &[],
+        ),
+        (
+            &[
+                ("m/mod.rs", "mod a; mod b;"),
+                ("m/a.rs", "use super::b::B;"),
+                ("m/b.rs", "fn f() { super::a::g(); }"),
+            ],
             &["src/m: a, b"],
         ),
         (
-            &[("m/mod.rs", "mod a; mod b; pub use b::B;"), ("m/a.rs", "use super::{B, c::C};"), ("m/b.rs", "use crate::m::a;")],
+            &[
+                ("m/mod.rs", "mod a; mod b; pub use b::B;"),
+                ("m/a.rs", "use super::{B, c::C};"),
+                ("m/b.rs", "use crate::m::a;"),
+            ],
             &["src/m: a, b"],
         ),
-        (&[("m/mod.rs", "mod a; pub use a::A; struct M;"), ("m/a.rs", "use super::M;")], &[]),
-        (&[("m/mod.rs", "mod a; fn f() { a::g() } struct M;"), ("m/a.rs", "use super::M;")], &["src/m: a, mod"]),
-        (&[("m/mod.rs", "mod a; use a::A; struct M(A);"), ("m/a.rs", "mod x86 { use super::super::M; }")], &["src/m: a, mod"]),
+        (
+            &[
+                ("m/mod.rs", "mod a; pub use a::A; struct M;"),
+                ("m/a.rs", "use super::M;"),
+            ],
+            &[],
+        ),
+        (
+            &[
+                ("m/mod.rs", "mod a; fn f() { a::g() } struct M;"),
+                ("m/a.rs", "use super::M;"),
+            ],
+            &["src/m: a, mod"],
+        ),
         (
             &[
                 ("m/mod.rs", "mod a; use a::A; struct M(A);"),
-                ("m/a.rs", "// super::M\n#[cfg(test)]\nmod tests { use super::super::M; }"),
+                ("m/a.rs", "mod x86 { use super::super::M; }"),
+            ],
+            &["src/m: a, mod"],
+        ),
+        (
+            &[
+                ("m/mod.rs", "mod a; use a::A; struct M(A);"),
+                (
+                    "m/a.rs",
+                    "// super::M\n#[cfg(test)]\nmod tests { use super::super::M; }",
+                ),
             ],
             &[],
         ),
@@ -65,7 +102,10 @@ fn cycles_are_found_through_reexports_and_paths_and_in_folders() {
             &[
                 ("m/mod.rs", "mod a;\n#[path = \"unix.rs\"]\nmod system;"),
                 ("m/a.rs", "use super::system;"),
-                ("m/unix.rs", "const TEXT: &str = \"//\"; type A = super::a::A;"),
+                (
+                    "m/unix.rs",
+                    "const TEXT: &str = \"//\"; type A = super::a::A;",
+                ),
             ],
             &["src/m: a, system"],
         ),
@@ -78,7 +118,15 @@ fn cycles_are_found_through_reexports_and_paths_and_in_folders() {
             ],
             &["src/m: a, system"],
         ),
-        (&[("m/mod.rs", "mod a; mod n;"), ("m/a.rs", "use super::n::b::B;"), ("m/n/mod.rs", "mod b;"), ("m/n/b.rs", "")], &[]),
+        (
+            &[
+                ("m/mod.rs", "mod a; mod n;"),
+                ("m/a.rs", "use super::n::b::B;"),
+                ("m/n/mod.rs", "mod b;"),
+                ("m/n/b.rs", ""),
+            ],
+            &[],
+        ),
         (
             &[
                 ("m/mod.rs", "mod a; mod n;"),
@@ -90,13 +138,20 @@ fn cycles_are_found_through_reexports_and_paths_and_in_folders() {
             &["src/m: a, n"],
         ),
         (
-            &[("m/mod.rs", "mod n; struct M; fn f() { n::b::g() }"), ("m/n/mod.rs", "mod b;"), ("m/n/b.rs", "use crate::m::M;")],
+            &[
+                ("m/mod.rs", "mod n; struct M; fn f() { n::b::g() }"),
+                ("m/n/mod.rs", "mod b;"),
+                ("m/n/b.rs", "use crate::m::M;"),
+            ],
             &["src/m: mod, n"],
         ),
     ];
     let mut failures = Vec::new();
     for (files, expected) in cases {
-        let files: Vec<_> = files.iter().map(|(path, text)| (Path::new("src").join(path), (*text).to_owned())).collect();
+        let files: Vec<_> = files
+            .iter()
+            .map(|(path, text)| (Path::new("src").join(path), (*text).to_owned()))
+            .collect();
         let found = cycles(&files);
         if found != expected {
             failures.push(format!("{files:?}: found {found:?}, expected {expected:?}"));
@@ -114,27 +169,55 @@ pub fn uses_between_folders(files: &[(PathBuf, String)]) -> BTreeSet<(String, St
 }
 
 fn uses(files: &[(PathBuf, String)]) -> Uses {
-    let code: Vec<(PathBuf, Vec<String>)> = files.iter().map(|(path, text)| (path.clone(), tokens(&without_tests(text)))).collect();
-    let renamed: BTreeMap<PathBuf, String> = files.iter().flat_map(|(path, text)| renamed(path, text)).collect();
+    let code: Vec<(PathBuf, Vec<String>)> = files
+        .iter()
+        .map(|(path, text)| (path.clone(), tokens(&without_tests(text))))
+        .collect();
+    let renamed: BTreeMap<PathBuf, String> = files
+        .iter()
+        .flat_map(|(path, text)| renamed(path, text))
+        .collect();
     let mut modules: BTreeMap<ModulePath, Module> = BTreeMap::new();
     for (path, tokens) in code {
         if path.file_stem().is_some_and(|stem| stem != "tests") {
             let name = module_path(&path, &renamed);
             let module = Module::read(&name, tokens);
-            let systems = path.ancestors().find(|folder| folder.is_relative() && renamed.contains_key(*folder));
-            let same = modules.entry(systems.map_or(name, |systems| module_path(systems, &renamed))).or_default();
+            let systems = path
+                .ancestors()
+                .find(|folder| folder.is_relative() && renamed.contains_key(*folder));
+            let same = modules
+                .entry(systems.map_or(name, |systems| module_path(systems, &renamed)))
+                .or_default();
             same.paths.extend(module.paths);
             same.reexports.extend(module.reexports);
         }
     }
     let mut uses = Uses::new();
     for (name, module) in modules.iter().filter(|(name, _)| !name.is_empty()) {
-        let is_folder = |name: &ModulePath| modules.keys().any(|other| other.len() > name.len() && other.starts_with(name));
-        for used in module.paths.iter().filter_map(|path| resolve(&modules, name, path, is_folder(name))) {
-            let common = name.iter().zip(&used).take_while(|(left, right)| left == right).count();
-            let node = |path: &ModulePath| path.get(common).cloned().unwrap_or_else(|| "mod".to_owned());
+        let is_folder = |name: &ModulePath| {
+            modules
+                .keys()
+                .any(|other| other.len() > name.len() && other.starts_with(name))
+        };
+        for used in module
+            .paths
+            .iter()
+            .filter_map(|path| resolve(&modules, name, path, is_folder(name)))
+        {
+            let common = name
+                .iter()
+                .zip(&used)
+                .take_while(|(left, right)| left == right)
+                .count();
+            let node = |path: &ModulePath| {
+                path.get(common)
+                    .cloned()
+                    .unwrap_or_else(|| "mod".to_owned())
+            };
             if !used.is_empty() && used != *name {
-                uses.entry(name[..common].to_vec()).or_default().insert((node(name), node(&used)));
+                uses.entry(name[..common].to_vec())
+                    .or_default()
+                    .insert((node(name), node(&used)));
             }
         }
     }
@@ -145,11 +228,19 @@ fn uses(files: &[(PathBuf, String)]) -> Uses {
 fn cycles(files: &[(PathBuf, String)]) -> Vec<String> {
     let mut cycles = Vec::new();
     for (folder, uses) in uses(files).iter().filter(|(folder, _)| !folder.is_empty()) {
-        let names: Vec<&str> =
-            uses.iter().flat_map(|(from, to)| [from.as_str(), to]).collect::<BTreeSet<_>>().into_iter().collect();
+        let names: Vec<&str> = uses
+            .iter()
+            .flat_map(|(from, to)| [from.as_str(), to])
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
         let index = |name: &str| names.binary_search(&name).unwrap() as u32;
-        let graph = DiGraph::<(), ()>::from_edges(uses.iter().map(|(from, to)| (index(from), index(to))));
-        for cycle in tarjan_scc(&graph).into_iter().filter(|cycle| cycle.len() > 1) {
+        let graph =
+            DiGraph::<(), ()>::from_edges(uses.iter().map(|(from, to)| (index(from), index(to))));
+        for cycle in tarjan_scc(&graph)
+            .into_iter()
+            .filter(|cycle| cycle.len() > 1)
+        {
             let mut cycle: Vec<&str> = cycle.into_iter().map(|file| names[file.index()]).collect();
             cycle.sort_unstable();
             cycles.push(format!("src/{}: {}", folder.join("/"), cycle.join(", ")));
@@ -169,14 +260,19 @@ struct Module {
 impl Module {
     fn read(name: &ModulePath, tokens: Vec<String>) -> Module {
         let mut module = Module::default();
-        // The inline modules around the token, with the number of braces that were open before them.
+        // The inline modules around the token, with the number of braces that were open before
+        // them.
         let mut inline: Vec<(usize, String)> = Vec::new();
         let mut open = 0;
         let mut imports: Vec<(ModulePath, String)> = Vec::new();
         let mut names: BTreeSet<String> = BTreeSet::new();
         let mut at = 0;
         while at < tokens.len() {
-            let here: ModulePath = name.iter().chain(inline.iter().map(|(_, name)| name)).cloned().collect();
+            let here: ModulePath = name
+                .iter()
+                .chain(inline.iter().map(|(_, name)| name))
+                .cloned()
+                .collect();
             let next = |offset: usize| tokens.get(at + offset).map_or("", String::as_str);
             match tokens[at].as_str() {
                 "{" => open += 1,
@@ -243,7 +339,12 @@ fn use_tree(tokens: &[String]) -> Vec<(ModulePath, String)> {
     let mut tokens = tokens.iter().map(String::as_str).chain([","]);
     let mut close = |prefixes: &[ModulePath], path: &mut ModulePath, alias: Option<String>| {
         if !path.is_empty() {
-            let mut all: ModulePath = prefixes.iter().flatten().cloned().chain(std::mem::take(path)).collect();
+            let mut all: ModulePath = prefixes
+                .iter()
+                .flatten()
+                .cloned()
+                .chain(std::mem::take(path))
+                .collect();
             if all.len() > 1 {
                 all.pop_if(|last| last == "self");
             }
@@ -267,7 +368,8 @@ fn use_tree(tokens: &[String]) -> Vec<(ModulePath, String)> {
     paths
 }
 
-/// A path without `crate`, `self` and `super`. One that begins with another name is looked up in the module.
+/// A path without `crate`, `self` and `super`. One that begins with another name is looked up in
+/// the module.
 fn absolute(here: &[String], path: ModulePath) -> ModulePath {
     let mut base = here.to_vec();
     let mut rest = path.into_iter().peekable();
@@ -284,13 +386,22 @@ fn absolute(here: &[String], path: ModulePath) -> ModulePath {
 }
 
 /// The module that defines what a path leads to.
-fn resolve(modules: &BTreeMap<ModulePath, Module>, from: &ModulePath, path: &ModulePath, is_folder: bool) -> Option<ModulePath> {
+fn resolve(
+    modules: &BTreeMap<ModulePath, Module>,
+    from: &ModulePath,
+    path: &ModulePath,
+    is_folder: bool,
+) -> Option<ModulePath> {
     let mut path = path.clone();
     // A re-export may lead to another one.
     for _ in 0..8 {
-        let depth = (0..=path.len()).rev().find(|&depth| depth == 0 || modules.contains_key(&path[..depth]))?;
+        let depth = (0..=path.len())
+            .rev()
+            .find(|&depth| depth == 0 || modules.contains_key(&path[..depth]))?;
         let found = path[..depth].to_vec();
-        let reexported = path.get(depth).and_then(|name| Some((name, modules.get(&found)?.reexports.get(name)?)));
+        let reexported = path
+            .get(depth)
+            .and_then(|name| Some((name, modules.get(&found)?.reexports.get(name)?)));
         match reexported {
             // What a module imports for itself is not looked up again.
             Some((_, target)) if (found != *from || is_folder) && *target != path => {
@@ -310,7 +421,10 @@ fn module_path(file: &Path, renamed: &BTreeMap<PathBuf, String>) -> ModulePath {
     for part in below.iter().map(|part| part.to_str().unwrap()) {
         folder.push(part);
         let is_file = folder == file;
-        let name = renamed.get(&folder).cloned().unwrap_or_else(|| part.trim_end_matches(".rs").to_owned());
+        let name = renamed
+            .get(&folder)
+            .cloned()
+            .unwrap_or_else(|| part.trim_end_matches(".rs").to_owned());
         if !(is_file && matches!(part, "mod.rs" | "lib.rs" | "main.rs")) {
             path.push(name);
         }
@@ -322,16 +436,25 @@ fn module_path(file: &Path, renamed: &BTreeMap<PathBuf, String>) -> ModulePath {
 fn renamed(file: &Path, text: &str) -> Vec<(PathBuf, String)> {
     let lines: Vec<&str> = text.lines().collect();
     let pair = |pair: &[&str]| {
-        let path = pair[0].trim().strip_prefix("#[path = \"")?.strip_suffix("\"]")?;
+        let path = pair[0]
+            .trim()
+            .strip_prefix("#[path = \"")?
+            .strip_suffix("\"]")?;
         let name = pair[1].trim().strip_suffix(';')?.rsplit(' ').next()?;
-        Some((file.parent()?.join(path.trim_end_matches("/mod.rs")), name.to_owned()))
+        Some((
+            file.parent()?.join(path.trim_end_matches("/mod.rs")),
+            name.to_owned(),
+        ))
     };
     lines.windows(2).filter_map(pair).collect()
 }
 
 /// The text without the module of unit tests at its end.
 fn without_tests(text: &str) -> String {
-    text.split("#[cfg(test)]\nmod tests {").next().unwrap().replace("#[cfg(test)]\nmod tests;", "")
+    text.split("#[cfg(test)]\nmod tests {")
+        .next()
+        .unwrap()
+        .replace("#[cfg(test)]\nmod tests;", "")
 }
 
 fn is_name(token: &str) -> bool {
@@ -344,7 +467,9 @@ pub fn tokens(text: &str) -> Vec<String> {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = if first.is_alphanumeric() || first == '_' {
-            let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let word = rest
+                .find(|c: char| !c.is_alphanumeric() && c != '_')
+                .unwrap_or(rest.len());
             let hashes = rest[word..].chars().take_while(|&c| c == '#').count();
             if matches!(&rest[..word], "r" | "br") && rest[word + hashes..].starts_with('"') {
                 let end = format!("\"{}", "#".repeat(hashes));

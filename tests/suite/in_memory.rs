@@ -25,11 +25,20 @@ use crate::support::expect_no_failures;
 fn fold(input: &Path, output: &Path, options: &Options) -> Result<String, String> {
     let (opened, data) = files::open_with_data(input).map_err(|error| error.to_string())?;
     let proto = ModelProto::from_bytes(opened.bytes).map_err(|error| error.to_string())?;
-    let model = Model::new(proto).map_err(|error| error.to_string())?.with_data(data);
-    let (model, report) = passes::run(model, DEFAULT, &passes::Options::default()).map_err(|error| error.to_string())?;
-    let plan = Plan::new(model, input, &Target::File(output.to_owned()), options).map_err(|error| error.to_string())?;
+    let model = Model::new(proto)
+        .map_err(|error| error.to_string())?
+        .with_data(data);
+    let (model, report) = passes::run(model, DEFAULT, &passes::Options::default())
+        .map_err(|error| error.to_string())?;
+    let plan = Plan::new(model, input, &Target::File(output.to_owned()), options)
+        .map_err(|error| error.to_string())?;
     let saved = plan.write().map_err(|error| error.to_string())?;
-    Ok(format!("folded {}, removed {}, unused {}", report.folded().len(), saved.removed_files.len(), saved.unused_files.len()))
+    Ok(format!(
+        "folded {}, removed {}, unused {}",
+        report.folded().len(),
+        saved.removed_files.len(),
+        saved.unused_files.len()
+    ))
 }
 
 /// All files of a folder of the disk and of the folders in it.
@@ -38,7 +47,11 @@ fn files_on_disk(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
         let name = entry.file_name().into_string().unwrap();
         match entry.file_type().unwrap().is_dir() {
-            true => files.extend(files_on_disk(&entry.path()).into_iter().map(|(below, bytes)| (format!("{name}/{below}"), bytes))),
+            true => files.extend(
+                files_on_disk(&entry.path())
+                    .into_iter()
+                    .map(|(below, bytes)| (format!("{name}/{below}"), bytes)),
+            ),
             false => drop(files.insert(name, fs::read(entry.path()).unwrap())),
         }
     }
@@ -47,7 +60,13 @@ fn files_on_disk(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 fn files_in_memory(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
     let name = |name: std::ffi::OsString| name.into_string().unwrap();
-    folder.list().unwrap().into_iter().map(name).map(|name| (name.clone(), folder.bytes(&name).unwrap().to_vec())).collect()
+    folder
+        .list()
+        .unwrap()
+        .into_iter()
+        .map(name)
+        .map(|name| (name.clone(), folder.bytes(&name).unwrap().to_vec()))
+        .collect()
 }
 
 #[test]
@@ -69,7 +88,9 @@ fn a_model_with_external_data_is_folded_and_saved_in_memory_as_on_the_disk() {
     ];
     let mut failures = Vec::new();
     for (output, placement, prune_data) in cases {
-        let options = Options::default().placement(placement).prune_data(prune_data);
+        let options = Options::default()
+            .placement(placement)
+            .prune_data(prune_data);
         let disk = tempfile::tempdir().unwrap();
         write_external(disk.path(), "in.onnx", &numbered(MODEL));
         let memory = Folder::memory();
@@ -81,16 +102,27 @@ fn a_model_with_external_data_is_folded_and_saved_in_memory_as_on_the_disk() {
             result.map_err(|error| error.replace(&root.display().to_string(), ""))
         });
         // The message of a missing folder is the system's.
-        let [on_disk, in_memory] =
-            results.map(|result| result.map_err(|error| error.split(" (os error").next().unwrap().to_lowercase()));
+        let [on_disk, in_memory] = results.map(|result| {
+            result.map_err(|error| error.split(" (os error").next().unwrap().to_lowercase())
+        });
         let (expected, found) = (files_on_disk(disk.path()), files_in_memory(&memory));
-        let lengths =
-            |files: &BTreeMap<String, Vec<u8>>| files.iter().map(|(name, bytes)| (name.clone(), bytes.len())).collect::<Vec<_>>();
+        let lengths = |files: &BTreeMap<String, Vec<u8>>| {
+            files
+                .iter()
+                .map(|(name, bytes)| (name.clone(), bytes.len()))
+                .collect::<Vec<_>>()
+        };
         if in_memory.is_ok() != on_disk.is_ok() || (on_disk.is_ok() && on_disk != in_memory) {
-            failures.push(format!("{output}, {options:?}: {in_memory:?}, on the disk {on_disk:?}"));
+            failures.push(format!(
+                "{output}, {options:?}: {in_memory:?}, on the disk {on_disk:?}"
+            ));
         }
         if found != expected {
-            failures.push(format!("{output}, {options:?}: {:?}, on the disk {:?}", lengths(&found), lengths(&expected)));
+            failures.push(format!(
+                "{output}, {options:?}: {:?}, on the disk {:?}",
+                lengths(&found),
+                lengths(&expected)
+            ));
         }
     }
     expect_no_failures(failures);
@@ -108,7 +140,12 @@ fn data_in_memory_is_found_by_paths_that_lead_down_only() {
         ("sub", Some("data file 'sub': is not a regular file")),
         ("missing", Some("data file 'missing': entity not found")),
         ("../sub/w", Some("data file '../sub/w': entity not found")),
-        ("/sub/w", Some("data file '/sub/w': is an absolute path, and no folder outside the model's folder is allowed")),
+        (
+            "/sub/w",
+            Some(
+                "data file '/sub/w': is an absolute path, and no folder outside the model's folder is allowed",
+            ),
+        ),
     ];
     for (location, expected) in cases {
         let error = data.open(location).err().map(|error| error.to_string());
@@ -128,14 +165,18 @@ fn a_folder_in_memory_lives_as_long_as_it_is_used() {
     assert_eq!(files::open(&path).unwrap().bytes.as_ref(), [1, 2, 3]);
     let (input, data) = files::open_with_data(&path).unwrap();
     drop(folder);
-    assert_eq!((input.bytes.as_ref(), files::open(&path).is_ok()), ([1, 2, 3].as_slice(), true));
+    assert_eq!(
+        (input.bytes.as_ref(), files::open(&path).is_ok()),
+        ([1, 2, 3].as_slice(), true)
+    );
     drop(data);
     assert!(files::open(&path).is_err());
     assert_eq!(input.bytes.as_ref(), [1, 2, 3]);
 }
 
-/// Each command, run in a folder of the disk and in memory: the exit code, the texts and the files are the same. Those that open models or
-/// data on other threads are left out: the tests of the page run them without threads. Files that are read in ranges are the same as well.
+/// Each command, run in a folder of the disk and in memory: the exit code, the texts and the files
+/// are the same. Those that open models or data on other threads are left out: the tests of the
+/// page run them without threads. Files that are read in ranges are the same as well.
 #[test]
 fn a_command_in_memory_does_what_it_does_on_the_disk() {
     let commands = [
@@ -164,13 +205,18 @@ fn a_command_in_memory_does_what_it_does_on_the_disk() {
         "fold --no-such-option",
         "--version",
     ];
-    let inputs =
-        ["fp8_qdq.onnx", "transformer_fp16.onnx"].map(|name| (name.to_owned(), fs::read(Path::new("models").join(name)).unwrap()));
+    let inputs = ["fp8_qdq.onnx", "transformer_fp16.onnx"].map(|name| {
+        (
+            name.to_owned(),
+            fs::read(Path::new("models").join(name)).unwrap(),
+        )
+    });
     let external = tempfile::tempdir().unwrap();
     write_external(external.path(), "external.onnx", &numbered(MODEL));
-    let others = files_on_disk(external.path())
-        .into_iter()
-        .chain([("text.onnx".to_owned(), b"no model".to_vec()), ("sub/other.txt".to_owned(), Vec::new())]);
+    let others = files_on_disk(external.path()).into_iter().chain([
+        ("text.onnx".to_owned(), b"no model".to_vec()),
+        ("sub/other.txt".to_owned(), Vec::new()),
+    ]);
     let inputs: BTreeMap<String, Vec<u8>> = inputs.into_iter().chain(others).collect();
     let mut failures = Vec::new();
     for command in commands {
@@ -181,30 +227,73 @@ fn a_command_in_memory_does_what_it_does_on_the_disk() {
             fs::write(path, bytes).unwrap();
         }
         let arguments = || command.split_whitespace().map(OsString::from);
-        let output = Command::new(env!("CARGO_BIN_EXE_recast")).args(arguments()).current_dir(&disk).output().unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_recast"))
+            .args(arguments())
+            .current_dir(&disk)
+            .output()
+            .unwrap();
         let mut written = files_on_disk(disk.path());
         written.retain(|name, bytes| inputs.get(name) != Some(bytes));
-        let text =
-            |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&disk.path().canonicalize().unwrap().display().to_string(), "");
-        let expected = (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr), written);
+        let text = |bytes: &[u8]| {
+            String::from_utf8_lossy(bytes).replace(
+                &disk.path().canonicalize().unwrap().display().to_string(),
+                "",
+            )
+        };
+        let expected = (
+            output.status.code().unwrap(),
+            text(&output.stdout),
+            text(&output.stderr),
+            written,
+        );
 
-        for (what, stored) in [("in memory", Stored::from as fn(Vec<u8>) -> Stored), ("in ranges", readable)] {
-            let files = inputs.iter().map(|(name, bytes)| (name.into(), stored(bytes.clone())));
-            let ran = run_in_memory(std::iter::once("recast".into()).chain(arguments()), files, |_| {}).unwrap();
-            let mut written: BTreeMap<String, Vec<u8>> =
-                ran.written.into_iter().map(|(path, pieces)| (path.display().to_string(), bytes_of(pieces))).collect();
+        for (what, stored) in [
+            ("in memory", Stored::from as fn(Vec<u8>) -> Stored),
+            ("in ranges", readable),
+        ] {
+            let files = inputs
+                .iter()
+                .map(|(name, bytes)| (name.into(), stored(bytes.clone())));
+            let ran = run_in_memory(
+                std::iter::once("recast".into()).chain(arguments()),
+                files,
+                |_| {},
+            )
+            .unwrap();
+            let mut written: BTreeMap<String, Vec<u8>> = ran
+                .written
+                .into_iter()
+                .map(|(path, pieces)| (path.display().to_string(), bytes_of(pieces)))
+                .collect();
             written.retain(|name, bytes| inputs.get(name) != Some(bytes));
-            let found = (i32::from(u8::from(ran.code)), ran.output, ran.errors, written);
+            let found = (
+                i32::from(u8::from(ran.code)),
+                ran.output,
+                ran.errors,
+                written,
+            );
             if found == expected {
                 continue;
             }
-            let shown = |(code, output, errors, files): &(i32, String, String, BTreeMap<String, Vec<u8>>)| {
+            let shown = |(code, output, errors, files): &(
+                i32,
+                String,
+                String,
+                BTreeMap<String, Vec<u8>>,
+            )| {
                 format!(
                     "code {code}\n{output}{errors}{:?}",
-                    files.iter().map(|(name, bytes)| (name, bytes.len())).collect::<Vec<_>>()
+                    files
+                        .iter()
+                        .map(|(name, bytes)| (name, bytes.len()))
+                        .collect::<Vec<_>>()
                 )
             };
-            failures.push(format!("recast {command}\n{what}: {}\non the disk: {}", shown(&found), shown(&expected)));
+            failures.push(format!(
+                "recast {command}\n{what}: {}\non the disk: {}",
+                shown(&found),
+                shown(&expected)
+            ));
         }
     }
     expect_no_failures(failures);
@@ -221,13 +310,31 @@ pub fn bytes_of(pieces: Vec<Piece>) -> Vec<u8> {
 fn a_run_reports_its_progress() {
     let phases = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&phases);
-    let command = ["recast", "fold", "model.onnx", "-o", "folded.onnx", "--verify"].map(OsString::from);
+    let command = [
+        "recast",
+        "fold",
+        "model.onnx",
+        "-o",
+        "folded.onnx",
+        "--verify",
+    ]
+    .map(OsString::from);
     let model = fs::read("models/fp8_qdq.onnx").unwrap();
-    let report = move |progress: Progress| seen.lock().unwrap().push((progress.phase, progress.done <= progress.total));
+    let report = move |progress: Progress| {
+        seen.lock()
+            .unwrap()
+            .push((progress.phase, progress.done <= progress.total))
+    };
     run_in_memory(command, [("model.onnx".into(), model.into())], report).unwrap();
     let phases = phases.lock().unwrap();
-    assert!(phases.iter().all(|(_, is_counted)| *is_counted), "{phases:?}");
+    assert!(
+        phases.iter().all(|(_, is_counted)| *is_counted),
+        "{phases:?}"
+    );
     for phase in [Phase::Planning, Phase::Writing, Phase::Verifying] {
-        assert!(phases.iter().any(|(seen, _)| *seen == phase), "{phase:?} is not among {phases:?}");
+        assert!(
+            phases.iter().any(|(seen, _)| *seen == phase),
+            "{phase:?} is not among {phases:?}"
+        );
     }
 }

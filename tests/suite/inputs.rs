@@ -1,4 +1,5 @@
-//! What the command accepts as people write it: models as text, patterns, opsets, and what it says of their content.
+//! What the command accepts as people write it: models as text, patterns, opsets, and what it says
+//! of their content.
 
 use std::fs;
 
@@ -8,12 +9,14 @@ use serde_json::Value;
 use crate::lint::command::{Folder, stdout};
 use crate::support::expect_no_failures;
 
-const CAST: &str =
-    r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[2] h) <float[2] w = {1, 2}> { h = Cast <to = 10> (w) }"#;
+const CAST: &str = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[2] h) <float[2] w = {1, 2}> { h = Cast <to = 10> (w) }"#;
 
 fn code_and_stderr(folder: &Folder, arguments: &[&str]) -> (Option<i32>, String) {
     let output = folder.recast(arguments);
-    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    (
+        output.status.code(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
 }
 
 #[test]
@@ -41,7 +44,10 @@ fn onnx_text_is_read_by_its_name_and_written_in_binary_form() {
         }
     }
     expect_no_failures(failures);
-    assert_eq!(code_and_stderr(&folder, &["diff", "m.onnxtxt", "binary.onnx"]), (Some(0), String::new()));
+    assert_eq!(
+        code_and_stderr(&folder, &["diff", "m.onnxtxt", "binary.onnx"]),
+        (Some(0), String::new())
+    );
     assert_eq!(fs::read(folder.path("m.onnxtxt")).unwrap(), CAST.as_bytes());
 }
 
@@ -77,7 +83,11 @@ fn an_element_in_onnx_text_that_its_type_does_not_have_is_an_error() {
         );
         match Model::from_text(&model) {
             Ok(_) if is_read => {}
-            Err(error) if !is_read && error.to_string().contains(&format!("'{element}' is not an element of a ")) => {}
+            Err(error)
+                if !is_read
+                    && error
+                        .to_string()
+                        .contains(&format!("'{element}' is not an element of a ")) => {}
             found => failures.push(format!("{element_type} {element}: {:?}", found.err())),
         }
     }
@@ -93,10 +103,26 @@ fn a_pattern_that_matches_nothing_leaves_the_results_of_other_models() {
     let cases: [(&str, &[&str], &[&str]); 6] = [
         ("inspect a.onnx none*.onnx", &["a.onnx"], &[unmatched]),
         ("inspect none*.onnx", &[], &[unmatched]),
-        ("inspect none*.onnx a*.onnx [.onnx", &["a.onnx"], &[unmatched, malformed]),
-        ("fold a.onnx none*.onnx --dry-run", &["a.onnx"], &[unmatched]),
-        ("fold a.onnx none*.onnx --out-dir out", &["a.onnx"], &[unmatched]),
-        ("convert none*.onnx a.onnx --opset 22 --out-dir out", &["a.onnx"], &[unmatched]),
+        (
+            "inspect none*.onnx a*.onnx [.onnx",
+            &["a.onnx"],
+            &[unmatched, malformed],
+        ),
+        (
+            "fold a.onnx none*.onnx --dry-run",
+            &["a.onnx"],
+            &[unmatched],
+        ),
+        (
+            "fold a.onnx none*.onnx --out-dir out",
+            &["a.onnx"],
+            &[unmatched],
+        ),
+        (
+            "convert none*.onnx a.onnx --opset 22 --out-dir out",
+            &["a.onnx"],
+            &[unmatched],
+        ),
     ];
     let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
     let mut failures = Vec::new();
@@ -105,10 +131,19 @@ fn a_pattern_that_matches_nothing_leaves_the_results_of_other_models() {
         let output = folder.recast(&arguments);
         let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
         let listed = |key: &str| document[key].as_array().cloned().unwrap_or_default();
-        let paths: Vec<String> = listed("models").iter().map(|model| text(&model["path"])).collect();
-        let found: Vec<String> =
-            listed("errors").iter().map(|error| format!("{}: {}", text(&error["path"]), text(&error["message"]))).collect();
-        if output.status.code() != Some(2) || !document["models"].is_array() || paths != models || found != errors {
+        let paths: Vec<String> = listed("models")
+            .iter()
+            .map(|model| text(&model["path"]))
+            .collect();
+        let found: Vec<String> = listed("errors")
+            .iter()
+            .map(|error| format!("{}: {}", text(&error["path"]), text(&error["message"])))
+            .collect();
+        if output.status.code() != Some(2)
+            || !document["models"].is_array()
+            || paths != models
+            || found != errors
+        {
             failures.push(format!("{line}: {:?} {document}", output.status.code()));
         }
         if folder.path("out").exists() {
@@ -121,25 +156,60 @@ fn a_pattern_that_matches_nothing_leaves_the_results_of_other_models() {
 #[test]
 fn patterns_in_quotes_name_models() {
     let folder = Folder::new();
-    for name in ["exports/a.onnx", "exports/deep/b.onnx", "exports/c.txt", "[x].onnx"] {
+    for name in [
+        "exports/a.onnx",
+        "exports/deep/b.onnx",
+        "exports/c.txt",
+        "[x].onnx",
+    ] {
         folder.model(name, CAST);
     }
     let inspected = |arguments: &[&str]| {
         let output = folder.recast(&[&["inspect", "--format", "json"], arguments].concat());
         let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-        let models = document["models"].as_array().cloned().unwrap_or_else(|| vec![document]);
-        models.iter().map(|model| model["path"].as_str().unwrap_or("none").to_owned()).collect::<Vec<_>>()
+        let models = document["models"]
+            .as_array()
+            .cloned()
+            .unwrap_or_else(|| vec![document]);
+        models
+            .iter()
+            .map(|model| model["path"].as_str().unwrap_or("none").to_owned())
+            .collect::<Vec<_>>()
     };
-    assert_eq!(inspected(&["exports/**/*.onnx"]), ["exports/a.onnx", "exports/deep/b.onnx"]);
+    assert_eq!(
+        inspected(&["exports/**/*.onnx"]),
+        ["exports/a.onnx", "exports/deep/b.onnx"]
+    );
     assert_eq!(inspected(&["exports/?.onnx"]), ["exports/a.onnx"]);
-    assert_eq!(inspected(&["[x].onnx"]), ["[x].onnx"], "a file of that name comes before the pattern");
-    assert_eq!(code_and_stderr(&folder, &["fold", "exports/**/*.onnx", "--out-dir", "folded"]).0, Some(0));
+    assert_eq!(
+        inspected(&["[x].onnx"]),
+        ["[x].onnx"],
+        "a file of that name comes before the pattern"
+    );
+    assert_eq!(
+        code_and_stderr(
+            &folder,
+            &["fold", "exports/**/*.onnx", "--out-dir", "folded"]
+        )
+        .0,
+        Some(0)
+    );
     assert!(folder.path("folded/a.onnx").exists() && folder.path("folded/b.onnx").exists());
-    assert_eq!(code_and_stderr(&folder, &["convert", "exports/*.onnx", "--opset", "v22", "--in-place"]).0, Some(0));
+    assert_eq!(
+        code_and_stderr(
+            &folder,
+            &["convert", "exports/*.onnx", "--opset", "v22", "--in-place"]
+        )
+        .0,
+        Some(0)
+    );
     assert!(folder.text("exports/a.onnx").contains("22"));
     assert_eq!(
         code_and_stderr(&folder, &["fold", "none/*.onnx", "--in-place"]),
-        (Some(2), "recast: none/*.onnx: no file matches this pattern\n".to_owned())
+        (
+            Some(2),
+            "recast: none/*.onnx: no file matches this pattern\n".to_owned()
+        )
     );
 }
 
@@ -147,9 +217,20 @@ fn patterns_in_quotes_name_models() {
 fn the_latest_opset_has_a_name() {
     let folder = Folder::new();
     folder.model("m.onnx", CAST);
-    let output = folder.recast(&["convert", "m.onnx", "--opset", "latest", "--dry-run", "--format", "json"]);
+    let output = folder.recast(&[
+        "convert",
+        "m.onnx",
+        "--opset",
+        "latest",
+        "--dry-run",
+        "--format",
+        "json",
+    ]);
     let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!(document["models"][0]["to"]["ai.onnx"], onnx_recast::internals::ops::schemas::LATEST_OPSET);
+    assert_eq!(
+        document["models"][0]["to"]["ai.onnx"],
+        onnx_recast::internals::ops::schemas::LATEST_OPSET
+    );
 }
 
 #[test]
@@ -157,12 +238,21 @@ fn a_missing_output_folder_is_named_before_the_model_is_read() {
     let folder = Folder::new();
     folder.write("broken.onnx", b"\xff");
     let hint = ", or use --out-dir, which creates it";
-    for (command, hint) in [(vec!["fold"], hint), (vec!["convert", "--opset", "21"], hint), (vec!["cast", "--to", "INT8"], "")] {
-        let (code, stderr) = code_and_stderr(&folder, &[&command[..], &["broken.onnx", "-o", "none/out.onnx"]].concat());
+    for (command, hint) in [
+        (vec!["fold"], hint),
+        (vec!["convert", "--opset", "21"], hint),
+        (vec!["cast", "--to", "INT8"], ""),
+    ] {
+        let (code, stderr) = code_and_stderr(
+            &folder,
+            &[&command[..], &["broken.onnx", "-o", "none/out.onnx"]].concat(),
+        );
         assert_eq!(code, Some(2));
         assert_eq!(
             stderr,
-            format!("recast: none/out.onnx: the folder none does not exist; create it first{hint}\n"),
+            format!(
+                "recast: none/out.onnx: the folder none does not exist; create it first{hint}\n"
+            ),
             "{command:?}"
         );
     }
@@ -176,10 +266,23 @@ fn inspect_infers_types_that_the_model_does_not_declare() {
         r#"<ir_version: 10, opset_import: ["": 21]> g (double[2] x, float[2] y) => (float16[2] a, float[2] b) {
             h = Neg (x) [narrow] a = Cast <to = 10> (h) k = Relu (y) [like] b = CastLike (h, k) }"#,
     );
-    let document: Value = serde_json::from_str(&stdout(&folder.recast(&["inspect", "m.onnx", "--format", "json"]))).unwrap();
-    let casts: Vec<_> =
-        document["casts"].as_array().unwrap().iter().map(|cast| (cast["from"].as_str(), cast["to"].as_str())).collect();
-    assert_eq!(casts, [(Some("DOUBLE"), Some("FLOAT16")), (Some("DOUBLE"), Some("FLOAT"))]);
+    let document: Value = serde_json::from_str(&stdout(
+        &folder.recast(&["inspect", "m.onnx", "--format", "json"]),
+    ))
+    .unwrap();
+    let casts: Vec<_> = document["casts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cast| (cast["from"].as_str(), cast["to"].as_str()))
+        .collect();
+    assert_eq!(
+        casts,
+        [
+            (Some("DOUBLE"), Some("FLOAT16")),
+            (Some("DOUBLE"), Some("FLOAT"))
+        ]
+    );
 }
 
 #[test]
@@ -191,7 +294,23 @@ fn equal_blockers_are_one_line_of_text_and_single_entries_of_json() {
         &format!("<ir_version: 8, opset_import: [\"\": 18]> g (float[2] x, float[2] s) => (float[2] y) {{ {nodes} }}"),
     );
     let convert = |option: &[&str]| {
-        stdout(&folder.recast(&[&["convert", "m.onnx", "--opset", "15", "--no-expand", "-o", "out.onnx"], option].concat()))
+        stdout(
+            &folder.recast(
+                &[
+                    &[
+                        "convert",
+                        "m.onnx",
+                        "--opset",
+                        "15",
+                        "--no-expand",
+                        "-o",
+                        "out.onnx",
+                    ],
+                    option,
+                ]
+                .concat(),
+            ),
+        )
     };
     let text = convert(&[]);
     assert!(
@@ -200,9 +319,18 @@ fn equal_blockers_are_one_line_of_text_and_single_entries_of_json() {
         ),
         "{text}"
     );
-    assert!(text.contains("    graph/c (LayerNormalization), opset 17 to 16: "), "{text}");
+    assert!(
+        text.contains("    graph/c (LayerNormalization), opset 17 to 16: "),
+        "{text}"
+    );
     let verbose = convert(&["--verbose"]);
-    assert!(verbose.contains("    graph/a (Mish), ") && verbose.contains("    graph/b (Mish), "), "{verbose}");
+    assert!(
+        verbose.contains("    graph/a (Mish), ") && verbose.contains("    graph/b (Mish), "),
+        "{verbose}"
+    );
     let document: Value = serde_json::from_str(&convert(&["--format", "json"])).unwrap();
-    assert_eq!(document["models"][0]["blockers"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        document["models"][0]["blockers"].as_array().unwrap().len(),
+        3
+    );
 }

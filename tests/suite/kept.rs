@@ -1,4 +1,5 @@
-//! Nothing of a file is lost: unknown fields at every level, in messages that stay and in messages that are edited.
+//! Nothing of a file is lost: unknown fields at every level, in messages that stay and in messages
+//! that are edited.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +28,11 @@ fn full_model(schema: &Schema) -> (Tree, usize) {
     let mut made = Made::default();
     let mut tree = schema.full(".onnx.ModelProto", 7, &mut made);
     let seen: BTreeSet<&str> = made.messages.keys().map(String::as_str).collect();
-    assert_eq!(seen, schema.names().collect(), "the model has every message");
+    assert_eq!(
+        seen,
+        schema.names().collect(),
+        "the model has every message"
+    );
     let messages = tree.append_everywhere(&unknown_fields());
     (tree, messages)
 }
@@ -54,7 +59,15 @@ fn an_unchanged_model_is_written_with_its_own_bytes() {
         assert!(written(&model) == bytes);
     }
     // And with a key that has more bytes than it needs, before and after other fields.
-    let with_long_key = |bytes: &[u8]| [bytes, &[0x88, 0x80, 0x00, 7], &fields, &[0x88, 0x80, 0x00, 14]].concat();
+    let with_long_key = |bytes: &[u8]| {
+        [
+            bytes,
+            &[0x88, 0x80, 0x00, 7],
+            &fields,
+            &[0x88, 0x80, 0x00, 14],
+        ]
+        .concat()
+    };
     for bytes in [with_long_key(&[]), with_long_key(&[0x08, 7])] {
         let model = ModelProto::from_bytes(bytes.clone().into()).unwrap();
         assert!(written(&model) == bytes);
@@ -92,13 +105,24 @@ fn an_edited_model_keeps_unknown_fields_everywhere() {
     main.initializer.extend(graph.initializer.iter().cloned());
     main.node.extend(graph.node.iter().cloned());
     // The function comes with unknown fields of its own, which its edited nodes must keep.
-    let function = tagged(schema.read(".onnx.FunctionProto", &with_casts.functions[0].encode_to_vec())).write();
-    before.functions.push(Message::decode(function.as_slice()).unwrap());
-    let messages = |model: &ModelProto| schema.read(".onnx.ModelProto", &written(model)).count_with(&unknown_fields());
+    let function = tagged(schema.read(
+        ".onnx.FunctionProto",
+        &with_casts.functions[0].encode_to_vec(),
+    ))
+    .write();
+    before
+        .functions
+        .push(Message::decode(function.as_slice()).unwrap());
+    let messages = |model: &ModelProto| {
+        schema
+            .read(".onnx.ModelProto", &written(model))
+            .count_with(&unknown_fields())
+    };
     let count_before = messages(&before);
     let (after, report) = fold(before, &Options::default());
     assert_eq!(report.folded().len(), 2);
-    // Gone are, with the Constant in the function, its node and attribute; with the cast there, its attribute.
+    // Gone are, with the Constant in the function, its node and attribute; with the cast there, its
+    // attribute.
     assert_eq!(messages(&after), count_before - 3);
 }
 
@@ -113,16 +137,38 @@ fn a_description_in_another_encoding_than_utf8_is_none_of_our_business() {
     latin.doc_string = Some(described.clone());
     latin.graph.as_mut().unwrap().doc_string = Some(described.clone());
     std::fs::write(&input, latin.encode_to_vec()).unwrap();
-    for arguments in [&["fold", input.to_str().unwrap(), "-o", output.to_str().unwrap()][..], &["inspect", input.to_str().unwrap()]]
-    {
+    for arguments in [
+        &[
+            "fold",
+            input.to_str().unwrap(),
+            "-o",
+            output.to_str().unwrap(),
+        ][..],
+        &["inspect", input.to_str().unwrap()],
+    ] {
         let done = crate::command::recast(arguments);
-        assert_eq!(done.status.code(), Some(0), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+        assert_eq!(
+            done.status.code(),
+            Some(0),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&done.stderr)
+        );
     }
-    let folded = onnx_recast::internals::protobuf::schema::ModelProto::decode(std::fs::read(&output).unwrap().as_slice()).unwrap();
-    assert_eq!([&folded.doc_string, &folded.graph.as_ref().unwrap().doc_string], [&Some(described.clone()), &Some(described)]);
+    let folded = onnx_recast::internals::protobuf::schema::ModelProto::decode(
+        std::fs::read(&output).unwrap().as_slice(),
+    )
+    .unwrap();
+    assert_eq!(
+        [
+            &folded.doc_string,
+            &folded.graph.as_ref().unwrap().doc_string
+        ],
+        [&Some(described.clone()), &Some(described)]
+    );
 }
 
-/// Fields that few messages have are allocated separately, which neither equality nor the order on the wire shows.
+/// Fields that few messages have are allocated separately, which neither equality nor the order on
+/// the wire shows.
 #[test]
 fn rare_fields_are_encoded_in_the_order_of_their_numbers_and_compared_by_content() {
     let text = "<ir_version: 10, opset_import: [\"\": 21]> g (float x) => (float y) { [n] y = Relu <axis = 1> (x) }";
@@ -139,7 +185,14 @@ fn rare_fields_are_encoded_in_the_order_of_their_numbers_and_compared_by_content
     full.attribute[0].doc_string = Some("u".into());
     full.attribute[0].tail_mut().ref_attr_name = Some("r".to_owned());
     assert!(full != plain);
-    let numbers = |bytes: Vec<u8>| Field::all(bytes.into()).map(|field| field.unwrap().tag).collect::<Vec<u32>>();
+    let numbers = |bytes: Vec<u8>| {
+        Field::all(bytes.into())
+            .map(|field| field.unwrap().tag)
+            .collect::<Vec<u32>>()
+    };
     assert_eq!(numbers(full.encode_to_vec()), [1, 2, 3, 4, 5, 6, 7, 8]);
-    assert_eq!(numbers(full.attribute[0].encode_to_vec()), [1, 3, 9, 13, 20, 21]);
+    assert_eq!(
+        numbers(full.attribute[0].encode_to_vec()),
+        [1, 3, 9, 13, 20, 21]
+    );
 }

@@ -15,7 +15,9 @@ fn runtime(name: &str) -> Runtime {
 }
 
 fn model(ir_version: i64, opset: i64, graph: &str) -> Model {
-    let text = format!(r#"<ir_version: {ir_version}, opset_import: ["": {opset}, "com.microsoft": 1, "my": 1]> {graph}"#);
+    let text = format!(
+        r#"<ir_version: {ir_version}, opset_import: ["": {opset}, "com.microsoft": 1, "my": 1]> {graph}"#
+    );
     Model::from_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -23,11 +25,22 @@ fn model(ir_version: i64, opset: i64, graph: &str) -> Model {
 fn every_line_of_the_tables_is_read() {
     for table in Table::all() {
         let text = fs::read_to_string(format!("facts/kernels/{}.txt", table.runtime)).unwrap();
-        let versions = text.split("[versions]\n").nth(1).unwrap().lines().take_while(|line| !line.is_empty());
-        let versions: Vec<&str> = versions.map(|line| line.split(' ').next().unwrap()).collect();
+        let versions = text
+            .split("[versions]\n")
+            .nth(1)
+            .unwrap()
+            .lines()
+            .take_while(|line| !line.is_empty());
+        let versions: Vec<&str> = versions
+            .map(|line| line.split(' ').next().unwrap())
+            .collect();
         let read: Vec<String> = table.versions().iter().map(ToString::to_string).collect();
         assert_eq!(read, versions, "{}", table.runtime);
-        assert!(table.versions().is_sorted() && table.versions().len() <= 64, "{}", table.runtime);
+        assert!(
+            table.versions().is_sorted() && table.versions().len() <= 64,
+            "{}",
+            table.runtime
+        );
     }
 }
 
@@ -88,7 +101,8 @@ fn nodes_are_matched_with_kernels_by_version_and_types() {
                 y = If <then_branch = t () => (a) { a = GlobalLpPool (x) }, else_branch = e () => (b) { b = GlobalAveragePool (x) }> (c) }",
             "GlobalLpPool-22",
         ),
-        // Operators of other domains: one that onnxruntime has, one that it lacks, and one that is not known.
+        // Operators of other domains: one that onnxruntime has, one that it lacks, and one that is
+        // not known.
         ("onnxruntime@1.31", 21, "g (float[2] x) => (float[2] y) { y = com.microsoft.Gelu (x) }", ""),
         ("onnxruntime@1.31", 21, "g (float[2] x) => (float[2] y) { y = com.microsoft.NoOperator (x) }", "com.microsoft:NoOperator"),
         ("onnxruntime@1.31", 21, "g (float[2] x) => (float[2] y) { y = my.Operator (x) }", ""),
@@ -100,8 +114,16 @@ fn nodes_are_matched_with_kernels_by_version_and_types() {
     let mut failures = Vec::new();
     for (name, opset, graph, expected) in cases {
         let found = model(10, *opset, graph).runs_on(&runtime(name));
-        let text = found.missing.iter().map(|missing| missing.kernel.to_string()).collect::<Vec<_>>().join("\n");
-        if !text.contains(expected) || text.is_empty() != expected.is_empty() || found.runs != expected.is_empty() {
+        let text = found
+            .missing
+            .iter()
+            .map(|missing| missing.kernel.to_string())
+            .collect::<Vec<_>>()
+            .join("\n");
+        if !text.contains(expected)
+            || text.is_empty() != expected.is_empty()
+            || found.runs != expected.is_empty()
+        {
             failures.push(format!("{name}, opset {opset}, {graph}: {text}"));
         }
     }
@@ -114,9 +136,18 @@ fn functions_run_with_the_types_of_their_calls_in_their_own_opset() {
         g (float[2] x, int16[2] z) => (float[2] y, int16[2] w) { y = my.f (x) w = my.f (z) }
         <domain: "my", opset_import: ["": 14]> f (a) => (b) { b = Relu (a) }
         <domain: "my", opset_import: ["": 5]> uncalled (a) => (b) { b = Relu (a) }"#;
-    let found = Model::from_text(text).unwrap().runs_on(&runtime("onnxruntime@1.31"));
-    let missing: Vec<_> = found.missing.iter().map(|missing| (missing.node.as_str(), missing.kernel.operation.as_str())).collect();
-    assert_eq!(missing, [("function/my:f/#0:Relu", "Relu-14 of tensor(int16)")]);
+    let found = Model::from_text(text)
+        .unwrap()
+        .runs_on(&runtime("onnxruntime@1.31"));
+    let missing: Vec<_> = found
+        .missing
+        .iter()
+        .map(|missing| (missing.node.as_str(), missing.kernel.operation.as_str()))
+        .collect();
+    assert_eq!(
+        missing,
+        [("function/my:f/#0:Relu", "Relu-14 of tensor(int16)")]
+    );
 }
 
 /// onnxruntime has no ImageDecoder.
@@ -126,8 +157,15 @@ fn a_runtime_does_not_run_the_nodes_of_training_graphs() {
     let found = model(10, 20, graph).runs_on(&runtime("onnxruntime@1.31"));
     assert_eq!((found.runs, found.missing.len()), (false, 1));
 
-    let main = model(10, 20, "g (uint8[n] x) => (uint8[n] y) { y = Identity (x) }").into_proto();
-    let found = Model::new(trained(main, graph)).unwrap().runs_on(&runtime("onnxruntime@1.31"));
+    let main = model(
+        10,
+        20,
+        "g (uint8[n] x) => (uint8[n] y) { y = Identity (x) }",
+    )
+    .into_proto();
+    let found = Model::new(trained(main, graph))
+        .unwrap()
+        .runs_on(&runtime("onnxruntime@1.31"));
     assert_eq!((found.runs, found.missing.len()), (true, 0));
 }
 
@@ -135,29 +173,59 @@ fn a_runtime_does_not_run_the_nodes_of_training_graphs() {
 fn nodes_that_are_not_known_are_counted() {
     let graph = "g (float[2] x) => (y, float[2] z) { a = my.Operator (x) b = Relu (a) y = my.Operator (b) z = Abs (x) }";
     let found = model(10, 21, graph).runs_on(&runtime("onnxruntime@1.31"));
-    assert_eq!((found.runs, found.undecided_nodes, found.kernels_known), (true, 3, true));
+    assert_eq!(
+        (found.runs, found.undecided_nodes, found.kernels_known),
+        (true, 3, true)
+    );
     let found = model(10, 21, graph).runs_on(&runtime("rknn@2.0"));
-    assert_eq!((found.runs, found.loads, found.kernels_known), (false, false, false));
+    assert_eq!(
+        (found.runs, found.loads, found.kernels_known),
+        (false, false, false)
+    );
 }
 
 #[test]
 fn a_newer_version_than_the_newest_is_treated_as_that_one() {
-    let (newest, newer) = (Table::of("onnxruntime").unwrap().versions().last().unwrap().to_string(), "onnxruntime@9.99");
+    let (newest, newer) = (
+        Table::of("onnxruntime")
+            .unwrap()
+            .versions()
+            .last()
+            .unwrap()
+            .to_string(),
+        "onnxruntime@9.99",
+    );
     let graph = "g (float[1,2,4] x) => (float[1,2,1] y) { y = GlobalLpPool (x) }";
     let found = model(10, 22, graph).runs_on(&runtime(newer));
-    let expected = format!("onnxruntime 9.99 is not known yet; it is treated as onnxruntime {newest}, the newest known version");
+    let expected = format!(
+        "onnxruntime 9.99 is not known yet; it is treated as onnxruntime {newest}, the newest known version"
+    );
     assert_eq!((found.runs, found.note), (false, Some(expected)));
-    assert_eq!(runtime(newer).opset, runtime(&format!("onnxruntime@{newest}")).opset);
+    assert_eq!(
+        runtime(newer).opset,
+        runtime(&format!("onnxruntime@{newest}")).opset
+    );
 }
 
-/// The opset that a target takes, and a part of the notes; or the code of the blockers and a part of their text.
+/// The opset that a target takes, and a part of the notes; or the code of the blockers and a part
+/// of their text.
 type Outcome = Result<(i64, &'static str), (Code, &'static str)>;
 
 #[test]
 fn a_target_takes_the_highest_opset_in_which_all_nodes_have_kernels() {
     let cases: &[(&str, i64, &str, Outcome)] = &[
-        ("onnxruntime@1.31", 21, "g (float[2] x) => (float[2] y) { y = Relu (x) }", Ok((21, ""))),
-        ("onnxruntime@1.17", 21, "g (float[2] x) => (float[2] y) { y = Relu (x) }", Ok((20, ""))),
+        (
+            "onnxruntime@1.31",
+            21,
+            "g (float[2] x) => (float[2] y) { y = Relu (x) }",
+            Ok((21, "")),
+        ),
+        (
+            "onnxruntime@1.17",
+            21,
+            "g (float[2] x) => (float[2] y) { y = Relu (x) }",
+            Ok((20, "")),
+        ),
         (
             "onnxruntime@1.31",
             26,
@@ -175,7 +243,12 @@ fn a_target_takes_the_highest_opset_in_which_all_nodes_have_kernels() {
             Ok((21, "opset 21 is used instead of 22")),
         ),
         // Raised.
-        ("onnxruntime@1.31", 5, "g (float[2] x) => (float[2] y) { y = Relu (x) }", Ok((6, "opset 6 is used instead of 5"))),
+        (
+            "onnxruntime@1.31",
+            5,
+            "g (float[2] x) => (float[2] y) { y = Relu (x) }",
+            Ok((6, "opset 6 is used instead of 5")),
+        ),
         (
             "onnxruntime@1.31",
             13,
@@ -187,7 +260,10 @@ fn a_target_takes_the_highest_opset_in_which_all_nodes_have_kernels() {
             "onnxruntime@1.31",
             21,
             "g (bfloat16[2] x) => (bfloat16[2] y) { y = Sqrt (x) }",
-            Err((Code::NoKernel, "onnxruntime 1.31 has no kernel for Sqrt-13 of tensor(bfloat16); no known version has one")),
+            Err((
+                Code::NoKernel,
+                "onnxruntime 1.31 has no kernel for Sqrt-13 of tensor(bfloat16); no known version has one",
+            )),
         ),
         // Another version of the runtime has it.
         (
@@ -197,12 +273,20 @@ fn a_target_takes_the_highest_opset_in_which_all_nodes_have_kernels() {
             Err((Code::NoKernel, "onnxruntime 1.21 or later (known to ")),
         ),
         // An older version of a function runs.
-        ("onnxruntime@1.31", 22, "g (float[2] x) => (float[2] y) { y = Bernoulli (x) }", Ok((21, "no kernel for Bernoulli-22"))),
+        (
+            "onnxruntime@1.31",
+            22,
+            "g (float[2] x) => (float[2] y) { y = Bernoulli (x) }",
+            Ok((21, "no kernel for Bernoulli-22")),
+        ),
         (
             "onnxruntime@1.31",
             21,
             "g (int16[2] x) => (int16[2] y) { y = Relu (x) }",
-            Err((Code::NoKernel, "no kernel for Relu-14 of tensor(int16); no known version has one")),
+            Err((
+                Code::NoKernel,
+                "no kernel for Relu-14 of tensor(int16); no known version has one",
+            )),
         ),
         // Nor has the expansion a kernel.
         (
@@ -217,19 +301,29 @@ fn a_target_takes_the_highest_opset_in_which_all_nodes_have_kernels() {
             "g (float[2] x) => (float[2] y) { y = my.Operator (x) }",
             Ok((20, "the kernels of 1 node are not known")),
         ),
-        ("rknn@2.0", 21, "g (float[2] x) => (float[2] y) { y = Relu (x) }", Ok((19, "the kernels of rknn 2.0 are not known"))),
+        (
+            "rknn@2.0",
+            21,
+            "g (float[2] x) => (float[2] y) { y = Relu (x) }",
+            Ok((19, "the kernels of rknn 2.0 are not known")),
+        ),
     ];
     let mut failures = Vec::new();
     for (name, opset, graph, expected) in cases {
         let mut model = model(8, *opset, graph);
-        let options = ConvertOptions::to(LATEST_OPSET).for_runtime(runtime(name), &model).unwrap();
+        let options = ConvertOptions::to(LATEST_OPSET)
+            .for_runtime(runtime(name), &model)
+            .unwrap();
         let found = match model.convert(&options) {
             Ok(report) => {
                 assert!(model.runs_on(&runtime(name)).runs, "{name} {graph}");
                 Ok((report.to["ai.onnx"], report.notes.join("\n")))
             }
             Err(error) => {
-                let blocker = error.blockers().first().unwrap_or_else(|| panic!("{graph}: {error}"));
+                let blocker = error
+                    .blockers()
+                    .first()
+                    .unwrap_or_else(|| panic!("{graph}: {error}"));
                 Err((blocker.code, blocker.to_string()))
             }
         };
@@ -260,22 +354,36 @@ fn the_lowest_opset_is_one_that_a_runtime_runs() {
         (relu, 21, "onnxruntime@1.17", 6, 6),
         (norm, 21, "", 1, 7),
         // No listed version runs it: the lowest of all.
-        ("g (bfloat16[2] x) => (bfloat16[2] y) { y = Sqrt (x) }", 21, "", 13, 13),
+        (
+            "g (bfloat16[2] x) => (bfloat16[2] y) { y = Sqrt (x) }",
+            21,
+            "",
+            13,
+            13,
+        ),
     ] {
         let model = model(8, opset, graph);
         let options = match name {
             "" => ConvertOptions::to(LATEST_OPSET),
-            name => ConvertOptions::to(LATEST_OPSET).for_runtime(runtime(name), &model).unwrap(),
+            name => ConvertOptions::to(LATEST_OPSET)
+                .for_runtime(runtime(name), &model)
+                .unwrap(),
         };
-        let found = (model.lowest_opset(&options), model.lowest_running_opset(&options));
+        let found = (
+            model.lowest_opset(&options),
+            model.lowest_running_opset(&options),
+        );
         if found.0 != Some(any) || name.is_empty() && found.1 != Some(runs) {
-            failures.push(format!("{graph} of opset {opset}, {name}: {found:?}, not {any} and {runs}"));
+            failures.push(format!(
+                "{graph} of opset {opset}, {name}: {found:?}, not {any} and {runs}"
+            ));
         }
     }
     expect_no_failures(failures);
 }
 
-/// Each would change the type of a node that runs to one for which a version of onnxruntime has no kernel.
+/// Each would change the type of a node that runs to one for which a version of onnxruntime has no
+/// kernel.
 #[test]
 fn passes_change_no_type_to_one_without_a_kernel() {
     let cases = [
@@ -291,7 +399,10 @@ fn passes_change_no_type_to_one_without_a_kernel() {
             21,
             "g (int16[1,4,2,2] x) => (int16[1,1,4,4] y) { c = Cast <to = 1> (x) d = DepthToSpace <blocksize = 2> (c) y = Cast <to = 5> (d) }",
         ),
-        (21, "g (float8e4m3fn[2,2] x) => (float8e4m3fn[2,2] y) { c = Cast <to = 1> (x) d = Flatten (c) y = Cast <to = 17> (d) }"),
+        (
+            21,
+            "g (float8e4m3fn[2,2] x) => (float8e4m3fn[2,2] y) { c = Cast <to = 1> (x) d = Flatten (c) y = Cast <to = 17> (d) }",
+        ),
     ];
     let moved = [
         (
@@ -304,11 +415,16 @@ fn passes_change_no_type_to_one_without_a_kernel() {
         ),
     ];
     let mut failures = Vec::new();
-    let all = cases.into_iter().map(|case| (case, true)).chain(moved.into_iter().map(|case| (case, false)));
+    let all = cases
+        .into_iter()
+        .map(|case| (case, true))
+        .chain(moved.into_iter().map(|case| (case, false)));
     for ((opset, graph), stays) in all {
         let mut model = model(10, opset, graph);
         let before = onnx_text::print(model.proto());
-        model.run_passes(passes::EXACT, &FoldOptions::default()).unwrap();
+        model
+            .run_passes(passes::EXACT, &FoldOptions::default())
+            .unwrap();
         let after = onnx_text::print(model.proto());
         if (before == after) != stays {
             failures.push(format!("{graph}\n{after}"));
@@ -325,23 +441,44 @@ fn the_command_lists_the_operators_that_a_runtime_lacks() {
         String::from_utf8(done.stdout).unwrap()
     };
     let listed = text(&["targets", "onnxruntime@1.31"]);
-    assert!(listed.starts_with("onnxruntime 1.31  opset 26, IR 13\n"), "{listed}");
-    assert!(listed.contains("    GlobalLpPool-22  (opset 21 has one)\n"), "{listed}");
+    assert!(
+        listed.starts_with("onnxruntime 1.31  opset 26, IR 13\n"),
+        "{listed}"
+    );
+    assert!(
+        listed.contains("    GlobalLpPool-22  (opset 21 has one)\n"),
+        "{listed}"
+    );
     assert!(!listed.contains("Relu-"), "{listed}");
     let newer = text(&["targets", "onnxruntime@9.99"]);
-    assert!(newer.contains("onnxruntime 9.99 is not known yet; it is treated as"), "{newer}");
+    assert!(
+        newer.contains("onnxruntime 9.99 is not known yet; it is treated as"),
+        "{newer}"
+    );
     assert!(text(&["targets", "rknn@2.0"]).contains("its kernels are not known"));
-    let json: serde_json::Value = serde_json::from_str(&text(&["targets", "onnxruntime@1.31", "--format", "json"])).unwrap();
-    assert_eq!((&json["version"], &json["target"]["opset"]), (&"1.31".into(), &26.into()));
+    let json: serde_json::Value =
+        serde_json::from_str(&text(&["targets", "onnxruntime@1.31", "--format", "json"])).unwrap();
+    assert_eq!(
+        (&json["version"], &json["target"]["opset"]),
+        (&"1.31".into(), &26.into())
+    );
     let operators = json["operators"].as_array().unwrap();
-    assert!(operators.contains(&serde_json::json!({"operation": "GlobalLpPool-22", "opset": 21})), "{json}");
+    assert!(
+        operators.contains(&serde_json::json!({"operation": "GlobalLpPool-22", "opset": 21})),
+        "{json}"
+    );
 }
 
 #[test]
 fn inspect_says_where_a_model_runs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.onnx");
-    let newest = Table::of("onnxruntime").unwrap().versions().last().unwrap().to_string();
+    let newest = Table::of("onnxruntime")
+        .unwrap()
+        .versions()
+        .last()
+        .unwrap()
+        .to_string();
     let mut failures = Vec::new();
     for (ir_version, opset, graph, expected) in [
         (

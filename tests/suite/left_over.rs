@@ -15,8 +15,7 @@ use crate::support::{expect_no_failures, model};
 #[cfg(target_os = "linux")]
 use crate::users::{Stranger, open_to_all};
 
-const MODEL: &str =
-    r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[1] y) <float[1] x = {1}> { y = Cast <to = 10> (x) }"#;
+const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[1] y) <float[1] x = {1}> { y = Cast <to = 10> (x) }"#;
 /// A model that has a cast to fix: `saturate` is redundant.
 #[cfg(target_os = "linux")]
 const LINTED: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float[1] x) => (float8e4m3fn[1] y) { y = Cast <to = 17> (x) }"#;
@@ -54,9 +53,12 @@ fn a_file_of_another_user_is_replaced_with_a_note() {
             let path = folder.path().join("m.onnx");
             fs::write(&path, model(source).encode_to_vec()).unwrap();
             open_to_all(folder.path());
-            // The users to whom the file belongs before and after. Without a second user, that of the tests is another one to the command.
+            // The users to whom the file belongs before and after. Without a second user, that of
+            // the tests is another one to the command.
             let me = rustix::process::geteuid().as_raw();
-            let (before, after) = stranger.user().map_or((me, me), |user| (if is_own { user } else { user + 1 }, user));
+            let (before, after) = stranger.user().map_or((me, me), |user| {
+                (if is_own { user } else { user + 1 }, user)
+            });
             chown(&path, Some(before), None).unwrap();
             let (code, said) = if is_own && stranger.user().is_none() {
                 let output = recast(folder.path()).args(arguments).output().unwrap();
@@ -64,10 +66,18 @@ fn a_file_of_another_user_is_replaced_with_a_note() {
             } else {
                 stranger.run(folder.path(), arguments)
             };
-            let note = format!("m.onnx: belongs to user {before}; the new file belongs to the user who runs recast");
-            let found = (code, fs::metadata(&path).unwrap().uid(), said.contains(&note));
+            let note = format!(
+                "m.onnx: belongs to user {before}; the new file belongs to the user who runs recast"
+            );
+            let found = (
+                code,
+                fs::metadata(&path).unwrap().uid(),
+                said.contains(&note),
+            );
             if found != (Some(0), after, !is_own) {
-                failures.push(format!("{arguments:?}, own file: {is_own}: {found:?}, {said}"));
+                failures.push(format!(
+                    "{arguments:?}, own file: {is_own}: {found:?}, {said}"
+                ));
             }
         }
     }
@@ -77,25 +87,45 @@ fn a_file_of_another_user_is_replaced_with_a_note() {
 #[test]
 fn a_data_file_that_no_model_uses_is_reported_and_kept() {
     let mut failures = Vec::new();
-    for (name, is_used, is_reported) in
-        [("m.onnx.data", false, true), ("m.onnx.1.data", false, true), ("m.onnx.data", true, false), ("m.data", false, false)]
-    {
+    for (name, is_used, is_reported) in [
+        ("m.onnx.data", false, true),
+        ("m.onnx.1.data", false, true),
+        ("m.onnx.data", true, false),
+        ("m.data", false, false),
+    ] {
         let folder = folder(MODEL);
         fs::write(folder.path().join(name), [1; 4]).unwrap();
         if is_used {
             let source = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[1] x) <float[1] x = {1}> { }"#;
             let mut other = model(source);
             let tensor = &mut other.graph.as_mut().unwrap().initializer[0];
-            let reference = onnx_recast::internals::tensor::Reference { location: name.to_owned(), offset: 0, length: None };
+            let reference = onnx_recast::internals::tensor::Reference {
+                location: name.to_owned(),
+                offset: 0,
+                length: None,
+            };
             *tensor = onnx_recast::internals::tensor::moved_to_file(tensor, &reference);
             fs::write(folder.path().join("other.onnx"), other.encode_to_vec()).unwrap();
         }
-        let output =
-            recast(folder.path()).args(["fold", "m.onnx", "--in-place", "--prune-data", "--format", "json"]).output().unwrap();
+        let output = recast(folder.path())
+            .args([
+                "fold",
+                "m.onnx",
+                "--in-place",
+                "--prune-data",
+                "--format",
+                "json",
+            ])
+            .output()
+            .unwrap();
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         let reason = "no model uses it; an interrupted run may have left it";
         let path = folder.path().canonicalize().unwrap().join(name);
-        let expected = if is_reported { json!([{ "path": path, "bytes": 4, "reason": reason }]) } else { Value::Null };
+        let expected = if is_reported {
+            json!([{ "path": path, "bytes": 4, "reason": reason }])
+        } else {
+            Value::Null
+        };
         let found = &document["models"][0]["unused_files"];
         if (found, folder.path().join(name).exists()) != (&expected, true) {
             failures.push(format!("{name}, used: {is_used}: {found}, not {expected}"));

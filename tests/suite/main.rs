@@ -42,17 +42,17 @@ mod memory;
 #[cfg(unix)]
 mod mistakes;
 mod moved;
+mod order;
 #[cfg(unix)]
 mod page;
-mod order;
 mod panics;
 mod passes;
-mod precision;
-mod read_in_ranges;
 mod places;
+mod precision;
 #[cfg(target_os = "linux")]
 mod progress;
 mod properties;
+mod read_in_ranges;
 mod reasons;
 #[cfg(unix)]
 mod reference;

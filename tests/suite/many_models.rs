@@ -1,4 +1,5 @@
-//! Runs on many models look at files in proportion to their number: pairs of models would be looked at with its square.
+//! Runs on many models look at files in proportion to their number: pairs of models would be looked
+//! at with its square.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +24,14 @@ fn write_models(folder: &Path, many: usize) -> Vec<String> {
         fs::write(folder.join(&own), values(index as f32)).unwrap();
         let initializers = &mut proto.graph.as_mut().unwrap().initializer;
         for (tensor, location) in initializers.iter_mut().zip(["shared.data".to_owned(), own]) {
-            *tensor = moved_to_file(tensor, &Reference { location, offset: 0, length: Some(8) });
+            *tensor = moved_to_file(
+                tensor,
+                &Reference {
+                    location,
+                    offset: 0,
+                    length: Some(8),
+                },
+            );
         }
         let path = folder.join(format!("m{index}.onnx"));
         fs::write(&path, proto.encode_to_vec()).unwrap();
@@ -37,7 +45,11 @@ fn calls(many: usize, options: &[&str]) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let models = write_models(folder.path(), many);
     let mut command = Command::new(env!("CARGO_BIN_EXE_recast"));
-    command.arg("fold").args(models).args(options).current_dir(folder.path());
+    command
+        .arg("fold")
+        .args(models)
+        .args(options)
+        .current_dir(folder.path());
     let traced = Traced::spawn(command);
     let mut calls = 0;
     while let Some(call) = traced.next() {
@@ -47,7 +59,10 @@ fn calls(many: usize, options: &[&str]) -> usize {
     let ended = traced.finish();
     assert!(ended.status.success(), "{}", ended.stderr);
     if options.contains(&"out") {
-        assert_eq!(fs::read_dir(folder.path().join("out")).unwrap().count(), 2 * many + 1);
+        assert_eq!(
+            fs::read_dir(folder.path().join("out")).unwrap().count(),
+            2 * many + 1
+        );
     }
     calls
 }
@@ -55,10 +70,15 @@ fn calls(many: usize, options: &[&str]) -> usize {
 #[test]
 fn a_run_makes_system_calls_in_proportion_to_its_models() {
     let mut failures = Vec::new();
-    for options in [&["--out-dir", "out"][..], &["--dry-run", "--out-dir", "out2"]] {
+    for options in [
+        &["--out-dir", "out"][..],
+        &["--dry-run", "--out-dir", "out2"],
+    ] {
         let [few, twice, four_times] = [8, 16, 32].map(|many| calls(many, options));
         if few < 8 || four_times - twice > 2 * (twice - few) + 16 {
-            failures.push(format!("{options:?}: {few}, {twice} and {four_times} calls"));
+            failures.push(format!(
+                "{options:?}: {few}, {twice} and {four_times} calls"
+            ));
         }
     }
     expect_no_failures(failures);

@@ -1,4 +1,5 @@
-//! What a run writes does not depend on the seeds of hash tables, which every process chooses anew, nor on the order in which threads end.
+//! What a run writes does not depend on the seeds of hash tables, which every process chooses anew,
+//! nor on the order in which threads end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,11 +10,13 @@ use prost::Message;
 
 use crate::support::{expect_no_failures, model};
 
-/// Enough for an order of two things that is random to be the same in all runs once in half a million.
+/// Enough for an order of two things that is random to be the same in all runs once in half a
+/// million.
 const RUNS: usize = 20;
 
-/// Several of everything that is listed: casts before one node, nodes that lose their uses, constants that are merged, functions that call
-/// each other, operators of several domains, findings, blockers and names of dimensions.
+/// Several of everything that is listed: casts before one node, nodes that lose their uses,
+/// constants that are merged, functions that call each other, operators of several domains,
+/// findings, blockers and names of dimensions.
 const MODELS: [(&str, &str); 3] = [
     (
         "casts.onnx",
@@ -72,12 +75,23 @@ fn run(models: &[(String, Vec<u8>)]) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     for command in COMMANDS {
         // Functions that call each other are not converted.
-        let names = names.iter().copied().filter(|&name| name != "functions.onnx" || !command.starts_with("convert"));
+        let names = names
+            .iter()
+            .copied()
+            .filter(|&name| name != "functions.onnx" || !command.starts_with("convert"));
         let arguments = command.replace("{models}", &names.collect::<Vec<_>>().join(" "));
         let mut process = Command::new(env!("CARGO_BIN_EXE_recast"));
-        let output = process.args(arguments.split(' ')).current_dir(folder.path()).output().expect("the command starts");
+        let output = process
+            .args(arguments.split(' '))
+            .current_dir(folder.path())
+            .output()
+            .expect("the command starts");
         let code = output.status.code().expect("the command is not killed");
-        assert!(code < 2 || command.starts_with("lint"), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            code < 2 || command.starts_with("lint"),
+            "{command}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         found.insert(format!("{command}: exit code"), vec![code as u8]);
         found.insert(format!("{command}: standard output"), output.stdout);
         found.insert(format!("{command}: standard error"), output.stderr);
@@ -91,24 +105,45 @@ fn collect(folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         let path = entry.unwrap().path();
         match path.is_dir() {
             true => collect(&path, found),
-            false => drop(found.insert(path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap())),
+            false => drop(found.insert(
+                path.file_name().unwrap().to_str().unwrap().to_owned(),
+                fs::read(&path).unwrap(),
+            )),
         }
     }
 }
 
 #[test]
 fn all_runs_give_the_same_models_reports_and_pages() {
-    let mut models: Vec<(String, Vec<u8>)> =
-        MODELS.iter().map(|&(name, text)| (name.to_owned(), model(text).encode_to_vec())).collect();
-    for name in ["annotated.onnx", "control_flow.onnx", "fp8_qdq.onnx", "subbyte_quant.onnx"] {
-        models.push((name.to_owned(), fs::read(Path::new("models").join(name)).unwrap()));
+    let mut models: Vec<(String, Vec<u8>)> = MODELS
+        .iter()
+        .map(|&(name, text)| (name.to_owned(), model(text).encode_to_vec()))
+        .collect();
+    for name in [
+        "annotated.onnx",
+        "control_flow.onnx",
+        "fp8_qdq.onnx",
+        "subbyte_quant.onnx",
+    ] {
+        models.push((
+            name.to_owned(),
+            fs::read(Path::new("models").join(name)).unwrap(),
+        ));
     }
     let first = run(&models);
     let mut failures = Vec::new();
     for _ in 1..RUNS {
         let next = run(&models);
-        assert_eq!(first.keys().collect::<Vec<_>>(), next.keys().collect::<Vec<_>>());
-        failures.extend(first.iter().filter(|(name, bytes)| next[*name] != **bytes).map(|(name, _)| name.clone()));
+        assert_eq!(
+            first.keys().collect::<Vec<_>>(),
+            next.keys().collect::<Vec<_>>()
+        );
+        failures.extend(
+            first
+                .iter()
+                .filter(|(name, bytes)| next[*name] != **bytes)
+                .map(|(name, _)| name.clone()),
+        );
     }
     failures.sort();
     failures.dedup();

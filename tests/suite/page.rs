@@ -18,8 +18,7 @@ const TWO_CASTS: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] 
     { [first] a = Cast <to = 10> (w) [second] b = Cast <to = 10> (x) y = Add (a, b) }"#;
 
 /// A cast that opset 18 does not have.
-const FLOAT8: &str =
-    r#"<ir_version: 10, opset_import: ["": 19]> g (float[2] x) => (float8e4m3fn[2] y) { [eight] y = Cast <to = 17> (x) }"#;
+const FLOAT8: &str = r#"<ir_version: 10, opset_import: ["": 19]> g (float[2] x) => (float8e4m3fn[2] y) { [eight] y = Cast <to = 17> (x) }"#;
 
 const GOLDEN: &str = "tests/suite/golden/page.json";
 
@@ -31,17 +30,29 @@ fn folder_with(models: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// Runs a command in a folder whose path stands for `DIR` in the arguments; its exit code, and what it says.
+/// Runs a command in a folder whose path stands for `DIR` in the arguments; its exit code, and what
+/// it says.
 fn run(folder: &Path, arguments: &str) -> (Option<i32>, String) {
-    let arguments: Vec<String> = arguments.split(' ').map(|part| part.replace("DIR", folder.to_str().unwrap())).collect();
+    let arguments: Vec<String> = arguments
+        .split(' ')
+        .map(|part| part.replace("DIR", folder.to_str().unwrap()))
+        .collect();
     let output = recast(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
-    (output.status.code(), String::from_utf8(output.stderr).unwrap().replace(folder.to_str().unwrap(), "DIR"))
+    (
+        output.status.code(),
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .replace(folder.to_str().unwrap(), "DIR"),
+    )
 }
 
 /// The JSON of a page.
 fn content(page: &str) -> Value {
-    let (_, after) = page.split_once("<script type=\"application/json\" id=\"content\">").expect("the page has its content");
-    serde_json::from_str(after.split_once("</script>").expect("the content ends").0).expect("the content is JSON")
+    let (_, after) = page
+        .split_once("<script type=\"application/json\" id=\"content\">")
+        .expect("the page has its content");
+    serde_json::from_str(after.split_once("</script>").expect("the content ends").0)
+        .expect("the content is JSON")
 }
 
 fn read(path: &Path) -> Value {
@@ -53,35 +64,63 @@ fn the_content_of_a_page_is_as_it_was() {
     let folder = folder_with(&[("m.onnx", TWO_CASTS)]);
     let input = folder.path().join("m.onnx");
     let output = recast(&["report", input.to_str().unwrap(), "--format", "json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    let found = String::from_utf8(output.stdout).unwrap().replace(folder.path().to_str().unwrap(), "DIR");
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let found = String::from_utf8(output.stdout)
+        .unwrap()
+        .replace(folder.path().to_str().unwrap(), "DIR");
     let found = found.replace(env!("CARGO_PKG_VERSION"), "VERSION");
     if std::env::var_os("RECAST_BLESS").is_some() {
         fs::write(GOLDEN, &found).unwrap();
     }
-    assert_eq!(found, fs::read_to_string(GOLDEN).unwrap(), "RECAST_BLESS=1 rewrites {GOLDEN}");
+    assert_eq!(
+        found,
+        fs::read_to_string(GOLDEN).unwrap(),
+        "RECAST_BLESS=1 rewrites {GOLDEN}"
+    );
 }
 
 #[test]
 fn a_page_has_the_documents_of_its_run() {
     let folder = folder_with(&[("a.onnx", TWO_CASTS), ("b.onnx", FLOAT8)]);
     let document = |arguments: &str| {
-        let arguments: Vec<String> =
-            arguments.split(' ').map(|part| part.replace("DIR", folder.path().to_str().unwrap())).collect();
+        let arguments: Vec<String> = arguments
+            .split(' ')
+            .map(|part| part.replace("DIR", folder.path().to_str().unwrap()))
+            .collect();
         let output = recast(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
         serde_json::from_slice::<Value>(&output.stdout).expect("the report is JSON")
     };
     let cases = [
         ("fold", "fold DIR/a.onnx DIR/b.onnx --out-dir DIR/out", 0),
         ("convert", "convert DIR/a.onnx --opset 13 --dry-run", 0),
-        ("convert", "convert DIR/a.onnx DIR/b.onnx --opset 18 --dry-run", 1),
-        ("precision", "precision DIR/a.onnx DIR/b.onnx --to FLOAT16 --dry-run", 0),
-        ("lint", "lint DIR/a.onnx DIR/b.onnx --select ALL --isolated --exit-zero", 0),
+        (
+            "convert",
+            "convert DIR/a.onnx DIR/b.onnx --opset 18 --dry-run",
+            1,
+        ),
+        (
+            "precision",
+            "precision DIR/a.onnx DIR/b.onnx --to FLOAT16 --dry-run",
+            0,
+        ),
+        (
+            "lint",
+            "lint DIR/a.onnx DIR/b.onnx --select ALL --isolated --exit-zero",
+            0,
+        ),
     ];
     let mut failures = Vec::new();
     for (command, arguments, code) in cases {
         let page = folder.path().join("page.html");
-        let (found_code, said) = run(folder.path(), &format!("{arguments} --format json --report DIR/page.html"));
+        let (found_code, said) = run(
+            folder.path(),
+            &format!("{arguments} --format json --report DIR/page.html"),
+        );
         let (found, of_run) = (read(&page), document(&format!("{arguments} --format json")));
         let same = match command {
             "lint" => found["lint"]["findings"] == of_run["findings"],
@@ -89,9 +128,13 @@ fn a_page_has_the_documents_of_its_run() {
         };
         let sketched = found["models"].as_array().map_or(0, Vec::len);
         let expected = arguments.matches(".onnx").count();
-        if (found_code, said.as_str()) != (Some(code), "recast: report written to DIR/page.html\n") || !same || sketched != expected
+        if (found_code, said.as_str()) != (Some(code), "recast: report written to DIR/page.html\n")
+            || !same
+            || sketched != expected
         {
-            failures.push(format!("{arguments}: {found_code:?}, same: {same}, {sketched} models, {said}"));
+            failures.push(format!(
+                "{arguments}: {found_code:?}, same: {same}, {sketched} models, {said}"
+            ));
         }
         fs::remove_file(page).unwrap();
     }
@@ -101,17 +144,39 @@ fn a_page_has_the_documents_of_its_run() {
 #[test]
 fn every_place_of_a_small_model_is_drawn() {
     let folder = folder_with(&[("a.onnx", TWO_CASTS)]);
-    assert_eq!(run(folder.path(), "fold DIR/a.onnx -o DIR/b.onnx --report DIR/page.html").0, Some(0));
+    assert_eq!(
+        run(
+            folder.path(),
+            "fold DIR/a.onnx -o DIR/b.onnx --report DIR/page.html"
+        )
+        .0,
+        Some(0)
+    );
     let page = read(&folder.path().join("page.html"));
     let drawings = &page["models"][0]["drawings"];
-    let drawn: BTreeSet<&str> = drawings["nodes"].as_object().unwrap().keys().map(String::as_str).collect();
+    let drawn: BTreeSet<&str> = drawings["nodes"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
     assert_eq!(drawn, BTreeSet::from(["graph/first", "graph/second"]));
     let first = &drawings["list"][drawings["nodes"]["graph/first"].as_u64().unwrap() as usize];
-    let labels: Vec<&str> = first["vertices"].as_array().unwrap().iter().map(|vertex| vertex["label"].as_str().unwrap()).collect();
+    let labels: Vec<&str> = first["vertices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|vertex| vertex["label"].as_str().unwrap())
+        .collect();
     assert_eq!(labels, ["Cast", "w", "Add", "Cast", "y"]);
     let values: Vec<&String> = drawings["values"].as_object().unwrap().keys().collect();
     assert_eq!(values, ["graph/w"]);
-    let edges: Vec<&str> = first["edges"].as_array().unwrap().iter().map(|edge| edge["value"].as_str().unwrap()).collect();
+    let edges: Vec<&str> = first["edges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edge| edge["value"].as_str().unwrap())
+        .collect();
     assert_eq!(edges, ["w", "a", "b", "y"]);
 }
 
@@ -120,13 +185,26 @@ fn a_page_has_the_verification_the_refusal_and_the_names_of_dimensions() {
     let text = r#"<ir_version: 10, opset_import: ["": 21]> g (float[batch, 2] x) => (float16[batch, 2] y) <float[2] w = {2, 3}>
         { a = Cast <to = 10> (w) [second] b = Cast <to = 10> (x) y = Add (a, b) }"#;
     let folder = folder_with(&[("a.onnx", text), ("b.onnx", FLOAT8)]);
-    assert_eq!(run(folder.path(), "fold DIR/a.onnx -o DIR/c.onnx --verify --report DIR/page.html").0, Some(0));
+    assert_eq!(
+        run(
+            folder.path(),
+            "fold DIR/a.onnx -o DIR/c.onnx --verify --report DIR/page.html"
+        )
+        .0,
+        Some(0)
+    );
     let page = read(&folder.path().join("page.html"));
-    assert_eq!(page["fold"][0]["verified"], serde_json::json!({ "nodes": 2, "constants": 1, "elements": 2 }));
+    assert_eq!(
+        page["fold"][0]["verified"],
+        serde_json::json!({ "nodes": 2, "constants": 1, "elements": 2 })
+    );
     let expected = serde_json::json!({
         "name": "x", "type": "tensor(float)", "shape": [null, 2], "dim_names": ["batch", null], "has_default": false
     });
-    assert_eq!(page["models"][0]["before"]["inputs"], serde_json::json!([expected]));
+    assert_eq!(
+        page["models"][0]["before"]["inputs"],
+        serde_json::json!([expected])
+    );
     let types: BTreeSet<&str> = page["models"][0]["drawings"]["list"]
         .as_array()
         .unwrap()
@@ -134,12 +212,26 @@ fn a_page_has_the_verification_the_refusal_and_the_names_of_dimensions() {
         .flat_map(|drawing| drawing["edges"].as_array().unwrap())
         .map(|edge| edge["type"].as_str().unwrap())
         .collect();
-    assert!(types.is_superset(&BTreeSet::from(["FLOAT[batch,2]", "FLOAT16[batch,2]"])), "{types:?}");
-    assert_eq!(run(folder.path(), "convert DIR/b.onnx --opset 13 --dry-run --report DIR/page.html").0, Some(1));
+    assert!(
+        types.is_superset(&BTreeSet::from(["FLOAT[batch,2]", "FLOAT16[batch,2]"])),
+        "{types:?}"
+    );
+    assert_eq!(
+        run(
+            folder.path(),
+            "convert DIR/b.onnx --opset 13 --dry-run --report DIR/page.html"
+        )
+        .0,
+        Some(1)
+    );
     let page = read(&folder.path().join("page.html"));
     let refused = &page["convert"][0];
     assert_eq!(
-        (&refused["from"]["ai.onnx"], &refused["to"]["ai.onnx"], &refused["nearest_opset"]),
+        (
+            &refused["from"]["ai.onnx"],
+            &refused["to"]["ai.onnx"],
+            &refused["nearest_opset"]
+        ),
         (&19.into(), &13.into(), &Value::Null)
     );
 }
@@ -166,30 +258,54 @@ fn a_page_shortens_names_of_megabytes() {
         "{}",
         &place[place.len() - 60..]
     );
-    assert!(page["models"][0]["drawings"]["values"].get(place).is_some(), "the drawing is found by the same name");
+    assert!(
+        page["models"][0]["drawings"]["values"].get(place).is_some(),
+        "the drawing is found by the same name"
+    );
     assert_eq!(page["fold"][0]["removed_initializers"][0], place);
 }
 
 #[test]
 fn two_models_are_compared_on_a_page() {
     let folder = folder_with(&[("a.onnx", TWO_CASTS)]);
-    assert_eq!(run(folder.path(), "fold DIR/a.onnx -o DIR/b.onnx").0, Some(0));
     assert_eq!(
-        run(folder.path(), "report DIR/a.onnx DIR/b.onnx -o DIR/page.html"),
+        run(folder.path(), "fold DIR/a.onnx -o DIR/b.onnx").0,
+        Some(0)
+    );
+    assert_eq!(
+        run(
+            folder.path(),
+            "report DIR/a.onnx DIR/b.onnx -o DIR/page.html"
+        ),
         (Some(0), "recast: report written to DIR/page.html\n".into())
     );
     let page = read(&folder.path().join("page.html"));
-    let kinds: Vec<&str> =
-        page["diff"]["differences"].as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    let kinds: Vec<&str> = page["diff"]["differences"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["kind"].as_str().unwrap())
+        .collect();
     assert_eq!(kinds, ["removed", "removed", "added"]);
     let bytes = |side: &str| page["models"][0][side]["tensors"]["by_type"].clone();
-    assert_eq!(bytes("before"), serde_json::json!({ "FLOAT": { "count": 1, "bytes": 8 } }));
-    assert_eq!(bytes("after"), serde_json::json!({ "FLOAT16": { "count": 1, "bytes": 4 } }));
+    assert_eq!(
+        bytes("before"),
+        serde_json::json!({ "FLOAT": { "count": 1, "bytes": 8 } })
+    );
+    assert_eq!(
+        bytes("after"),
+        serde_json::json!({ "FLOAT16": { "count": 1, "bytes": 4 } })
+    );
 }
 
 #[test]
 fn names_of_a_model_cannot_end_its_json_or_reorder_text() {
-    let names = ["</script><img src=x onerror=alert(1)>", "<!--<script>", "a\u{202e}b\u{2028}c", "]]>&lt;{{script}}{{content}}"];
+    let names = [
+        "</script><img src=x onerror=alert(1)>",
+        "<!--<script>",
+        "a\u{202e}b\u{2028}c",
+        "]]>&lt;{{script}}{{content}}",
+    ];
     let mut proto = model(TWO_CASTS);
     let graph = proto.graph.as_mut().unwrap();
     for (node, name) in graph.node.iter_mut().zip(names) {
@@ -212,8 +328,15 @@ fn names_of_a_model_cannot_end_its_json_or_reorder_text() {
         let hidden = page.chars().find(|c| matches!(c, '\u{202e}' | '\u{2028}'));
         // Those of the template.
         let ends = page.matches("</script>").count();
-        if code != Some(0) || ends != 2 || page.contains("<img") || hidden.is_some() || !text.contains("onerror") {
-            failures.push(format!("{arguments}: {code:?}, {ends} scripts end, {hidden:?}, {said}"));
+        if code != Some(0)
+            || ends != 2
+            || page.contains("<img")
+            || hidden.is_some()
+            || !text.contains("onerror")
+        {
+            failures.push(format!(
+                "{arguments}: {code:?}, {ends} scripts end, {hidden:?}, {said}"
+            ));
         }
     }
     expect_no_failures(failures);
@@ -224,7 +347,11 @@ fn a_report_does_not_replace_a_model_or_anything_that_is_not_a_page() {
     let folder = folder_with(&[("a.onnx", TWO_CASTS), ("b.html", TWO_CASTS)]);
     let external = r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y)
         <float[2] w = ["location": "data.html", "offset": "0", "length": "8"]> { y = Add (x, w) }"#;
-    fs::write(folder.path().join("external.onnx"), model(external).encode_to_vec()).unwrap();
+    fs::write(
+        folder.path().join("external.onnx"),
+        model(external).encode_to_vec(),
+    )
+    .unwrap();
     // Of what looks like a page, only the models of the run are known not to use it as data.
     fs::write(folder.path().join("data.html"), "<!DOCTYPE html>\n").unwrap();
     let cases = [
@@ -232,8 +359,14 @@ fn a_report_does_not_replace_a_model_or_anything_that_is_not_a_page() {
             "fold DIR/a.onnx -o DIR/c.onnx --report DIR/page.txt",
             "DIR/page.txt: the report is an HTML page; use a name that ends in .html",
         ),
-        ("fold DIR/a.onnx -o DIR/c.onnx --report -", "-: the report is an HTML page; use a name that ends in .html"),
-        ("report DIR/a.onnx -o DIR/a.onnx", "DIR/a.onnx: the report is an HTML page; use a name that ends in .html"),
+        (
+            "fold DIR/a.onnx -o DIR/c.onnx --report -",
+            "-: the report is an HTML page; use a name that ends in .html",
+        ),
+        (
+            "report DIR/a.onnx -o DIR/a.onnx",
+            "DIR/a.onnx: the report is an HTML page; use a name that ends in .html",
+        ),
         (
             "lint DIR/b.html --report DIR/b.html",
             "DIR/b.html: is also an input or output of this run; use another name for the report",
@@ -254,7 +387,10 @@ fn a_report_does_not_replace_a_model_or_anything_that_is_not_a_page() {
             "fold DIR/a.onnx -o DIR/c.onnx --report DIR/missing/page.html",
             "DIR/missing/page.html: the folder DIR/missing does not exist; create it first",
         ),
-        ("report - - -o DIR/page.html", "only one of the two models can be read from standard input"),
+        (
+            "report - - -o DIR/page.html",
+            "only one of the two models can be read from standard input",
+        ),
     ];
     let files = || -> Vec<_> {
         let mut files: Vec<_> = fs::read_dir(folder.path())
@@ -284,12 +420,18 @@ fn a_page_is_written_with_the_errors_of_a_run() {
     let folder = folder_with(&[("a.onnx", TWO_CASTS)]);
     fs::write(folder.path().join("bad.onnx"), b"\xff\xff").unwrap();
     let mut failures = Vec::new();
-    for command in ["fold DIR/a.onnx DIR/bad.onnx --dry-run", "lint DIR/a.onnx DIR/bad.onnx"] {
+    for command in [
+        "fold DIR/a.onnx DIR/bad.onnx --dry-run",
+        "lint DIR/a.onnx DIR/bad.onnx",
+    ] {
         let (code, _) = run(folder.path(), &format!("{command} --report DIR/page.html"));
         let page = read(&folder.path().join("page.html"));
-        let [models, errors] = ["models", "errors"].map(|key| page[key].as_array().map_or(0, Vec::len));
+        let [models, errors] =
+            ["models", "errors"].map(|key| page[key].as_array().map_or(0, Vec::len));
         if (code, models, errors) != (Some(2), 1, 1) {
-            failures.push(format!("{command}: {code:?}, {models} models, {errors} errors"));
+            failures.push(format!(
+                "{command}: {code:?}, {models} models, {errors} errors"
+            ));
         }
         fs::remove_file(folder.path().join("page.html")).unwrap();
     }
@@ -303,16 +445,25 @@ fn a_page_is_written_with_the_errors_of_a_run() {
 
 #[test]
 fn a_value_with_many_consumers_is_drawn_with_few_of_them() {
-    let uses: String = (0..2000).map(|index| format!("[n{index}] y{index} = Relu (a) ")).collect();
+    let uses: String = (0..2000)
+        .map(|index| format!("[n{index}] y{index} = Relu (a) "))
+        .collect();
     let text = format!(
         r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float16[2] y0) <float[2] w = {{2, 3}}>
         {{ [cast] a = Cast <to = 10> (w) {uses} }}"#
     );
     let folder = folder_with(&[("m.onnx", &text)]);
-    assert_eq!(run(folder.path(), "report DIR/m.onnx -o DIR/page.html").0, Some(0));
+    assert_eq!(
+        run(folder.path(), "report DIR/m.onnx -o DIR/page.html").0,
+        Some(0)
+    );
     let page = read(&folder.path().join("page.html"));
     let drawing = &page["models"][0]["drawings"]["list"][0];
     let vertices = drawing["vertices"].as_array().unwrap();
     assert!(vertices.len() <= 30, "{} vertices", vertices.len());
-    assert!(vertices[0]["hidden"].as_u64() > Some(900), "{}", vertices[0]);
+    assert!(
+        vertices[0]["hidden"].as_u64() > Some(900),
+        "{}",
+        vertices[0]
+    );
 }

@@ -1,5 +1,6 @@
-//! A panic is an error of kind `internal` of the model in which it occurs: in the document, with exit code 2, and the other models go on.
-//! The command of the tests has a defect that a model of a certain name meets; passes, rules and adapters of other crates have their own.
+//! A panic is an error of kind `internal` of the model in which it occurs: in the document, with
+//! exit code 2, and the other models go on. The command of the tests has a defect that a model of a
+//! certain name meets; passes, rules and adapters of other crates have their own.
 
 use std::fs;
 use std::path::Path;
@@ -46,12 +47,32 @@ fn model() -> Model {
 fn a_panic_in_a_pass_a_rule_or_an_adapter_is_an_error_and_leaves_the_model_as_it_was() {
     type Work = fn(&mut Model) -> Result<(), Error>;
     let operations: [(&str, Work); 5] = [
-        ("no plan for 4 nodes", |model| model.run_passes(&[PANICS], &FoldOptions::default()).map(drop)),
+        ("no plan for 4 nodes", |model| {
+            model
+                .run_passes(&[PANICS], &FoldOptions::default())
+                .map(drop)
+        }),
         // The passes before it have changed the model.
-        ("no plan for 3 nodes", |model| model.run_passes(&[DEFAULT, &[PANICS]].concat(), &FoldOptions::default()).map(drop)),
+        ("no plan for 3 nodes", |model| {
+            model
+                .run_passes(&[DEFAULT, &[PANICS]].concat(), &FoldOptions::default())
+                .map(drop)
+        }),
         ("no finding", |model| model.lint(&rules()).map(drop)),
-        ("no finding", |model| model.fix(&rules(), onnx_recast::lint::Safety::Safe, &Default::default()).map(drop)),
-        ("no way down", |model| model.convert(&ConvertOptions::to(5).adapters(vec![panicking_adapter()])).map(drop)),
+        ("no finding", |model| {
+            model
+                .fix(
+                    &rules(),
+                    onnx_recast::lint::Safety::Safe,
+                    &Default::default(),
+                )
+                .map(drop)
+        }),
+        ("no way down", |model| {
+            model
+                .convert(&ConvertOptions::to(5).adapters(vec![panicking_adapter()]))
+                .map(drop)
+        }),
     ];
     let mut failures = Vec::new();
     for (text, work) in operations {
@@ -61,7 +82,9 @@ fn a_panic_in_a_pass_a_rule_or_an_adapter_is_an_error_and_leaves_the_model_as_it
         for mut model in [model(), changed] {
             let before = model.to_bytes().unwrap();
             match work(&mut model) {
-                Err(error) if error.kind() == ErrorKind::Internal && error.message().starts_with(text) => {}
+                Err(error)
+                    if error.kind() == ErrorKind::Internal && error.message().starts_with(text) => {
+                }
                 other => failures.push(format!("{text}: {other:?}")),
             }
             if model.to_bytes().unwrap() != before || model.topological_order().len() != 4 {
@@ -80,8 +103,15 @@ fn rules() -> LintOptions {
 /// Runs the command in a folder of three models, of which `bad.onnx` meets the defect.
 fn recast(folder: &Path, arguments: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recast"));
-    command.args(arguments.split(' ')).current_dir(folder).env("NO_COLOR", "1").env("RECAST_PANIC", "bad.onnx");
-    command.env_remove("RUST_BACKTRACE").output().expect("the command starts")
+    command
+        .args(arguments.split(' '))
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .env("RECAST_PANIC", "bad.onnx");
+    command
+        .env_remove("RUST_BACKTRACE")
+        .output()
+        .expect("the command starts")
 }
 
 fn folder() -> tempfile::TempDir {
@@ -94,7 +124,8 @@ fn folder() -> tempfile::TempDir {
 
 /// The document of a run, which is all that is in its stream.
 fn document(bytes: &[u8]) -> Value {
-    serde_json::from_slice(bytes).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(bytes)))
+    serde_json::from_slice(bytes)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(bytes)))
 }
 
 #[test]
@@ -102,13 +133,41 @@ fn the_other_models_of_a_run_are_reported() {
     let folder = folder();
     let mut failures = Vec::new();
     for (arguments, key, count) in [
-        ("fold a.onnx bad.onnx c.onnx --dry-run --format json", "models", 2),
-        ("fold a.onnx bad.onnx c.onnx --out-dir out --verify --format json", "models", 2),
-        ("fold a.onnx bad.onnx c.onnx --dry-run --report page.html --format json", "models", 2),
-        ("convert a.onnx bad.onnx c.onnx --opset 20 --dry-run --format json", "models", 2),
-        ("convert a.onnx bad.onnx c.onnx --lowest --dry-run --format json", "models", 2),
-        ("lint a.onnx bad.onnx c.onnx --select RC401 --format json", "findings", 6),
-        ("inspect a.onnx bad.onnx c.onnx --types --format json", "models", 2),
+        (
+            "fold a.onnx bad.onnx c.onnx --dry-run --format json",
+            "models",
+            2,
+        ),
+        (
+            "fold a.onnx bad.onnx c.onnx --out-dir out --verify --format json",
+            "models",
+            2,
+        ),
+        (
+            "fold a.onnx bad.onnx c.onnx --dry-run --report page.html --format json",
+            "models",
+            2,
+        ),
+        (
+            "convert a.onnx bad.onnx c.onnx --opset 20 --dry-run --format json",
+            "models",
+            2,
+        ),
+        (
+            "convert a.onnx bad.onnx c.onnx --lowest --dry-run --format json",
+            "models",
+            2,
+        ),
+        (
+            "lint a.onnx bad.onnx c.onnx --select RC401 --format json",
+            "findings",
+            6,
+        ),
+        (
+            "inspect a.onnx bad.onnx c.onnx --types --format json",
+            "models",
+            2,
+        ),
         ("diff a.onnx bad.onnx --format json", "differences", 0),
         ("diff bad.onnx c.onnx --format json", "differences", 0),
         ("report bad.onnx --format json", "models", 0),
@@ -124,15 +183,26 @@ fn the_other_models_of_a_run_are_reported() {
                 && message.ends_with("); this is a bug, please report it")
         };
         let others = found[key].as_array().map_or(0, Vec::len);
-        if errors.len() != 1 || !is_internal(&errors[0]) || others != count || output.status.code() != Some(2) {
-            failures.push(format!("{arguments}: {}, {others} {key}, {errors:?}", output.status));
+        if errors.len() != 1
+            || !is_internal(&errors[0])
+            || others != count
+            || output.status.code() != Some(2)
+        {
+            failures.push(format!(
+                "{arguments}: {}, {others} {key}, {errors:?}",
+                output.status
+            ));
         }
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         if !stderr.contains("bad.onnx: this panic was requested") || stderr.contains("panicked") {
             failures.push(format!("{arguments}: standard error is {stderr}"));
         }
     }
-    assert_eq!(fs::read_dir(folder.path().join("out")).map_or(0, Iterator::count), 0, "a run with an error writes no model");
+    assert_eq!(
+        fs::read_dir(folder.path().join("out")).map_or(0, Iterator::count),
+        0,
+        "a run with an error writes no model"
+    );
     expect_no_failures(failures);
 }
 
@@ -146,7 +216,11 @@ fn the_document_is_all_that_standard_error_has_if_the_model_goes_to_standard_out
 #[test]
 fn text_names_the_model_and_the_place_of_the_panic() {
     let folder = folder();
-    fs::rename(folder.path().join("bad.onnx"), folder.path().join("other.onnx")).unwrap();
+    fs::rename(
+        folder.path().join("bad.onnx"),
+        folder.path().join("other.onnx"),
+    )
+    .unwrap();
     fs::write(folder.path().join("bad.onnx"), "").unwrap();
     for arguments in [
         "fold bad.onnx --dry-run",
@@ -157,8 +231,15 @@ fn text_names_the_model_and_the_place_of_the_panic() {
     ] {
         let output = recast(folder.path(), arguments);
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments}: {stderr}");
-        assert!(stderr.contains("this panic was requested (src/cli/files.rs:"), "{arguments}: {stderr}");
+        assert_eq!(
+            (output.status.code(), output.stdout.len()),
+            (Some(2), 0),
+            "{arguments}: {stderr}"
+        );
+        assert!(
+            stderr.contains("this panic was requested (src/cli/files.rs:"),
+            "{arguments}: {stderr}"
+        );
         assert_eq!(stderr.lines().count(), 1, "{arguments}: {stderr}");
     }
 }

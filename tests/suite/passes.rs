@@ -6,10 +6,12 @@ use onnx_recast::proto::raw;
 
 use crate::support::{difference, expect_no_failures, model};
 
-/// Runtimes differ in the definition that the branch uses. Each pass alone, and all exact ones together.
+/// Runtimes differ in the definition that the branch uses. Each pass alone, and all exact ones
+/// together.
 #[test]
 fn both_definitions_of_a_name_are_kept() {
-    const INNER: &str = "y = If (c) <then_branch = t () => (float[2] p) { v = Tanh (x) p = Neg (v) },
+    const INNER: &str =
+        "y = If (c) <then_branch = t () => (float[2] p) { v = Tanh (x) p = Neg (v) },
                                      else_branch = e () => (float[2] q) { q = Neg (x) }>";
     let nested = format!(
         "y = If (c) <then_branch = t () => (float[2] o) {{ v = Abs (x) {} o = Neg (k) }},
@@ -18,12 +20,37 @@ fn both_definitions_of_a_name_are_kept() {
     );
     let models = [
         ("a result that nothing uses", "", "v = Abs (x)", INNER),
-        ("a result that is defined after the branch", "", INNER, "v = Abs (x)"),
-        ("a result that a removed node uses", "", "v = Abs (x) u = Neg (v)", INNER),
-        ("what a shadowed result is computed from", "", "u = Abs (x) v = Neg (u)", INNER),
-        ("one of two results", "int64[1] k = {1}", "v, i = TopK (x, k)", INNER),
+        (
+            "a result that is defined after the branch",
+            "",
+            INNER,
+            "v = Abs (x)",
+        ),
+        (
+            "a result that a removed node uses",
+            "",
+            "v = Abs (x) u = Neg (v)",
+            INNER,
+        ),
+        (
+            "what a shadowed result is computed from",
+            "",
+            "u = Abs (x) v = Neg (u)",
+            INNER,
+        ),
+        (
+            "one of two results",
+            "int64[1] k = {1}",
+            "v, i = TopK (x, k)",
+            INNER,
+        ),
         ("a result in a branch", "", "", &nested),
-        ("an initializer that nothing uses", "float[2] v = {1, 2}", "", INNER),
+        (
+            "an initializer that nothing uses",
+            "float[2] v = {1, 2}",
+            "",
+            INNER,
+        ),
         (
             "an initializer that is equal to another",
             "float[2] u = {1, 2}, float[2] v = {1, 2}",
@@ -31,35 +58,89 @@ fn both_definitions_of_a_name_are_kept() {
             INNER,
         ),
         ("an Identity", "", "v = Identity (x) z = Abs (v)", INNER),
-        ("the input of an Identity", "", "v = Abs (x) z = Identity (v)", INNER),
-        ("a cast to the same type", "", "v = Cast <to = 1> (x) z = Abs (v)", INNER),
-        ("a cast that another one undoes", "", "v = Cast <to = 11> (x) w = Cast <to = 1> (v) z = Abs (w)", INNER),
-        ("a narrower cast that another one undoes", "", "v = Cast <to = 10> (x) w = Cast <to = 1> (v) z = Abs (w)", INNER),
+        (
+            "the input of an Identity",
+            "",
+            "v = Abs (x) z = Identity (v)",
+            INNER,
+        ),
+        (
+            "a cast to the same type",
+            "",
+            "v = Cast <to = 1> (x) z = Abs (v)",
+            INNER,
+        ),
+        (
+            "a cast that another one undoes",
+            "",
+            "v = Cast <to = 11> (x) w = Cast <to = 1> (v) z = Abs (w)",
+            INNER,
+        ),
+        (
+            "a narrower cast that another one undoes",
+            "",
+            "v = Cast <to = 10> (x) w = Cast <to = 1> (v) z = Abs (w)",
+            INNER,
+        ),
         (
             "the second of two equal casts",
             "",
             "u = Cast <to = 7> (x) v = Cast <to = 7> (x) a = Add (u, v) z = Cast <to = 1> (a)",
             INNER,
         ),
-        ("a cast before a move", "int64[1] s = {2}", "v = Cast <to = 11> (x) r = Reshape (v, s) z = Cast <to = 1> (r)", INNER),
-        ("a move between casts", "int64[1] s = {2}", "u = Cast <to = 11> (x) v = Reshape (u, s) z = Cast <to = 1> (v)", INNER),
-        ("casts of a Concat", "", "u = Cast <to = 11> (x) v = Cast <to = 11> (x) z = Concat <axis = 0> (u, v)", INNER),
+        (
+            "a cast before a move",
+            "int64[1] s = {2}",
+            "v = Cast <to = 11> (x) r = Reshape (v, s) z = Cast <to = 1> (r)",
+            INNER,
+        ),
+        (
+            "a move between casts",
+            "int64[1] s = {2}",
+            "u = Cast <to = 11> (x) v = Reshape (u, s) z = Cast <to = 1> (v)",
+            INNER,
+        ),
+        (
+            "casts of a Concat",
+            "",
+            "u = Cast <to = 11> (x) v = Cast <to = 11> (x) z = Concat <axis = 0> (u, v)",
+            INNER,
+        ),
         (
             "casts of parts",
             "",
             "a, b = Split <num_outputs = 2> (x) v = Cast <to = 11> (a) w = Cast <to = 11> (b) z = Add (v, w)",
             INNER,
         ),
-        ("a constant that is cast", "float[2] w = {1, 2}", "v = Cast <to = 11> (w) z = Neg (v)", INNER),
-        ("a Constant of which a cast is folded", "", "v = Constant <value_floats = [1.0, 2.0]> () z = Cast <to = 11> (v)", INNER),
+        (
+            "a constant that is cast",
+            "float[2] w = {1, 2}",
+            "v = Cast <to = 11> (w) z = Neg (v)",
+            INNER,
+        ),
+        (
+            "a Constant of which a cast is folded",
+            "",
+            "v = Constant <value_floats = [1.0, 2.0]> () z = Cast <to = 11> (v)",
+            INNER,
+        ),
     ];
-    let definitions = |model: &Model| model.values().filter(|&value| model.name(value) == "v").count();
+    let definitions = |model: &Model| {
+        model
+            .values()
+            .filter(|&value| model.name(value) == "v")
+            .count()
+    };
     let names = passes::all().map(|(_, pass)| pass.name).chain(["exact"]);
     let mut failures = Vec::new();
     for name in names {
         let selected: Vec<Pass> = passes::selected([name]).unwrap();
         for (what, initializers, before, after) in models {
-            let outputs = if before.contains("z = ") { "float[2] y, z" } else { "float[2] y" };
+            let outputs = if before.contains("z = ") {
+                "float[2] y, z"
+            } else {
+                "float[2] y"
+            };
             let source = format!(
                 r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x, bool c) => ({outputs}) <{initializers}> {{ {before} {after} }}"#
             );
@@ -67,7 +148,10 @@ fn both_definitions_of_a_name_are_kept() {
             let expected = definitions(&model);
             match passes::run(model, &selected, &Options::default()) {
                 Ok((model, _)) if expected == 2 && definitions(&model) == expected => {}
-                Ok((model, _)) => failures.push(format!("{name}: {what}: {} of {expected} definitions", definitions(&model))),
+                Ok((model, _)) => failures.push(format!(
+                    "{name}: {what}: {} of {expected} definitions",
+                    definitions(&model)
+                )),
                 Err(error) => failures.push(format!("{name}: {what}: {error}")),
             }
         }
@@ -85,7 +169,9 @@ fn a_pass_changes_nothing_in_its_result() {
         )
     };
     let chain = |first: &str, node: &dyn Fn(usize) -> String| -> String {
-        std::iter::once(first.to_owned()).chain((1..DEPTH).map(node)).collect()
+        std::iter::once(first.to_owned())
+            .chain((1..DEPTH).map(node))
+            .collect()
     };
     let models = [
         ("a name that an unused subgraph defines again", format!("v = Abs (x) z = {} y = Relu (x)", branch("v", "x"))),
@@ -105,14 +191,26 @@ fn a_pass_changes_nothing_in_its_result() {
         ("casts before an output", "a = Cast <to = 1> (x) b = Cast <to = 1> (a) y = Cast <to = 1> (b)".to_owned()),
     ];
     let mut failures = Vec::new();
-    for name in passes::all().map(|(_, pass)| pass.name).chain(["default", "exact"]) {
+    for name in passes::all()
+        .map(|(_, pass)| pass.name)
+        .chain(["default", "exact"])
+    {
         let selected: Vec<Pass> = passes::selected([name]).unwrap();
         for (what, nodes) in &models {
-            let source =
-                format!(r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x, bool c) => (float[2] y) {{ {nodes} }}"#);
-            let run = |model: Model| passes::run(model, &selected, &Options::default()).map(|(model, _)| model);
-            match run(Model::new(model(&source)).unwrap()).and_then(|first| Ok((first.clone(), run(first)?))) {
-                Ok((first, second)) => failures.extend(difference(&format!("{name}: {what}"), first.proto(), second.proto())),
+            let source = format!(
+                r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x, bool c) => (float[2] y) {{ {nodes} }}"#
+            );
+            let run = |model: Model| {
+                passes::run(model, &selected, &Options::default()).map(|(model, _)| model)
+            };
+            match run(Model::new(model(&source)).unwrap())
+                .and_then(|first| Ok((first.clone(), run(first)?)))
+            {
+                Ok((first, second)) => failures.extend(difference(
+                    &format!("{name}: {what}"),
+                    first.proto(),
+                    second.proto(),
+                )),
                 Err(error) => failures.push(format!("{name}: {what}: {error}")),
             }
         }
@@ -129,11 +227,28 @@ fn an_annotated_value_stays_whose_name_an_unused_subgraph_defines_again() {
             y = Relu (x)
         }"#,
     );
-    let annotation = raw::TensorAnnotation { tensor_name: Some("v".to_owned()), ..Default::default() };
-    proto.graph.as_mut().unwrap().quantization_annotation.push(annotation.into());
+    let annotation = raw::TensorAnnotation {
+        tensor_name: Some("v".to_owned()),
+        ..Default::default()
+    };
+    proto
+        .graph
+        .as_mut()
+        .unwrap()
+        .quantization_annotation
+        .push(annotation.into());
     let selected = passes::selected(["dead-nodes"]).unwrap();
-    let (model, _) = passes::run(Model::new(proto).unwrap(), &selected, &Options::default()).unwrap();
-    let left: Vec<&str> = model.proto().graph.as_ref().unwrap().node.iter().map(|node| node.op_type()).collect();
+    let (model, _) =
+        passes::run(Model::new(proto).unwrap(), &selected, &Options::default()).unwrap();
+    let left: Vec<&str> = model
+        .proto()
+        .graph
+        .as_ref()
+        .unwrap()
+        .node
+        .iter()
+        .map(|node| node.op_type())
+        .collect();
     assert_eq!(left, ["Abs", "Relu"]);
 }
 
@@ -146,14 +261,20 @@ fn every_pass_has_a_name_of_its_own_and_a_documentation() {
         if names.iter().filter(|name| **name == pass.name).count() != 1 {
             failures.push(format!("{} is the name of several passes", pass.name));
         }
-        if pass.summary().len() < 10 || pass.name != "fold-casts" && !documentation.contains("\n1. ") {
-            failures.push(format!("{} has no cases in its documentation: {documentation}", pass.name));
+        if pass.summary().len() < 10
+            || pass.name != "fold-casts" && !documentation.contains("\n1. ")
+        {
+            failures.push(format!(
+                "{} has no cases in its documentation: {documentation}",
+                pass.name
+            ));
         }
     }
     expect_no_failures(failures);
 }
 
-/// Several nodes may have one name, and then their subgraphs have one path; a value may have an empty name.
+/// Several nodes may have one name, and then their subgraphs have one path; a value may have an
+/// empty name.
 #[test]
 fn folds_of_equal_paths_are_told_apart() {
     let branch = |output: &str, constant: &str, other: &str| {
@@ -168,7 +289,12 @@ fn folds_of_equal_paths_are_told_apart() {
         branch("y", folds, stays),
         branch("z", stays, folds)
     );
-    let (_, report) = passes::run(Model::new(model(&source)).unwrap(), passes::DEFAULT, &Options::default()).unwrap();
+    let (_, report) = passes::run(
+        Model::new(model(&source)).unwrap(),
+        passes::DEFAULT,
+        &Options::default(),
+    )
+    .unwrap();
     assert_eq!(report.folded().len(), 2);
 
     let source = r#"<ir_version: 8, opset_import: ["": 18]> g (float[1] x) => (float[1] y)
@@ -178,5 +304,10 @@ fn folds_of_equal_paths_are_told_apart() {
     graph.input[0].name = Some(String::new());
     graph.node[1].output[0] = String::new();
     graph.node[2].input[0] = "w".to_owned();
-    passes::run(Model::new(proto).unwrap(), passes::DEFAULT, &Options::default()).unwrap();
+    passes::run(
+        Model::new(proto).unwrap(),
+        passes::DEFAULT,
+        &Options::default(),
+    )
+    .unwrap();
 }

@@ -11,21 +11,35 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::support::model;
 
-/// A terminal: what a program prints on it can be read from the first, the second is for the program.
+/// A terminal: what a program prints on it can be read from the first, the second is for the
+/// program.
 fn terminal() -> (File, File) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
-    (File::from(master), File::options().read(true).write(true).open(name).unwrap())
+    (
+        File::from(master),
+        File::options().read(true).write(true).open(name).unwrap(),
+    )
 }
 
 /// A run that does not end before someone reads the pipe that it writes the model to.
 fn start(input: &Path, pipe: &Path, options: &[&str], stderr: Stdio) -> Child {
     mknodat(CWD, pipe, FileType::Fifo, 0o600.into(), 0).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_recast"));
-    command.args(["fold", "--passes", "none"]).args(options).arg(input).arg("-o").arg(pipe);
-    command.env("TERM", "xterm").stdout(Stdio::null()).stderr(stderr).spawn().unwrap()
+    command
+        .args(["fold", "--passes", "none"])
+        .args(options)
+        .arg(input)
+        .arg("-o")
+        .arg(pipe);
+    command
+        .env("TERM", "xterm")
+        .stdout(Stdio::null())
+        .stderr(stderr)
+        .spawn()
+        .unwrap()
 }
 
 /// What a program printed on a terminal until it ended.
@@ -40,7 +54,11 @@ fn rest(terminal: &mut File) -> String {
 fn a_long_run_shows_a_bar_on_a_terminal_and_is_silent_otherwise() {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("m.onnx");
-    fs::write(&input, model(r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (x) { }"#).encode_to_vec()).unwrap();
+    fs::write(
+        &input,
+        model(r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (x) { }"#).encode_to_vec(),
+    )
+    .unwrap();
     let pipes: [PathBuf; 3] = ["quiet", "piped", "shown"].map(|name| folder.path().join(name));
     let [(mut quiet, on_quiet), (mut shown, on_shown)] = [terminal(), terminal()];
     let mut runs = [
@@ -60,7 +78,12 @@ fn a_long_run_shows_a_bar_on_a_terminal_and_is_silent_otherwise() {
         assert!(run.wait().unwrap().success());
     }
     let mut piped = String::new();
-    runs[1].stderr.take().unwrap().read_to_string(&mut piped).unwrap();
+    runs[1]
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut piped)
+        .unwrap();
     assert_eq!((rest(&mut quiet).as_str(), piped.as_str()), ("", ""));
     // The bar goes with the work: the last that is printed clears the line.
     assert!(rest(&mut shown).ends_with("\r\u{1b}[2K"));

@@ -1,4 +1,5 @@
-//! Files that cannot be mapped and are read in ranges: commands do with them what they do with files on the disk, and read what they need.
+//! Files that cannot be mapped and are read in ranges: commands do with them what they do with
+//! files on the disk, and read what they need.
 
 use std::ffi::OsString;
 use std::io;
@@ -42,18 +43,29 @@ impl ReadAt for Zeros {
         assert!(offset + out.len() as u64 <= self.bytes);
         out.fill(0);
         self.read.all.fetch_add(out.len() as u64, Ordering::Relaxed);
-        self.read.longest.fetch_max(out.len() as u64, Ordering::Relaxed);
+        self.read
+            .longest
+            .fetch_max(out.len() as u64, Ordering::Relaxed);
         Ok(())
     }
 }
 
-/// A model with `w`, which is cast to FLOAT16, and two tensors of 3 GiB that are not cast, in a data file of more than 6 GiB.
+/// A model with `w`, which is cast to FLOAT16, and two tensors of 3 GiB that are not cast, in a
+/// data file of more than 6 GiB.
 fn large() -> (Vec<u8>, u64) {
     let (elements, half) = (2 * MIB, 3 * GIB);
     let tensor = |name: &str, dims: u64, offset: u64| {
-        format!("float[{dims}] {name} = [\"location\": \"weights.bin\", \"offset\": \"{offset}\", \"length\": \"{}\"]", 4 * dims)
+        format!(
+            "float[{dims}] {name} = [\"location\": \"weights.bin\", \"offset\": \"{offset}\", \"length\": \"{}\"]",
+            4 * dims
+        )
     };
-    let tensors = [tensor("a", half / 4, 0), tensor("w", elements, half), tensor("b", half / 4, half + 4 * elements)].join(", ");
+    let tensors = [
+        tensor("a", half / 4, 0),
+        tensor("w", elements, half),
+        tensor("b", half / 4, half + 4 * elements),
+    ]
+    .join(", ");
     let text = format!(
         "<ir_version: 10, opset_import: [\"\": 21]> g (int64 i) => (float16 y, float x, float z) <{tensors}> {{
             c = Cast <to = 10> (w) y = Gather (c, i) x = Gather (a, i) z = Gather (b, i)
@@ -66,11 +78,23 @@ fn large() -> (Vec<u8>, u64) {
 fn run(command: &str) -> (Ran, Arc<Read>) {
     let (model, bytes) = large();
     let read = Arc::default();
-    let data = Stored::of_file(Zeros { bytes, read: Arc::clone(&read) });
-    let files =
-        [(PathBuf::from("model.onnx"), model.into()), ("weights.bin".into(), data), ("sub/other.txt".into(), Vec::new().into())];
-    let ran =
-        run_in_memory(std::iter::once("recast").chain(command.split_whitespace()).map(OsString::from), files, |_| {}).unwrap();
+    let data = Stored::of_file(Zeros {
+        bytes,
+        read: Arc::clone(&read),
+    });
+    let files = [
+        (PathBuf::from("model.onnx"), model.into()),
+        ("weights.bin".into(), data),
+        ("sub/other.txt".into(), Vec::new().into()),
+    ];
+    let ran = run_in_memory(
+        std::iter::once("recast")
+            .chain(command.split_whitespace())
+            .map(OsString::from),
+        files,
+        |_| {},
+    )
+    .unwrap();
     assert_eq!(u8::from(ran.code), 0, "{}", ran.errors);
     (ran, read)
 }
@@ -78,12 +102,17 @@ fn run(command: &str) -> (Ran, Arc<Read>) {
 /// The pieces of more than a chunk: the range of the data file, or the length of a computed one.
 fn long_pieces(pieces: &[Piece]) -> Vec<String> {
     let shown = |piece: &Piece| match piece {
-        Piece::Bytes(bytes) => {
-            bytes.in_file().map_or_else(|| format!("{} in memory", bytes.len()), |(_, range)| format!("{range:?}"))
-        }
+        Piece::Bytes(bytes) => bytes.in_file().map_or_else(
+            || format!("{} in memory", bytes.len()),
+            |(_, range)| format!("{range:?}"),
+        ),
         Piece::Made(recipe) => format!("{} computed", recipe.bytes()),
     };
-    pieces.iter().filter(|piece| piece.bytes() > MIB).map(shown).collect()
+    pieces
+        .iter()
+        .filter(|piece| piece.bytes() > MIB)
+        .map(shown)
+        .collect()
 }
 
 #[test]
@@ -92,17 +121,33 @@ fn of_a_data_file_beyond_the_memory_only_what_is_cast_is_read() {
     let whole = format!("{:?}", 0..2 * half + cast);
     let moved = format!("{:?}, {:?}", 0..half, half + cast..2 * half + cast);
     let computed = format!("{} computed", cast / 2);
-    // The files that are written with their long pieces, and how many bytes are read: a survey of what is cast. The verification reads the
-    // source of a cast, and once more to compute the result; values that only move are not read.
-    // Grains at ends of parts are computed twice.
+    // The files that are written with their long pieces, and how many bytes are read: a survey of
+    // what is cast. The verification reads the source of a cast, and once more to compute the
+    // result; values that only move are not read. Grains at ends of parts are computed twice.
     let grains = 8192;
     let folded = format!("folded.onnx: ; folded.onnx.data: {computed}");
     let cases = [
-        ("fold model.onnx -o folded.onnx --no-verify", folded.clone(), cast),
+        (
+            "fold model.onnx -o folded.onnx --no-verify",
+            folded.clone(),
+            cast,
+        ),
         ("fold model.onnx -o folded.onnx", folded, 4 * cast + grains),
-        ("fold model.onnx -o sub/out.onnx --no-verify", format!("sub/out.onnx: ; sub/out.onnx.data: {moved}, {computed}"), cast),
-        ("fold model.onnx -o sub/out.onnx", format!("sub/out.onnx: ; sub/out.onnx.data: {moved}, {computed}"), 4 * cast + grains),
-        ("convert model.onnx --opset 22 -o sub/out.onnx", format!("sub/out.onnx: ; sub/weights.bin: {whole}"), 0),
+        (
+            "fold model.onnx -o sub/out.onnx --no-verify",
+            format!("sub/out.onnx: ; sub/out.onnx.data: {moved}, {computed}"),
+            cast,
+        ),
+        (
+            "fold model.onnx -o sub/out.onnx",
+            format!("sub/out.onnx: ; sub/out.onnx.data: {moved}, {computed}"),
+            4 * cast + grains,
+        ),
+        (
+            "convert model.onnx --opset 22 -o sub/out.onnx",
+            format!("sub/out.onnx: ; sub/weights.bin: {whole}"),
+            0,
+        ),
         (
             "fold model.onnx -o folded.onnx --external-data new.bin",
             format!("folded.onnx: ; new.bin: {moved}, {computed}"),
@@ -112,12 +157,17 @@ fn of_a_data_file_beyond_the_memory_only_what_is_cast_is_read() {
     let mut failures = Vec::new();
     for (command, expected, most) in cases {
         let (ran, read) = run(command);
-        let file = |(path, pieces): &(PathBuf, Vec<Piece>)| format!("{}: {}", path.display(), long_pieces(pieces).join(", "));
+        let file = |(path, pieces): &(PathBuf, Vec<Piece>)| {
+            format!("{}: {}", path.display(), long_pieces(pieces).join(", "))
+        };
         let found = ran.written.iter().map(file).collect::<Vec<_>>().join("; ");
         if found != expected {
             failures.push(format!("{command}: wrote {found}, expected {expected}"));
         }
-        let (all, longest) = (read.all.load(Ordering::Relaxed), read.longest.load(Ordering::Relaxed));
+        let (all, longest) = (
+            read.all.load(Ordering::Relaxed),
+            read.longest.load(Ordering::Relaxed),
+        );
         if all > most || longest > MIB {
             failures.push(format!("{command}: read {all} bytes, expected at most {most}, and {longest} of them at once"));
         }
@@ -129,15 +179,25 @@ fn of_a_data_file_beyond_the_memory_only_what_is_cast_is_read() {
 fn tensors_are_computed_when_they_are_read() {
     let (ran, read) = run("fold model.onnx -o folded.onnx");
     let surveyed = read.all.load(Ordering::Relaxed);
-    let bytes: Vec<Vec<u8>> = ran.written.into_iter().map(|(_, pieces)| bytes_of(pieces)).collect();
+    let bytes: Vec<Vec<u8>> = ran
+        .written
+        .into_iter()
+        .map(|(_, pieces)| bytes_of(pieces))
+        .collect();
     assert_eq!(bytes[1], vec![0; 4 << 20]);
     let computed = read.all.load(Ordering::Relaxed) - surveyed;
-    assert!((8 * MIB..8 * MIB + 8192).contains(&computed), "grains at ends of parts are computed twice: {computed}");
+    assert!(
+        (8 * MIB..8 * MIB + 8192).contains(&computed),
+        "grains at ends of parts are computed twice: {computed}"
+    );
 }
 
 /// A file that is read in ranges.
 pub fn readable(bytes: Vec<u8>) -> Stored {
-    Stored::of_file(Changing { bytes, reads: Mutex::new(u64::MAX) })
+    Stored::of_file(Changing {
+        bytes,
+        reads: Mutex::new(u64::MAX),
+    })
 }
 
 /// A file that can be read until it is changed.
@@ -155,7 +215,9 @@ impl ReadAt for Changing {
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let mut reads = self.reads.lock().unwrap();
-        *reads = reads.checked_sub(1).ok_or_else(|| io::Error::other("has changed since it was chosen"))?;
+        *reads = reads
+            .checked_sub(1)
+            .ok_or_else(|| io::Error::other("has changed since it was chosen"))?;
         out.copy_from_slice(&self.bytes[offset as usize..][..out.len()]);
         Ok(())
     }
@@ -173,11 +235,21 @@ fn nothing_is_made_of_a_file_that_cannot_be_read() {
     for (file, reads) in [("model.onnx", 0), ("w.bin", 0)] {
         let source = |name: &str, bytes: Vec<u8>| {
             let reads = if name == file { reads } else { u64::MAX };
-            (PathBuf::from(name), Stored::of_file(Changing { bytes, reads: Mutex::new(reads) }))
+            (
+                PathBuf::from(name),
+                Stored::of_file(Changing {
+                    bytes,
+                    reads: Mutex::new(reads),
+                }),
+            )
         };
-        let files = [source("model.onnx", model(SMALL).encode_to_vec()), source("w.bin", vec![0; 16])];
+        let files = [
+            source("model.onnx", model(SMALL).encode_to_vec()),
+            source("w.bin", vec![0; 16]),
+        ];
         match run_in_memory(command.map(Into::into), files, |_| {}) {
-            Err(error) if error.to_string() == format!("{file}: has changed since it was chosen") => {}
+            Err(error)
+                if error.to_string() == format!("{file}: has changed since it was chosen") => {}
             Err(error) => failures.push(format!("{file}: {error}")),
             Ok(ran) => failures.push(format!("{file}: {}{}", ran.output, ran.errors)),
         }
@@ -189,12 +261,28 @@ fn nothing_is_made_of_a_file_that_cannot_be_read() {
 fn a_file_that_cannot_be_read_is_an_error_when_a_model_is_saved_or_when_its_bytes_are_read() {
     for (elements, is_saved) in [(4, false), (4096, true)] {
         let files = MemoryFiles::new();
-        let text = SMALL.replace("[4]", &format!("[{elements}]")).replace("\"16\"", &format!("\"{}\"", 4 * elements));
-        files.insert("model.onnx", model(&text).encode_to_vec()).unwrap();
-        files.insert("w.bin", Stored::of_file(Changing { bytes: vec![0; 4 * elements], reads: Mutex::new(0) })).unwrap();
+        let text = SMALL
+            .replace("[4]", &format!("[{elements}]"))
+            .replace("\"16\"", &format!("\"{}\"", 4 * elements));
+        files
+            .insert("model.onnx", model(&text).encode_to_vec())
+            .unwrap();
+        files
+            .insert(
+                "w.bin",
+                Stored::of_file(Changing {
+                    bytes: vec![0; 4 * elements],
+                    reads: Mutex::new(0),
+                }),
+            )
+            .unwrap();
         let mut model = Model::open(files.path("model.onnx")).unwrap();
         model.fold(&onnx_recast::FoldOptions::default()).unwrap();
-        let save = || model.save(files.path("folded.onnx")).map_err(|error| error.to_string());
+        let save = || {
+            model
+                .save(files.path("folded.onnx"))
+                .map_err(|error| error.to_string())
+        };
         if is_saved {
             // A long tensor is computed when the file is read.
             save().unwrap();
@@ -202,6 +290,9 @@ fn a_file_that_cannot_be_read_is_an_error_when_a_model_is_saved_or_when_its_byte
             assert_eq!(error, "folded.onnx.data: has changed since it was chosen");
         }
         let error = save().unwrap_err();
-        assert!(error.ends_with("w.bin: has changed since it was chosen"), "{error}");
+        assert!(
+            error.ends_with("w.bin: has changed since it was chosen"),
+            "{error}"
+        );
     }
 }

@@ -79,13 +79,37 @@ const CASES: [(&str, &str, &[&str]); 12] = [
 fn fold(pass: &str, graph: &str) -> (Value, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.onnxtxt");
-    fs::write(&path, format!(r#"<ir_version: 10, opset_import: ["": 21]> g {graph}"#)).unwrap();
+    fs::write(
+        &path,
+        format!(r#"<ir_version: 10, opset_import: ["": 21]> g {graph}"#),
+    )
+    .unwrap();
     let run = |format: &[&str]| {
-        let output = recast(&[&["fold", path.to_str().unwrap(), "--dry-run", "--passes", pass], format].concat());
-        assert_eq!(output.status.code(), Some(0), "{pass}: {}", String::from_utf8_lossy(&output.stderr));
+        let output = recast(
+            &[
+                &[
+                    "fold",
+                    path.to_str().unwrap(),
+                    "--dry-run",
+                    "--passes",
+                    pass,
+                ],
+                format,
+            ]
+            .concat(),
+        );
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{pass}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     };
-    (serde_json::from_str(&run(&["--format", "json"])).unwrap(), run(&["--verbose"]))
+    (
+        serde_json::from_str(&run(&["--format", "json"])).unwrap(),
+        run(&["--verbose"]),
+    )
 }
 
 #[test]
@@ -97,13 +121,20 @@ fn every_removal_states_the_pass_and_the_reason() {
         let model = &json["models"][0];
         let mut found = Vec::new();
         for removed in model["removals"].as_array().into_iter().flatten() {
-            let [kind, path, code, reason, by] =
-                ["kind", "path", "code", "reason", "pass"].map(|key| removed[key].as_str().unwrap());
+            let [kind, path, code, reason, by] = ["kind", "path", "code", "reason", "pass"]
+                .map(|key| removed[key].as_str().unwrap());
             found.push(format!("{kind} {path}: {code}: {reason}"));
             codes.insert(code.to_owned());
-            let list = if kind == "node" { &model["removed_nodes"] } else { &model["removed_initializers"] };
+            let list = if kind == "node" {
+                &model["removed_nodes"]
+            } else {
+                &model["removed_initializers"]
+            };
             let is_listed = list.as_array().unwrap().iter().any(|one| one == path);
-            if by != pass || !is_listed || !text.contains(&format!("    {path}: {reason} ({pass})\n")) {
+            if by != pass
+                || !is_listed
+                || !text.contains(&format!("    {path}: {reason} ({pass})\n"))
+            {
                 failures.push(format!("{path}: {by}, listed: {is_listed}\n{text}"));
             }
         }
@@ -128,7 +159,9 @@ fn every_removal_states_the_pass_and_the_reason() {
         .map(|one| one["code"].as_str().unwrap().to_owned())
         .collect();
     if documented != codes {
-        failures.push(format!("docs/output.md explains {documented:?}, but passes state {codes:?}"));
+        failures.push(format!(
+            "docs/output.md explains {documented:?}, but passes state {codes:?}"
+        ));
     }
     expect_no_failures(failures);
 }
@@ -140,10 +173,25 @@ fn counts_before_and_after_are_those_of_the_models() {
     let (json, text) = fold("fold-casts", graph);
     let casts = |from: &str, to: &str, count: usize| serde_json::json!({ "from": from, "to": to, "count": count });
     let model = &json["models"][0];
-    let before = [casts("DOUBLE", "FLOAT16", 1), casts("FLOAT", "DOUBLE", 1), casts("FLOAT", "FLOAT16", 1)];
-    assert_eq!(model["before"], serde_json::json!({ "nodes": 5, "casts": before, "initializers": 2, "bytes": model["bytes_in"] }));
-    assert_eq!(model["after"], serde_json::json!({ "nodes": 2, "casts": [], "initializers": 2, "bytes": model["bytes_out"] }));
-    let rows: Vec<Vec<&str>> = text.lines().rev().take(8).map(|line| line.split_whitespace().collect()).collect();
+    let before = [
+        casts("DOUBLE", "FLOAT16", 1),
+        casts("FLOAT", "DOUBLE", 1),
+        casts("FLOAT", "FLOAT16", 1),
+    ];
+    assert_eq!(
+        model["before"],
+        serde_json::json!({ "nodes": 5, "casts": before, "initializers": 2, "bytes": model["bytes_in"] })
+    );
+    assert_eq!(
+        model["after"],
+        serde_json::json!({ "nodes": 2, "casts": [], "initializers": 2, "bytes": model["bytes_out"] })
+    );
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .rev()
+        .take(8)
+        .map(|line| line.split_whitespace().collect())
+        .collect();
     let size = |key: &str| model[key].as_u64().unwrap().to_string();
     let (left, right) = (size("bytes_in"), size("bytes_out"));
     let expected: [&[&str]; 8] = [
@@ -171,22 +219,50 @@ fn the_bytes_are_those_of_the_files() {
     let mut failures = Vec::new();
     // Into one data file, from there into the model, and beside the data file that is kept.
     let runs: [(&str, &[&str], &str, &[&str]); 3] = [
-        ("m.onnxtxt", &["--passes", "none", "--external-data", "w.bin", "--external-threshold", "0"], "external.onnx", &["w.bin"]),
-        ("external.onnx", &["--passes", "none", "--external-data", "inline"], "inline.onnx", &[]),
-        ("external.onnx", &["--external-data", "other.bin", "--external-threshold", "0"], "folded.onnx", &["other.bin"]),
+        (
+            "m.onnxtxt",
+            &[
+                "--passes",
+                "none",
+                "--external-data",
+                "w.bin",
+                "--external-threshold",
+                "0",
+            ],
+            "external.onnx",
+            &["w.bin"],
+        ),
+        (
+            "external.onnx",
+            &["--passes", "none", "--external-data", "inline"],
+            "inline.onnx",
+            &[],
+        ),
+        (
+            "external.onnx",
+            &["--external-data", "other.bin", "--external-threshold", "0"],
+            "folded.onnx",
+            &["other.bin"],
+        ),
     ];
     for (input, options, output, data) in runs {
         let (from, to) = (path(input), path(output));
         let arguments = [&["fold", &from, "-o", &to, "--format", "json"], options].concat();
         let done = recast(&arguments);
         let Ok(json) = serde_json::from_slice::<Value>(&done.stdout) else {
-            failures.push(format!("{arguments:?}: {}", String::from_utf8_lossy(&done.stderr)));
+            failures.push(format!(
+                "{arguments:?}: {}",
+                String::from_utf8_lossy(&done.stderr)
+            ));
             continue;
         };
         let length = |name: &&str| fs::metadata(path(name)).map_or(0, |file| file.len());
         let files: u64 = data.iter().chain([&output]).map(length).sum();
         if json["models"][0]["after"]["bytes"] != files {
-            failures.push(format!("{output}: {} instead of {files}", json["models"][0]["after"]["bytes"]));
+            failures.push(format!(
+                "{output}: {} instead of {files}",
+                json["models"][0]["after"]["bytes"]
+            ));
         }
     }
     expect_no_failures(failures);

@@ -10,8 +10,7 @@ use prost::Message;
 
 use crate::support::{expect_no_failures, model};
 
-const MODEL: &str =
-    r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[1] y) <float[1] x = {1}> { y = Cast <to = 10> (x) }"#;
+const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[1] y) <float[1] x = {1}> { y = Cast <to = 10> (x) }"#;
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -20,7 +19,11 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn recast(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_recast")).args(arguments).current_dir(folder).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_recast"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap()
 }
 
 fn is_folded(bytes: &[u8]) -> bool {
@@ -39,9 +42,21 @@ enum Kind {
 const HASH: &str = "cache/objects/0123456789abcdef0123456789ABCDEF";
 
 const REFUSED: [Refused; 7] = [
-    (&[(Kind::Hard, "m.onnx", "other.onnx")], &["fold", "m.onnx", "--in-place"], &["m.onnx: has 2 names", "write to another file"]),
-    (&[(Kind::Hard, "a.onnx", "out.onnx")], &["fold", "m.onnx", "-o", "out.onnx"], &["out.onnx: has 2 names"]),
-    (&[(Kind::Hard, "a.onnx", "w.bin")], &["cast", "t.pb", "--to", "FLOAT16", "-o", "w.bin"], &["w.bin: has 2 names"]),
+    (
+        &[(Kind::Hard, "m.onnx", "other.onnx")],
+        &["fold", "m.onnx", "--in-place"],
+        &["m.onnx: has 2 names", "write to another file"],
+    ),
+    (
+        &[(Kind::Hard, "a.onnx", "out.onnx")],
+        &["fold", "m.onnx", "-o", "out.onnx"],
+        &["out.onnx: has 2 names"],
+    ),
+    (
+        &[(Kind::Hard, "a.onnx", "w.bin")],
+        &["cast", "t.pb", "--to", "FLOAT16", "-o", "w.bin"],
+        &["w.bin: has 2 names"],
+    ),
     (
         &[(Kind::Symbolic, "missing.onnx", "out.onnx")],
         &["fold", "m.onnx", "-o", "out.onnx"],
@@ -84,7 +99,11 @@ fn links_are_not_broken_silently() {
             }
         }
         let listed = || {
-            let output = Command::new("ls").args(["-lRi", "--time-style=full-iso"]).current_dir(folder.path()).output().unwrap();
+            let output = Command::new("ls")
+                .args(["-lRi", "--time-style=full-iso"])
+                .current_dir(folder.path())
+                .output()
+                .unwrap();
             assert!(output.status.success());
             output.stdout
         };
@@ -92,7 +111,10 @@ fn links_are_not_broken_silently() {
         let output = recast(folder.path(), arguments);
         let message = String::from_utf8_lossy(&output.stderr);
         if output.status.code() != Some(2) || !expected.iter().all(|part| message.contains(part)) {
-            failures.push(format!("{arguments:?}: {:?} {message}", output.status.code()));
+            failures.push(format!(
+                "{arguments:?}: {:?} {message}",
+                output.status.code()
+            ));
         }
         if listed() != before {
             failures.push(format!("{arguments:?}: changes a file"));
@@ -112,13 +134,27 @@ fn owner_group_mode_and_attributes_of_a_replaced_file_are_kept() {
         std::os::unix::fs::chown(&path, Some(12345), Some(54321)).unwrap();
     }
     #[cfg(target_os = "linux")]
-    let has_attributes = rustix::fs::setxattr(&path, "user.origin", b"trained", rustix::fs::XattrFlags::empty()).is_ok();
+    let has_attributes = rustix::fs::setxattr(
+        &path,
+        "user.origin",
+        b"trained",
+        rustix::fs::XattrFlags::empty(),
+    )
+    .is_ok();
     let before = fs::metadata(&path).unwrap();
     let output = recast(folder.path(), &["fold", "m.onnx", "--in-place"]);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let after = fs::metadata(&path).unwrap();
     assert!(is_folded(&fs::read(&path).unwrap()));
-    assert_eq!((after.uid(), after.gid(), after.mode()), (before.uid(), before.gid(), before.mode()));
+    assert_eq!(
+        (after.uid(), after.gid(), after.mode()),
+        (before.uid(), before.gid(), before.mode())
+    );
     #[cfg(target_os = "linux")]
     if has_attributes {
         let mut value = [0; 16];
@@ -130,18 +166,31 @@ fn owner_group_mode_and_attributes_of_a_replaced_file_are_kept() {
 #[test]
 fn a_report_is_not_written_after_a_model_on_standard_output() {
     let mut failures = Vec::new();
-    for output in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "out.onnx", "link.onnx"] {
+    for output in [
+        "/dev/stdout",
+        "/dev/fd/1",
+        "/proc/self/fd/1",
+        "out.onnx",
+        "link.onnx",
+    ] {
         if !Path::new(output).is_absolute() || Path::new(output).exists() {
             let folder = folder();
             symlink("out.onnx", folder.path().join("link.onnx")).unwrap();
             let stdout = fs::File::create(folder.path().join("out.onnx")).unwrap();
             let mut command = Command::new(env!("CARGO_BIN_EXE_recast"));
-            command.args(["fold", "m.onnx", "-o", output]).current_dir(folder.path()).stdout(stdout);
+            command
+                .args(["fold", "m.onnx", "-o", output])
+                .current_dir(folder.path())
+                .stdout(stdout);
             let ended = command.stderr(Stdio::piped()).output().unwrap();
             let found = fs::read(folder.path().join("out.onnx")).unwrap();
             let report = String::from_utf8_lossy(&ended.stderr).into_owned();
             if ended.status.code() != Some(0) || !is_folded(&found) || !report.contains("folded") {
-                failures.push(format!("file, -o {output}: {:?} {} bytes, {report}", ended.status.code(), found.len()));
+                failures.push(format!(
+                    "file, -o {output}: {:?} {} bytes, {report}",
+                    ended.status.code(),
+                    found.len()
+                ));
             }
             let piped = recast(folder.path(), &["fold", "m.onnx", "-o", output]);
             let is_standard = output.starts_with('/');
@@ -168,9 +217,13 @@ fn temporary_files_of_interrupted_runs_are_removed_by_the_next_run_that_writes()
         fs::write(&left, "a part of a file").unwrap();
         let output = recast(folder.path(), arguments);
         let message = String::from_utf8_lossy(&output.stderr);
-        let is_told = message.contains(".recast-1-0.tmp: removed a temporary file of an interrupted run");
+        let is_told =
+            message.contains(".recast-1-0.tmp: removed a temporary file of an interrupted run");
         if output.status.code() != Some(0) || left.exists() == is_removed || is_told != is_removed {
-            failures.push(format!("{arguments:?}: {:?} {message}", output.status.code()));
+            failures.push(format!(
+                "{arguments:?}: {:?} {message}",
+                output.status.code()
+            ));
         }
     }
     expect_no_failures(failures);

@@ -1,4 +1,5 @@
-//! The files of one run: none that it writes is one that it reads, or another that it writes; and what it leaves behind is named.
+//! The files of one run: none that it writes is one that it reads, or another that it writes; and
+//! what it leaves behind is named.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,7 +13,8 @@ use serde_json::Value;
 
 use crate::support::{expect_no_failures, model};
 
-/// A model with one weight, a cast of it, and a cast for the linter, inline or with the weight in a data file.
+/// A model with one weight, a cast of it, and a cast for the linter, inline or with the weight in a
+/// data file.
 fn write(folder: &Path, name: &str, value: f32, data: Option<&str>) {
     let mut proto = model(&format!(
         r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] v, float8e4m3fn[2] y) <float[2] w = {{{value}, {value}}}> {{
@@ -22,7 +24,14 @@ fn write(folder: &Path, name: &str, value: f32, data: Option<&str>) {
     ));
     if let Some(data) = data {
         let tensor = &mut proto.graph.as_mut().unwrap().initializer[0];
-        *tensor = moved_to_file(tensor, &Reference { location: data.to_owned(), offset: 0, length: Some(8) });
+        *tensor = moved_to_file(
+            tensor,
+            &Reference {
+                location: data.to_owned(),
+                offset: 0,
+                length: Some(8),
+            },
+        );
         let values = [value.to_le_bytes(), value.to_le_bytes()].concat();
         fs::write(folder.join(name).with_file_name(data), values).unwrap();
     }
@@ -39,7 +48,11 @@ fn recast(folder: &Path, line: &str, stdin: Option<&str>) -> Output {
 }
 
 fn message(output: &Output) -> String {
-    format!("{:?} {}", output.status.code(), String::from_utf8_lossy(&output.stderr))
+    format!(
+        "{:?} {}",
+        output.status.code(),
+        String::from_utf8_lossy(&output.stderr)
+    )
 }
 
 /// All files of a folder with their contents.
@@ -63,10 +76,22 @@ fn no_file_that_a_run_writes_is_one_that_it_reads_or_another_that_it_writes() {
         // After `/.` only a folder can have the name; without these, it is that of the data file.
         ("fold m.onnx -o w.data/.", None, folder),
         ("fold m.onnx -o w.data/./.", None, folder),
-        ("fold m.onnx -o w.data/.. --external-data inline", None, folder),
+        (
+            "fold m.onnx -o w.data/.. --external-data inline",
+            None,
+            folder,
+        ),
         ("convert m.onnx --opset 22 -o w.data/.", None, folder),
-        ("fold m.onnx -o m.onnx/. --external-data inline", None, folder),
-        ("fold a/m.onnx -o w.data", None, "w.data: m.onnx stores tensors in this file"),
+        (
+            "fold m.onnx -o m.onnx/. --external-data inline",
+            None,
+            folder,
+        ),
+        (
+            "fold a/m.onnx -o w.data",
+            None,
+            "w.data: m.onnx stores tensors in this file",
+        ),
         // The page of a run, and a data file that it makes.
         (
             "fold m.onnx -o o.onnx --external-data r.html --external-threshold 0 --report r.html",
@@ -94,17 +119,53 @@ fn no_file_that_a_run_writes_is_one_that_it_reads_or_another_that_it_writes() {
             None,
             "out/m.onnx: the model that is written to out/k.onnx is read from this file",
         ),
-        ("convert a/m.onnx b/k.onnx --opset 22 --out-dir out --dry-run", None, "is read from this file"),
+        (
+            "convert a/m.onnx b/k.onnx --opset 22 --out-dir out --dry-run",
+            None,
+            "is read from this file",
+        ),
         // The configuration that a lint has found.
-        ("lint m.onnx --baseline recast.toml --write-baseline", None, "recast.toml: is also an input or output of this run"),
-        ("lint m.onnx --baseline ./recast.toml --write-baseline", None, "recast.toml: is also an input or output of this run"),
+        (
+            "lint m.onnx --baseline recast.toml --write-baseline",
+            None,
+            "recast.toml: is also an input or output of this run",
+        ),
+        (
+            "lint m.onnx --baseline ./recast.toml --write-baseline",
+            None,
+            "recast.toml: is also an input or output of this run",
+        ),
         // A model beside the file, which the run does not read.
-        ("lint a/m.onnx --baseline w.data --write-baseline", None, "w.data: m.onnx stores tensors in this file"),
-        ("lint a/m.onnx --baseline m.onnx --write-baseline", None, "m.onnx: is a model; use another name for the baseline"),
-        ("fold a/m.onnx --dry-run --report w.html", None, "w.html: page.onnx stores tensors in this file"),
-        ("report a/m.onnx -o w.html", None, "w.html: page.onnx stores tensors in this file"),
-        ("cast t.pb --to DOUBLE -o w.data", None, "w.data: m.onnx stores tensors in this file"),
-        ("cast t.pb --to DOUBLE -o m.onnx", None, "m.onnx: is a model; use another output"),
+        (
+            "lint a/m.onnx --baseline w.data --write-baseline",
+            None,
+            "w.data: m.onnx stores tensors in this file",
+        ),
+        (
+            "lint a/m.onnx --baseline m.onnx --write-baseline",
+            None,
+            "m.onnx: is a model; use another name for the baseline",
+        ),
+        (
+            "fold a/m.onnx --dry-run --report w.html",
+            None,
+            "w.html: page.onnx stores tensors in this file",
+        ),
+        (
+            "report a/m.onnx -o w.html",
+            None,
+            "w.html: page.onnx stores tensors in this file",
+        ),
+        (
+            "cast t.pb --to DOUBLE -o w.data",
+            None,
+            "w.data: m.onnx stores tensors in this file",
+        ),
+        (
+            "cast t.pb --to DOUBLE -o m.onnx",
+            None,
+            "m.onnx: is a model; use another output",
+        ),
         // The files of these names in the output's folder may be those of another model.
         (
             "convert - --opset 22 -o o.onnx --external-data w.data --external-threshold 0",
@@ -133,12 +194,34 @@ fn no_file_that_a_run_writes_is_one_that_it_reads_or_another_that_it_writes() {
         let far = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[1] v, float[1] y) <float[1] w = {1}, float[1] u = {2}> {
             v = Identity (u) y = Identity (w) }"#;
         let mut far = model(far);
-        fs::write(here.join("t.pb"), far.graph.as_ref().unwrap().initializer[0].encode_to_vec()).unwrap();
-        for (tensor, offset) in far.graph.as_mut().unwrap().initializer.iter_mut().zip([4, 0]) {
-            *tensor = moved_to_file(tensor, &Reference { location: "w.data".to_owned(), offset, length: Some(4) });
+        fs::write(
+            here.join("t.pb"),
+            far.graph.as_ref().unwrap().initializer[0].encode_to_vec(),
+        )
+        .unwrap();
+        for (tensor, offset) in far
+            .graph
+            .as_mut()
+            .unwrap()
+            .initializer
+            .iter_mut()
+            .zip([4, 0])
+        {
+            *tensor = moved_to_file(
+                tensor,
+                &Reference {
+                    location: "w.data".to_owned(),
+                    offset,
+                    length: Some(4),
+                },
+            );
         }
         fs::write(here.join("far/m.onnx"), far.encode_to_vec()).unwrap();
-        fs::write(here.join("recast.toml"), "[lint]\nextend-select = [\"ALL\"]\n").unwrap();
+        fs::write(
+            here.join("recast.toml"),
+            "[lint]\nextend-select = [\"ALL\"]\n",
+        )
+        .unwrap();
         let before = files(here);
         let done = recast(here, line, stdin);
         if done.status.code() != Some(2) || !message(&done).contains(expected) {
@@ -151,17 +234,34 @@ fn no_file_that_a_run_writes_is_one_that_it_reads_or_another_that_it_writes() {
     expect_no_failures(failures);
 }
 
-/// Data files that a model no longer uses, or that an interrupted run left, are in the document of every command.
+/// Data files that a model no longer uses, or that an interrupted run left, are in the document of
+/// every command.
 #[test]
 fn unused_data_files_are_named_however_the_model_was_written() {
     let cases = [
-        // The output's old model had its own data file; the new one takes the data file of its input along.
-        ("convert in/m.onnx --opset 22 -o m.onnx", "/models/0/unused_files/0/path"),
-        ("fold m.onnx --in-place --external-data inline", "/models/0/unused_files/0/path"),
+        // The output's old model had its own data file; the new one takes the data file of its
+        // input along.
+        (
+            "convert in/m.onnx --opset 22 -o m.onnx",
+            "/models/0/unused_files/0/path",
+        ),
+        (
+            "fold m.onnx --in-place --external-data inline",
+            "/models/0/unused_files/0/path",
+        ),
         // Nothing changes, and a file is left over.
-        ("fold left/m.onnx --in-place", "/models/0/unused_files/0/path"),
-        ("fold left/m.onnx --in-place --dry-run", "/models/0/unused_files/0/path"),
-        ("lint left/m.onnx --fix --select RC101", "/unused_files/left~1m.onnx/0/path"),
+        (
+            "fold left/m.onnx --in-place",
+            "/models/0/unused_files/0/path",
+        ),
+        (
+            "fold left/m.onnx --in-place --dry-run",
+            "/models/0/unused_files/0/path",
+        ),
+        (
+            "lint left/m.onnx --fix --select RC101",
+            "/unused_files/left~1m.onnx/0/path",
+        ),
     ];
     let mut failures = Vec::new();
     for (line, pointer) in cases {
@@ -177,7 +277,8 @@ fn unused_data_files_are_named_however_the_model_was_written() {
         let done = recast(here, &format!("{line} --format json"), None);
         let document: Value = serde_json::from_slice(&done.stdout).unwrap_or_default();
         let found = document.pointer(pointer).and_then(Value::as_str);
-        if done.status.code() != Some(0) || !found.is_some_and(|path| path.ends_with("m.onnx.data")) {
+        if done.status.code() != Some(0) || !found.is_some_and(|path| path.ends_with("m.onnx.data"))
+        {
             failures.push(format!("{line}: {document} {}", message(&done)));
         }
     }
@@ -187,13 +288,23 @@ fn unused_data_files_are_named_however_the_model_was_written() {
 /// A report that cannot be written: the models stay, or the error says that they are written.
 #[test]
 fn a_report_that_cannot_be_written_is_noticed_before_models_are_replaced() {
-    // A file of more than 20 or 40 KiB, as the shell counts, is refused as by a full disk. The models are smaller, the page is not.
+    // A file of more than 20 or 40 KiB, as the shell counts, is refused as by a full disk. The
+    // models are smaller, the page is not.
     let small = "trap '' XFSZ; ulimit -f 40; exec \"$@\"";
     let runs = [
-        ("fold m.onnx --passes exact --in-place", "1 model is written"),
-        ("fold m.onnx n.onnx --passes exact --in-place", "2 models are written"),
+        (
+            "fold m.onnx --passes exact --in-place",
+            "1 model is written",
+        ),
+        (
+            "fold m.onnx n.onnx --passes exact --in-place",
+            "2 models are written",
+        ),
         ("convert m.onnx --opset 22 --in-place", "1 model is written"),
-        ("precision m.onnx --to FLOAT16 --in-place", "1 model is written"),
+        (
+            "precision m.onnx --to FLOAT16 --in-place",
+            "1 model is written",
+        ),
         ("lint m.onnx --fix", "the fixes are written"),
     ];
     let mut failures = Vec::new();
@@ -203,20 +314,31 @@ fn a_report_that_cannot_be_written_is_noticed_before_models_are_replaced() {
         write(folder.path(), "n.onnx", 2.0, None);
         let before = files(folder.path());
         let mut command = Command::new("sh");
-        command.args(["-c", small, "sh", env!("CARGO_BIN_EXE_recast")]).args(run.split(' ')).args(["--report", "r.html"]);
+        command
+            .args(["-c", small, "sh", env!("CARGO_BIN_EXE_recast")])
+            .args(run.split(' '))
+            .args(["--report", "r.html"]);
         let output = command.current_dir(folder.path()).output().unwrap();
         let said = message(&output);
-        if output.status.code() != Some(2) || !said.contains("r.html: File too large") || said.contains("written") {
+        if output.status.code() != Some(2)
+            || !said.contains("r.html: File too large")
+            || said.contains("written")
+        {
             failures.push(format!("{run}, no room for the report: {said}"));
         }
         if files(folder.path()) != before {
-            failures.push(format!("{run}, no room for the report: the files are changed"));
+            failures.push(format!(
+                "{run}, no room for the report: the files are changed"
+            ));
         }
         if cfg!(target_os = "linux") {
             symlink("/dev/full", folder.path().join("full.html")).unwrap();
             let output = recast(folder.path(), &format!("{run} --report full.html"), None);
             let said = message(&output);
-            if output.status.code() != Some(2) || !said.contains("No space left") || !said.contains(is_said) {
+            if output.status.code() != Some(2)
+                || !said.contains("No space left")
+                || !said.contains(is_said)
+            {
                 failures.push(format!("{run}, a full device: {said}"));
             }
         }
@@ -227,13 +349,21 @@ fn a_report_that_cannot_be_written_is_noticed_before_models_are_replaced() {
 #[test]
 fn a_name_that_nothing_defines_ends_a_run_before_any_model_is_written() {
     let mut failures = Vec::new();
-    for run in ["fold --passes exact --verify", "convert --opset 22", "precision --to FLOAT16"] {
+    for run in [
+        "fold --passes exact --verify",
+        "convert --opset 22",
+        "precision --to FLOAT16",
+    ] {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "m.onnx", 1.0, None);
         let text = r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) { [sum] y = Add (x, nothing) }"#;
         fs::write(folder.path().join("n.onnx"), model(text).encode_to_vec()).unwrap();
         let before = files(folder.path());
-        let output = recast(folder.path(), &format!("{run} m.onnx n.onnx --in-place"), None);
+        let output = recast(
+            folder.path(),
+            &format!("{run} m.onnx n.onnx --in-place"),
+            None,
+        );
         let said = message(&output);
         if said != "Some(2) recast: n.onnx: graph/sum: input 'nothing' is not defined\n" {
             failures.push(format!("{run}: {said}"));

@@ -1,4 +1,5 @@
-//! Conversion to what a runtime loads: the opset and the IR version that are chosen, and what is refused.
+//! Conversion to what a runtime loads: the opset and the IR version that are chosen, and what is
+//! refused.
 
 use onnx_recast::convert::IrVersion;
 use onnx_recast::graph::ScopeId;
@@ -16,8 +17,14 @@ fn text(ir_version: i64, opset: i64) -> String {
     )
 }
 
-fn converted(model: &mut Model, runtime: Runtime, ir_version: IrVersion) -> Result<(i64, i64), onnx_recast::Error> {
-    let options = ConvertOptions::to(LATEST_OPSET).ir_version(ir_version).for_runtime(runtime, model)?;
+fn converted(
+    model: &mut Model,
+    runtime: Runtime,
+    ir_version: IrVersion,
+) -> Result<(i64, i64), onnx_recast::Error> {
+    let options = ConvertOptions::to(LATEST_OPSET)
+        .ir_version(ir_version)
+        .for_runtime(runtime, model)?;
     let report = model.convert(&options)?;
     Ok((report.to["ai.onnx"], report.ir_version.to))
 }
@@ -42,7 +49,9 @@ fn a_runtime_lowers_opset_and_ir_version_only_as_far_as_it_needs() {
             Ok(found) if found == expected => {
                 assert!(runtime.loads(model.opset(ScopeId::MAIN, ""), model.ir_version()));
             }
-            other => failures.push(format!("IR {ir_version}, opset {opset}, {runtime}: {other:?}, not {expected:?}")),
+            other => failures.push(format!(
+                "IR {ir_version}, opset {opset}, {runtime}: {other:?}, not {expected:?}"
+            )),
         }
     }
     expect_no_failures(failures);
@@ -52,22 +61,47 @@ fn a_runtime_lowers_opset_and_ir_version_only_as_far_as_it_needs() {
 fn a_model_that_no_conversion_makes_loadable_is_refused() {
     let runtime: Runtime = "onnxruntime@1.17".parse().unwrap();
     let mut with_metadata = support::model(&text(9, 21));
-    let entry = raw::StringStringEntryProto { key: Some("key".to_owned()), value: Some("value".to_owned()) };
-    with_metadata.graph.as_mut().unwrap().node[0].metadata_props.push(entry.into());
+    let entry = raw::StringStringEntryProto {
+        key: Some("key".to_owned()),
+        value: Some("value".to_owned()),
+    };
+    with_metadata.graph.as_mut().unwrap().node[0]
+        .metadata_props
+        .push(entry.into());
     let with_metadata = Model::from_bytes(with_metadata.encode_to_vec()).unwrap();
     let newer = Model::from_text(&text(10, 19)).unwrap();
     let mut failures = Vec::new();
     for (model, ir_version, kind, message) in [
-        (&with_metadata, IrVersion::Auto, ErrorKind::InvalidModel, "IR version 9 is too low: metadata_props of a node needs 10"),
-        (&newer, IrVersion::Keep, ErrorKind::Usage, "onnxruntime 1.17 loads IR versions up to 9; the options demand IR version 10"),
-        (&newer, IrVersion::Number(11), ErrorKind::Usage, "the options demand IR version 11"),
+        (
+            &with_metadata,
+            IrVersion::Auto,
+            ErrorKind::InvalidModel,
+            "IR version 9 is too low: metadata_props of a node needs 10",
+        ),
+        (
+            &newer,
+            IrVersion::Keep,
+            ErrorKind::Usage,
+            "onnxruntime 1.17 loads IR versions up to 9; the options demand IR version 10",
+        ),
+        (
+            &newer,
+            IrVersion::Number(11),
+            ErrorKind::Usage,
+            "the options demand IR version 11",
+        ),
     ] {
         match converted(&mut model.clone(), runtime, ir_version) {
             Err(error) if error.kind() == kind && error.to_string().contains(message) => {}
-            other => failures.push(format!("{ir_version:?}: {other:?}, not {kind:?}: {message}")),
+            other => failures.push(format!(
+                "{ir_version:?}: {other:?}, not {kind:?}: {message}"
+            )),
         }
     }
-    assert_eq!(converted(&mut newer.clone(), runtime, IrVersion::Number(9)).unwrap(), (19, 9));
+    assert_eq!(
+        converted(&mut newer.clone(), runtime, IrVersion::Number(9)).unwrap(),
+        (19, 9)
+    );
     expect_no_failures(failures);
 }
 
@@ -77,11 +111,30 @@ fn the_command_refuses_an_ir_version_that_the_runtime_does_not_load() {
     let (input, output) = (folder.path().join("m.onnx"), folder.path().join("out.onnx"));
     std::fs::write(&input, support::model(&text(10, 19)).encode_to_vec()).unwrap();
     let [input, output] = [&input, &output].map(|path| path.to_str().unwrap());
-    let run = |ir_version| recast(&["convert", input, "-o", output, "--target", "onnxruntime@1.17", "--ir-version", ir_version]);
+    let run = |ir_version| {
+        recast(&[
+            "convert",
+            input,
+            "-o",
+            output,
+            "--target",
+            "onnxruntime@1.17",
+            "--ir-version",
+            ir_version,
+        ])
+    };
     for refused in ["keep", "10"] {
         let done = run(refused);
-        let expected = format!("recast: {input}: onnxruntime 1.17 loads IR versions up to 9; the options demand IR version 10\n");
-        assert_eq!((done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned()), (Some(2), expected));
+        let expected = format!(
+            "recast: {input}: onnxruntime 1.17 loads IR versions up to 9; the options demand IR version 10\n"
+        );
+        assert_eq!(
+            (
+                done.status.code(),
+                String::from_utf8_lossy(&done.stderr).into_owned()
+            ),
+            (Some(2), expected)
+        );
         assert!(!std::path::Path::new(output).exists());
     }
     assert!(run("auto").status.success());

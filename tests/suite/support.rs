@@ -14,7 +14,13 @@ pub fn model(text: &str) -> ModelProto {
 /// A model with a training graph, which uses the names of the main graph.
 pub fn trained(mut model: ModelProto, algorithm: &str) -> ModelProto {
     let algorithm = self::model(algorithm).graph.clone();
-    model.training_info.push(raw::TrainingInfoProto { algorithm, ..Default::default() }.into());
+    model.training_info.push(
+        raw::TrainingInfoProto {
+            algorithm,
+            ..Default::default()
+        }
+        .into(),
+    );
     model
 }
 
@@ -38,5 +44,10 @@ pub fn difference(name: &str, expected: &ModelProto, found: &ModelProto) -> Opti
 
 /// Fails with all failures of a table at once.
 pub fn expect_no_failures(failures: Vec<String>) {
-    assert!(failures.is_empty(), "{} failed\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} failed\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }

@@ -1,25 +1,45 @@
-//! Names of dimensions are traced through shape arithmetic; wrong declarations are shown beside what is inferred.
+//! Names of dimensions are traced through shape arithmetic; wrong declarations are shown beside
+//! what is inferred.
 
 use onnx_recast::inspect::{ValueFacts, types};
 use onnx_recast::internals::graph::Model;
 
 use crate::support::{expect_no_failures, model};
 
-/// The nodes of a graph with the inputs `x` and `z`, and the shape of `y`; a dimension without name and length is `?`.
+/// The nodes of a graph with the inputs `x` and `z`, and the shape of `y`; a dimension without name
+/// and length is `?`.
 const CASES: [(&str, &str); 22] = [
     ("y = Relu (x)", "batch,seq,3,4"),
     ("y = Transpose <perm = [1, 0, 3, 2]> (x)", "seq,batch,4,3"),
     ("y = Add (x, x)", "batch,seq,3,4"),
     // The dimension without a name may be one, or the length of the sequence.
     ("y = Add (x, z)", "batch,?,3,4"),
-    ("o = Constant <value_ints = [1, 1, 1, 1]> () t = Expand (f, o) y = Add (x, t)", "batch,seq,3,4"),
+    (
+        "o = Constant <value_ints = [1, 1, 1, 1]> () t = Expand (f, o) y = Add (x, t)",
+        "batch,seq,3,4",
+    ),
     ("s = Shape (x) y = ConstantOfShape (s)", "batch,seq,3,4"),
-    ("t = Constant <value_ints = [0, 0, -1]> () y = Reshape (x, t)", "batch,seq,12"),
-    ("t = Constant <value_ints = [0, -1, 12]> () y = Reshape (x, t)", "batch,seq,12"),
-    ("t = Constant <value_ints = [-1, 12]> () y = Reshape (x, t)", "?,12"),
-    ("t = Constant <value_ints = [0, -1, 24]> () y = Reshape (x, t)", "batch,?,24"),
+    (
+        "t = Constant <value_ints = [0, 0, -1]> () y = Reshape (x, t)",
+        "batch,seq,12",
+    ),
+    (
+        "t = Constant <value_ints = [0, -1, 12]> () y = Reshape (x, t)",
+        "batch,seq,12",
+    ),
+    (
+        "t = Constant <value_ints = [-1, 12]> () y = Reshape (x, t)",
+        "?,12",
+    ),
+    (
+        "t = Constant <value_ints = [0, -1, 24]> () y = Reshape (x, t)",
+        "batch,?,24",
+    ),
     // The symbol without a name is cancelled too.
-    ("t = Constant <value_ints = [0, 0, -1]> () y = Reshape (z, t)", "batch,?,12"),
+    (
+        "t = Constant <value_ints = [0, 0, -1]> () y = Reshape (z, t)",
+        "batch,?,12",
+    ),
     (
         "s = Shape <end = 2> (x) t = Constant <value_ints = [2, -1]> () u = Concat <axis = 0> (s, t) y = Reshape (x, u)",
         "batch,seq,2,6",
@@ -42,13 +62,22 @@ const CASES: [(&str, &str); 22] = [
     ),
     ("y = Concat <axis = 3> (x, x)", "batch,seq,3,8"),
     ("y = Concat <axis = 0> (x, x)", "?,seq,3,4"),
-    ("y = Einsum <equation = \"bsij,bsjk->bsk\"> (x, w)", "batch,seq,5"),
+    (
+        "y = Einsum <equation = \"bsij,bsjk->bsk\"> (x, w)",
+        "batch,seq,5",
+    ),
     (
         "t = Shape (x) k = Constant <value_ints = [2]> () h = Slice (t, k0, k) r = ReduceProd <keepdims = 1> (h) y = Expand (f, r)",
         "?",
     ),
-    ("y = If (c) <then_branch = a () => (p) { p = Relu (x) }, else_branch = b () => (q) { q = Neg (x) }>", "batch,seq,3,4"),
-    ("y = Loop (l, c, x) <body = b (int64 n, bool g, float[] p) => (g2, q) { g2 = Identity (g) q = Relu (p) }>", "batch,seq,3,4"),
+    (
+        "y = If (c) <then_branch = a () => (p) { p = Relu (x) }, else_branch = b () => (q) { q = Neg (x) }>",
+        "batch,seq,3,4",
+    ),
+    (
+        "y = Loop (l, c, x) <body = b (int64 n, bool g, float[] p) => (g2, q) { g2 = Identity (g) q = Relu (p) }>",
+        "batch,seq,3,4",
+    ),
 ];
 
 #[test]
@@ -74,7 +103,13 @@ fn names_in_bodies_of_loops_and_functions_are_their_own() {
             z = local.F (x)
         }
         <domain: "local", opset_import: ["": 21]> F (x) => (z) { a = NonZero (x) z = Squeeze (a) }"#;
-    assert_eq!((shape_text(&facts_of(source, "y")), shape_text(&facts_of(source, "z"))), ("?,?".to_owned(), String::new()));
+    assert_eq!(
+        (
+            shape_text(&facts_of(source, "y")),
+            shape_text(&facts_of(source, "z"))
+        ),
+        ("?,?".to_owned(), String::new())
+    );
 }
 
 #[test]
@@ -93,14 +128,28 @@ fn a_wrong_declaration_is_shown_beside_what_is_inferred() {
 
 fn facts_of(source: &str, name: &str) -> ValueFacts {
     let graph = Model::new(model(source)).unwrap();
-    types(&graph).into_iter().find(|facts| facts.scope == "graph" && facts.value == name).unwrap()
+    types(&graph)
+        .into_iter()
+        .find(|facts| facts.scope == "graph" && facts.value == name)
+        .unwrap()
 }
 
 fn shape_text(facts: &ValueFacts) -> String {
     let names = facts.dim_names.clone().unwrap_or_default();
     let dim = |(axis, dim): (usize, &Option<i64>)| match dim {
         Some(dim) => dim.to_string(),
-        None => names.get(axis).cloned().flatten().unwrap_or_else(|| "?".to_owned()),
+        None => names
+            .get(axis)
+            .cloned()
+            .flatten()
+            .unwrap_or_else(|| "?".to_owned()),
     };
-    facts.shape.iter().flatten().enumerate().map(dim).collect::<Vec<_>>().join(",")
+    facts
+        .shape
+        .iter()
+        .flatten()
+        .enumerate()
+        .map(dim)
+        .collect::<Vec<_>>()
+        .join(",")
 }

@@ -1,4 +1,5 @@
-//! Numbers that only decide how something is computed are thresholds (`src/base/threshold.rs`), which tests make small.
+//! Numbers that only decide how something is computed are thresholds (`src/base/threshold.rs`),
+//! which tests make small.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +8,25 @@ use crate::support::expect_no_failures;
 
 /// Words in the names of numbers that may be thresholds.
 const WORDS: &[&str] = &[
-    "BATCH", "BEHIND", "BLOCK", "CHUNK", "FEW", "FEWEST", "GRAIN", "GROUP", "LARGE", "LARGEST", "LEAST", "LINE", "LONGEST", "MOST",
-    "NARROW", "NEAR", "PAGE", "PAGES", "PART", "PIECE", "SERIES", "SHORT", "SHORTEST", "SMALLEST", "WAVE", "WORTH",
+    "BATCH", "BEHIND", "BLOCK", "CHUNK", "FEW", "FEWEST", "GRAIN", "GROUP", "LARGE", "LARGEST",
+    "LEAST", "LINE", "LONGEST", "MOST", "NARROW", "NEAR", "PAGE", "PAGES", "PART", "PIECE",
+    "SERIES", "SHORT", "SHORTEST", "SMALLEST", "WAVE", "WORTH",
 ];
 
-/// Numbers that are not thresholds: a reason, and the numbers of a file or of all files of a folder.
+/// Numbers that are not thresholds: a reason, and the numbers of a file or of all files of a
+/// folder.
 const OTHERS: &[(&str, &[&str])] = &[
     (
         "the length of an array of a kernel; tests/thresholds/writers.rs and the tests of the kernels walk lengths around it",
-        &["elements/cast/number.rs BLOCK", "elements/cast/sink.rs BLOCK"],
+        &[
+            "elements/cast/number.rs BLOCK",
+            "elements/cast/sink.rs BLOCK",
+        ],
     ),
-    ("the length of the elements that begin and end at bytes in any packing", &["protobuf/recipe.rs GRAIN"]),
+    (
+        "the length of the elements that begin and end at bytes in any packing",
+        &["protobuf/recipe.rs GRAIN"],
+    ),
     (
         "a property of processors, systems or encodings",
         &[
@@ -29,9 +38,21 @@ const OTHERS: &[(&str, &[&str])] = &[
             "protobuf/mod.rs LARGEST_MESSAGE",
         ],
     ),
-    ("the growth of lists while a message is decoded", &["protobuf/kept.rs SHORT_LIST"]),
-    ("the allocator and the signal handler use it", &["process/limit.rs BATCH LARGE", "process/unix/map.rs LONGEST_NAME"]),
-    ("the alignment of tensors in a data file, which is part of the result", &["storage/arrange.rs CACHE_LINE PAGE"]),
+    (
+        "the growth of lists while a message is decoded",
+        &["protobuf/kept.rs SHORT_LIST"],
+    ),
+    (
+        "the allocator and the signal handler use it",
+        &[
+            "process/limit.rs BATCH LARGE",
+            "process/unix/map.rs LONGEST_NAME",
+        ],
+    ),
+    (
+        "the alignment of tensors in a data file, which is part of the result",
+        &["storage/arrange.rs CACHE_LINE PAGE"],
+    ),
     (
         "a limit that decides what is done",
         &[
@@ -60,7 +81,10 @@ const OTHERS: &[(&str, &[&str])] = &[
             "verify/",
         ],
     ),
-    ("what a file of another format looks like", &["files/formats/"]),
+    (
+        "what a file of another format looks like",
+        &["files/formats/"],
+    ),
     (
         "a limit of what is shown",
         &[
@@ -77,17 +101,26 @@ const OTHERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The numbers among the constants of a file that may be thresholds by their names. A number that follows from a threshold is as large.
+/// The numbers among the constants of a file that may be thresholds by their names. A number that
+/// follows from a threshold is as large.
 fn numbers(text: &str) -> Vec<&str> {
-    const TYPES: [&str; 12] = ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
+    const TYPES: [&str; 12] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
+    ];
     let mut found = Vec::new();
     for line in text.lines().map(str::trim_start) {
-        let rest = line.split_once("const ").or_else(|| line.split_once("static "));
-        let Some((before, (name, value))) = rest.and_then(|(before, rest)| Some((before, rest.split_once(": ")?))) else {
+        let rest = line
+            .split_once("const ")
+            .or_else(|| line.split_once("static "));
+        let Some((before, (name, value))) =
+            rest.and_then(|(before, rest)| Some((before, rest.split_once(": ")?)))
+        else {
             continue;
         };
         let is_item = before.is_empty() || before.starts_with("pub");
-        let is_number = TYPES.iter().any(|number| value.starts_with(&format!("{number} =")));
+        let is_number = TYPES
+            .iter()
+            .any(|number| value.starts_with(&format!("{number} =")));
         let may_be_size = name.split('_').any(|word| WORDS.contains(&word));
         if is_item && is_number && may_be_size && !value.contains(".usual()") {
             found.push(name);
@@ -120,12 +153,20 @@ fn every_number_that_may_be_a_threshold_is_one_or_has_a_reason() {
                 None => path.starts_with(known),
             };
             match known.iter().find(|known| is_known(known)) {
-                Some((known, of)) => unused.retain(|unused| *unused != (*known, of.unwrap_or_default())),
-                None => failures.push(format!("{file}: {name} is a Threshold, or has a reason in this test")),
+                Some((known, of)) => {
+                    unused.retain(|unused| *unused != (*known, of.unwrap_or_default()))
+                }
+                None => failures.push(format!(
+                    "{file}: {name} is a Threshold, or has a reason in this test"
+                )),
             }
         }
     }
-    failures.extend(unused.into_iter().map(|(path, name)| format!("src/{path} {name} is not there")));
+    failures.extend(
+        unused
+            .into_iter()
+            .map(|(path, name)| format!("src/{path} {name} is not there")),
+    );
     expect_no_failures(failures);
 }
 
@@ -141,8 +182,14 @@ fn numbers_are_found_in_every_form() {
         ("const COMPART: usize = 3;", &[]),
         ("/// const PART: usize = 3;", &[]),
     ];
-    let wrong = forms.into_iter().filter(|(text, expected)| numbers(text) != *expected);
-    expect_no_failures(wrong.map(|(text, _)| format!("{text}: {:?}", numbers(text))).collect());
+    let wrong = forms
+        .into_iter()
+        .filter(|(text, expected)| numbers(text) != *expected);
+    expect_no_failures(
+        wrong
+            .map(|(text, _)| format!("{text}: {:?}", numbers(text)))
+            .collect(),
+    );
 }
 
 /// The value of a threshold in tests depends on its name.
@@ -150,12 +197,26 @@ fn numbers_are_found_in_every_form() {
 fn the_names_of_thresholds_are_unique() {
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (file, text) in sources() {
-        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let code = text
+            .split("#[cfg(test)]\nmod tests")
+            .next()
+            .unwrap_or_default();
         for rest in code.split("= Threshold::new(\"").skip(1) {
-            files.entry(rest.split('"').next().unwrap_or_default().to_owned()).or_default().push(file.display().to_string());
+            files
+                .entry(rest.split('"').next().unwrap_or_default().to_owned())
+                .or_default()
+                .push(file.display().to_string());
         }
     }
-    assert!(files.len() > 30, "only {} thresholds were found", files.len());
+    assert!(
+        files.len() > 30,
+        "only {} thresholds were found",
+        files.len()
+    );
     let shared = files.into_iter().filter(|(_, files)| files.len() > 1);
-    expect_no_failures(shared.map(|(name, files)| format!("'{name}' is in {}", files.join(", "))).collect());
+    expect_no_failures(
+        shared
+            .map(|(name, files)| format!("'{name}' is in {}", files.join(", ")))
+            .collect(),
+    );
 }

@@ -1,7 +1,9 @@
-//! Runs a command and decides about each of its system calls that concern files: let it happen, fail it, or kill the process first.
+//! Runs a command and decides about each of its system calls that concern files: let it happen,
+//! fail it, or kill the process first.
 //!
-//! The kernel asks (seccomp's user notification, Linux 5.5 and later, without privileges); the program under test is the one that
-//! users run, and knows nothing of it. A system that does not allow this fails the test rather than skip it.
+//! The kernel asks (seccomp's user notification, Linux 5.5 and later, without privileges); the
+//! program under test is the one that users run, and knows nothing of it. A system that does not
+//! allow this fails the test rather than skip it.
 #![allow(unsafe_code)]
 
 use std::io::Read;
@@ -12,7 +14,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 /// System calls and their numbers.
 pub type Calls = &'static [(&'static str, libc::c_long)];
 
-/// The system calls that open, change, name or ask about files. Those that do not exist on an architecture are left out there.
+/// The system calls that open, change, name or ask about files. Those that do not exist on an
+/// architecture are left out there.
 const CALLS: Calls = &[
     ("openat", libc::SYS_openat),
     ("openat2", libc::SYS_openat2),
@@ -106,17 +109,29 @@ impl Call {
             "readlinkat",
             "getdents64",
         ];
-        if self.name == "openat" { self.makes_a_file() } else { !LOOKS.contains(&self.name) }
+        if self.name == "openat" {
+            self.makes_a_file()
+        } else {
+            !LOOKS.contains(&self.name)
+        }
     }
 
     /// Whether it gives a file a name.
     pub fn names(&self) -> bool {
-        matches!(self.name, "link" | "linkat" | "rename" | "renameat" | "renameat2")
+        matches!(
+            self.name,
+            "link" | "linkat" | "rename" | "renameat" | "renameat2"
+        )
     }
 
-    /// Whether it does the same as another call, under this name or another one, such as `rename` and `renameat2`.
+    /// Whether it does the same as another call, under this name or another one, such as `rename`
+    /// and `renameat2`.
     pub fn is_like(&self, other: &Call) -> bool {
-        let kind = |call: &Call| call.name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches("at");
+        let kind = |call: &Call| {
+            call.name
+                .trim_end_matches(|c: char| c.is_ascii_digit())
+                .trim_end_matches("at")
+        };
         kind(self) == kind(other)
     }
 
@@ -151,17 +166,28 @@ impl Traced {
         let filter = filter(calls);
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         let socket = theirs.as_raw_fd();
-        // SAFETY: Between fork and exec only system calls are made, and nothing is allocated: the filter exists already.
+        // SAFETY: Between fork and exec only system calls are made, and nothing is allocated: the
+        // filter exists already.
         unsafe { command.pre_exec(move || send(socket, install(&filter)?)) };
-        let child = command.spawn().expect("this system lets a process filter its system calls (seccomp)");
+        let child = command
+            .spawn()
+            .expect("this system lets a process filter its system calls (seccomp)");
         drop(theirs);
-        Traced { child, calls, listener: receive(ours.as_raw_fd()) }
+        Traced {
+            child,
+            calls,
+            listener: receive(ours.as_raw_fd()),
+        }
     }
 
     /// The next call; none once the process has ended.
     pub fn next(&self) -> Option<Call> {
         loop {
-            let mut poll = libc::pollfd { fd: self.listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            let mut poll = libc::pollfd {
+                fd: self.listener.as_raw_fd(),
+                events: libc::POLLIN,
+                revents: 0,
+            };
             // SAFETY: One valid structure is passed.
             let ready = unsafe { libc::poll(&raw mut poll, 1, -1) };
             if ready < 0 {
@@ -173,13 +199,27 @@ impl Traced {
             // SAFETY: The structure is plain data, which the kernel wants to be zero.
             let mut notif: libc::seccomp_notif = unsafe { std::mem::zeroed() };
             // SAFETY: The listener is one, and the structure the one that this request fills.
-            let result = unsafe { libc::ioctl(self.listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notif) };
+            let result = unsafe {
+                libc::ioctl(
+                    self.listener.as_raw_fd(),
+                    libc::SECCOMP_IOCTL_NOTIF_RECV,
+                    &raw mut notif,
+                )
+            };
             if result < 0 {
                 continue; // The thread died meanwhile, or a signal came.
             }
             let number = libc::c_long::from(notif.data.nr);
-            let name = self.calls.iter().find(|(_, call)| *call == number).map_or("?", |(name, _)| name);
-            return Some(Call { id: notif.id, name, arguments: notif.data.args });
+            let name = self
+                .calls
+                .iter()
+                .find(|(_, call)| *call == number)
+                .map_or("?", |(name, _)| name);
+            return Some(Call {
+                id: notif.id,
+                name,
+                arguments: notif.data.args,
+            });
         }
     }
 
@@ -199,9 +239,21 @@ impl Traced {
     }
 
     fn answer(&self, call: Call, val: i64, error: i32, flags: u32) {
-        let mut answer = libc::seccomp_notif_resp { id: call.id, val, error, flags };
-        // SAFETY: The listener is one, and the structure the one that this request reads. A thread that died is no error.
-        unsafe { libc::ioctl(self.listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut answer) };
+        let mut answer = libc::seccomp_notif_resp {
+            id: call.id,
+            val,
+            error,
+            flags,
+        };
+        // SAFETY: The listener is one, and the structure the one that this request reads. A thread
+        // that died is no error.
+        unsafe {
+            libc::ioctl(
+                self.listener.as_raw_fd(),
+                libc::SECCOMP_IOCTL_NOTIF_SEND,
+                &raw mut answer,
+            )
+        };
     }
 
     /// Ends the process at once, as a power failure would.
@@ -220,27 +272,61 @@ impl Traced {
 
     fn end(mut self) -> Ended {
         let mut stderr = String::new();
-        self.child.stderr.as_mut().unwrap().read_to_string(&mut stderr).unwrap();
-        Ended { status: self.child.wait().unwrap(), stderr }
+        self.child
+            .stderr
+            .as_mut()
+            .unwrap()
+            .read_to_string(&mut stderr)
+            .unwrap();
+        Ended {
+            status: self.child.wait().unwrap(),
+            stderr,
+        }
     }
 }
 
 fn filter(calls: Calls) -> Vec<libc::sock_filter> {
-    let step = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
+    let step = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
     let mut filter = vec![step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0)];
     for (index, (_, call)) in calls.iter().enumerate() {
         // Over the calls after this one and the answer that allows, to the one that asks.
         let distance = (calls.len() - index) as u8;
-        filter.push(step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, distance, 0, *call as u32));
+        filter.push(step(
+            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+            distance,
+            0,
+            *call as u32,
+        ));
     }
-    filter.push(step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW));
-    filter.push(step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_USER_NOTIF));
+    filter.push(step(
+        libc::BPF_RET | libc::BPF_K,
+        0,
+        0,
+        libc::SECCOMP_RET_ALLOW,
+    ));
+    filter.push(step(
+        libc::BPF_RET | libc::BPF_K,
+        0,
+        0,
+        libc::SECCOMP_RET_USER_NOTIF,
+    ));
     filter
 }
 
 fn install(filter: &[libc::sock_filter]) -> std::io::Result<RawFd> {
-    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
-    let (mode, flag) = (libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER);
+    let program = libc::sock_fprog {
+        len: filter.len() as u16,
+        filter: filter.as_ptr().cast_mut(),
+    };
+    let (mode, flag) = (
+        libc::SECCOMP_SET_MODE_FILTER,
+        libc::SECCOMP_FILTER_FLAG_NEW_LISTENER,
+    );
     // SAFETY: The calls take plain numbers and a valid program that outlives them.
     let listener = unsafe {
         if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 {
@@ -248,14 +334,26 @@ fn install(filter: &[libc::sock_filter]) -> std::io::Result<RawFd> {
         }
         libc::syscall(libc::SYS_seccomp, mode, flag, &raw const program)
     };
-    if listener < 0 { Err(std::io::Error::last_os_error()) } else { Ok(listener as RawFd) }
+    if listener < 0 {
+        Err(std::io::Error::last_os_error())
+    } else {
+        Ok(listener as RawFd)
+    }
 }
 
 fn sockets() -> (OwnedFd, OwnedFd) {
     let mut pair = [0; 2];
     // SAFETY: The array has room for the two descriptors, which belong to nothing else yet.
     unsafe {
-        assert_eq!(libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0, pair.as_mut_ptr()), 0);
+        assert_eq!(
+            libc::socketpair(
+                libc::AF_UNIX,
+                libc::SOCK_STREAM | libc::SOCK_CLOEXEC,
+                0,
+                pair.as_mut_ptr()
+            ),
+            0
+        );
         (OwnedFd::from_raw_fd(pair[0]), OwnedFd::from_raw_fd(pair[1]))
     }
 }
@@ -265,30 +363,45 @@ const ROOM: usize = 64;
 /// Sends a descriptor to the other end of a socket.
 fn send(socket: RawFd, fd: RawFd) -> std::io::Result<()> {
     let (mut byte, mut room) = (0_u8, [0_u64; ROOM / 8]);
-    let mut io = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
-    // SAFETY: The message points to live memory of the lengths it says; a control message of one descriptor fits into the room.
+    let mut io = libc::iovec {
+        iov_base: (&raw mut byte).cast(),
+        iov_len: 1,
+    };
+    // SAFETY: The message points to live memory of the lengths it says; a control message of one
+    // descriptor fits into the room.
     let sent = unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         (message.msg_iov, message.msg_iovlen) = (&raw mut io, 1);
-        (message.msg_control, message.msg_controllen) = (room.as_mut_ptr().cast(), libc::CMSG_SPACE(4) as _);
+        (message.msg_control, message.msg_controllen) =
+            (room.as_mut_ptr().cast(), libc::CMSG_SPACE(4) as _);
         let head = libc::CMSG_FIRSTHDR(&raw const message);
         ((*head).cmsg_level, (*head).cmsg_type) = (libc::SOL_SOCKET, libc::SCM_RIGHTS);
         (*head).cmsg_len = libc::CMSG_LEN(4) as _;
         libc::CMSG_DATA(head).cast::<RawFd>().write_unaligned(fd);
         libc::sendmsg(socket, &raw const message, 0)
     };
-    if sent == 1 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    if sent == 1 {
+        Ok(())
+    } else {
+        Err(std::io::Error::last_os_error())
+    }
 }
 
 fn receive(socket: RawFd) -> OwnedFd {
     let (mut byte, mut room) = (0_u8, [0_u64; ROOM / 8]);
-    let mut io = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    let mut io = libc::iovec {
+        iov_base: (&raw mut byte).cast(),
+        iov_len: 1,
+    };
     // SAFETY: As for sending; the descriptor that arrives belongs to nothing else yet.
     unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         (message.msg_iov, message.msg_iovlen) = (&raw mut io, 1);
         (message.msg_control, message.msg_controllen) = (room.as_mut_ptr().cast(), ROOM as _);
-        assert_eq!(libc::recvmsg(socket, &raw mut message, libc::MSG_CMSG_CLOEXEC), 1);
+        assert_eq!(
+            libc::recvmsg(socket, &raw mut message, libc::MSG_CMSG_CLOEXEC),
+            1
+        );
         let head = libc::CMSG_FIRSTHDR(&raw const message);
         assert!(!head.is_null(), "a descriptor arrives");
         OwnedFd::from_raw_fd(libc::CMSG_DATA(head).cast::<RawFd>().read_unaligned())

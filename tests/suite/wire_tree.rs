@@ -1,5 +1,5 @@
-//! Protobuf messages as trees of fields, read with the descriptors of `proto/onnx.proto`: written differently from the crate's own
-//! decoding, so that the tests can check it.
+//! Protobuf messages as trees of fields, read with the descriptors of `proto/onnx.proto`: written
+//! differently from the crate's own decoding, so that the tests can check it.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,10 @@ impl Schema {
     /// The name of a field, and the message that it holds, if it holds one.
     pub fn named(&self, message: &str, number: u32) -> Option<(&str, Option<&str>)> {
         let field = self.field(message, number)?;
-        Some((field.name(), (field.r#type() == Type::Message).then(|| field.type_name())))
+        Some((
+            field.name(),
+            (field.r#type() == Type::Message).then(|| field.type_name()),
+        ))
     }
 
     /// The fields of a message, each with a value that is not its default.
@@ -60,8 +63,9 @@ impl Schema {
         })
     }
 
-    /// A message in the one form of all encodings that decode to the same: fields in the order of their numbers, of a field that is not
-    /// repeated the last value, or all parts of a message, numbers not packed.
+    /// A message in the one form of all encodings that decode to the same: fields in the order of
+    /// their numbers, of a field that is not repeated the last value, or all parts of a message,
+    /// numbers not packed.
     pub fn canonical(&self, message: &str, tree: &Tree) -> Tree {
         let mut fields: Vec<(u32, Node)> = Vec::new();
         for (number, value) in &tree.0 {
@@ -71,7 +75,9 @@ impl Schema {
             };
             if field.label() == Label::Repeated {
                 let numbers = match value {
-                    Node::Bytes(packed) if !matches!(field.r#type(), Type::String | Type::Bytes) => {
+                    Node::Bytes(packed)
+                        if !matches!(field.r#type(), Type::String | Type::Bytes) =>
+                    {
                         unpacked(field.r#type(), packed)
                     }
                     _ => None,
@@ -83,11 +89,18 @@ impl Schema {
             let is_same = |other: u32| {
                 other == *number
                     || field.oneof_index.is_some()
-                        && self.field(message, other).is_some_and(|other| other.oneof_index == field.oneof_index)
+                        && self
+                            .field(message, other)
+                            .is_some_and(|other| other.oneof_index == field.oneof_index)
             };
-            let earlier = fields.iter().position(|(other, _)| is_same(*other)).map(|index| fields.remove(index));
+            let earlier = fields
+                .iter()
+                .position(|(other, _)| is_same(*other))
+                .map(|index| fields.remove(index));
             match (earlier, value) {
-                (Some((other, Node::Message(Tree(start)))), Node::Message(Tree(rest))) if other == *number => {
+                (Some((other, Node::Message(Tree(start)))), Node::Message(Tree(rest)))
+                    if other == *number =>
+                {
                     fields.push((*number, Node::Message(Tree([start, rest.clone()].concat()))));
                 }
                 _ => fields.push((*number, value.clone())),
@@ -95,14 +108,19 @@ impl Schema {
         }
         fields.sort_by_key(|&(number, _)| number);
         let inside = |(number, value): (u32, Node)| match (value, self.named(message, number)) {
-            (Node::Message(tree), Some((_, Some(inner)))) => (number, Node::Message(self.canonical(inner, &tree))),
+            (Node::Message(tree), Some((_, Some(inner)))) => {
+                (number, Node::Message(self.canonical(inner, &tree)))
+            }
             (value, _) => (number, value),
         };
         Tree(fields.into_iter().map(inside).collect())
     }
 
     fn field(&self, message: &str, number: u32) -> Option<&FieldDescriptorProto> {
-        self.0[message].field.iter().find(|field| field.number() == number as i32)
+        self.0[message]
+            .field
+            .iter()
+            .find(|field| field.number() == number as i32)
     }
 
     /// Reads a message; panics where it is none.
@@ -119,12 +137,17 @@ impl Schema {
                     let length = decode_varint(&mut bytes).expect("a whole varint") as usize;
                     let value = take(&mut bytes, length);
                     match self.field(message, number) {
-                        Some(field) if field.r#type() == Type::Message => Node::Message(self.read(field.type_name(), value)),
+                        Some(field) if field.r#type() == Type::Message => {
+                            Node::Message(self.read(field.type_name(), value))
+                        }
                         _ => Node::Bytes(value.to_vec()),
                     }
                 }
                 3 => {
-                    let end = bytes.windows(2).position(|pair| pair == group_end(number)).expect("the group ends");
+                    let end = bytes
+                        .windows(2)
+                        .position(|pair| pair == group_end(number))
+                        .expect("the group ends");
                     let value = take(&mut bytes, end + 2);
                     Node::Group(value[..end].to_vec())
                 }
@@ -135,13 +158,24 @@ impl Schema {
         Tree(fields)
     }
 
-    /// Changes every text in a message: names, strings, values of metadata; but no tensor's packed numbers.
-    pub fn change_texts(&self, message: &str, tree: &mut Tree, change: &impl Fn(&str, &[u8]) -> Vec<u8>) {
+    /// Changes every text in a message: names, strings, values of metadata; but no tensor's packed
+    /// numbers.
+    pub fn change_texts(
+        &self,
+        message: &str,
+        tree: &mut Tree,
+        change: &impl Fn(&str, &[u8]) -> Vec<u8>,
+    ) {
         for (number, value) in &mut tree.0 {
-            let Some(field) = self.field(message, *number) else { continue };
+            let Some(field) = self.field(message, *number) else {
+                continue;
+            };
             match value {
                 Node::Message(inner) => self.change_texts(field.type_name(), inner, change),
-                Node::Bytes(text) if matches!(field.r#type(), Type::String | Type::Bytes) && field.name() != "raw_data" => {
+                Node::Bytes(text)
+                    if matches!(field.r#type(), Type::String | Type::Bytes)
+                        && field.name() != "raw_data" =>
+                {
                     *text = change(field.name(), text);
                 }
                 _ => {}
@@ -149,15 +183,25 @@ impl Schema {
         }
     }
 
-    /// A message with every field that its schema knows set once, and every message inside to the same, as deep as `depth` lets it.
-    /// Texts are all different; of a oneof, each message has the next member. What a tensor says of itself agrees with its value.
+    /// A message with every field that its schema knows set once, and every message inside to the
+    /// same, as deep as `depth` lets it. Texts are all different; of a oneof, each message has the
+    /// next member. What a tensor says of itself agrees with its value.
     pub fn full(&self, message: &str, depth: usize, made: &mut Made) -> Tree {
         let turn = made.messages.entry(message.to_owned()).or_default();
         *turn += 1;
         let descriptor = &self.0[message];
-        let members = descriptor.field.iter().filter(|field| field.oneof_index.is_some());
-        let member = members.map(|field| field.number()).nth((*turn - 1) % descriptor.field.len().min(6));
-        let first = descriptor.field.iter().find(|field| field.oneof_index.is_some()).map(|field| field.number());
+        let members = descriptor
+            .field
+            .iter()
+            .filter(|field| field.oneof_index.is_some());
+        let member = members
+            .map(|field| field.number())
+            .nth((*turn - 1) % descriptor.field.len().min(6));
+        let first = descriptor
+            .field
+            .iter()
+            .find(|field| field.oneof_index.is_some())
+            .map(|field| field.number());
         let mut fields = Vec::new();
         for field in &descriptor.field {
             if field.oneof_index.is_some() && Some(field.number()) != member.or(first) {
@@ -170,13 +214,21 @@ impl Schema {
                 (".onnx.TensorProto", "raw_data", _) => Node::Bytes(vec![0, 0, 128, 63]),
                 (".onnx.ModelProto", "ir_version", _) => Node::Varint(14),
                 (_, _, Type::Message) if depth == 0 => continue,
-                (_, _, Type::Message) => Node::Message(self.full(field.type_name(), depth - 1, made)),
-                (_, _, Type::String | Type::Bytes) => Node::Bytes(format!("text{}", made.texts).into_bytes()),
-                (_, _, Type::Float) if field.label() == Label::Optional => Node::Fixed32([1, 2, 3, 4]),
+                (_, _, Type::Message) => {
+                    Node::Message(self.full(field.type_name(), depth - 1, made))
+                }
+                (_, _, Type::String | Type::Bytes) => {
+                    Node::Bytes(format!("text{}", made.texts).into_bytes())
+                }
+                (_, _, Type::Float) if field.label() == Label::Optional => {
+                    Node::Fixed32([1, 2, 3, 4])
+                }
                 (".onnx.AttributeProto", "floats", _) => Node::Fixed32([1, 2, 3, 4]),
                 (_, _, Type::Float) => Node::Bytes(vec![0; 4]),
                 (_, _, Type::Double) => Node::Bytes(vec![0; 8]),
-                (".onnx.TensorProto", "int32_data" | "int64_data" | "uint64_data", _) => Node::Bytes(vec![1]),
+                (".onnx.TensorProto", "int32_data" | "int64_data" | "uint64_data", _) => {
+                    Node::Bytes(vec![1])
+                }
                 _ => Node::Varint(1),
             };
             fields.push((field.number() as u32, value));
@@ -207,7 +259,11 @@ pub struct Made {
     texts: u64,
 }
 
-fn register(messages: &mut BTreeMap<String, DescriptorProto>, parent: &str, message: &DescriptorProto) {
+fn register(
+    messages: &mut BTreeMap<String, DescriptorProto>,
+    parent: &str,
+    message: &DescriptorProto,
+) {
     let name = format!("{parent}.{}", message.name());
     for nested in &message.nested_type {
         register(messages, &name, nested);
@@ -219,7 +275,8 @@ impl Tree {
     pub fn write(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (number, value) in &self.0 {
-            let mut key = |wire_type: u64| encode_varint(u64::from(*number) << 3 | wire_type, &mut out);
+            let mut key =
+                |wire_type: u64| encode_varint(u64::from(*number) << 3 | wire_type, &mut out);
             match value {
                 Node::Varint(value) => {
                     key(0);
@@ -275,7 +332,8 @@ impl Tree {
         inside.sum::<usize>() + usize::from(fields.iter().all(|field| self.0.contains(field)))
     }
 
-    /// The fields of every message in the order of their numbers: the order among different fields means nothing.
+    /// The fields of every message in the order of their numbers: the order among different fields
+    /// means nothing.
     pub fn sorted(mut self) -> Tree {
         self.0.sort_by_key(|&(number, _)| number);
         let sort = |(number, value)| match value {
@@ -289,7 +347,8 @@ impl Tree {
 fn group_end(number: u32) -> [u8; 2] {
     let mut out = Vec::new();
     encode_varint(u64::from(number) << 3 | 4, &mut out);
-    out.try_into().expect("numbers of groups in these tests take two bytes")
+    out.try_into()
+        .expect("numbers of groups in these tests take two bytes")
 }
 
 fn take<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {

@@ -1,4 +1,5 @@
-//! Random models: constants of every type in every storage, with casts and moves of them in the main graph, a branch and a function.
+//! Random models: constants of every type in every storage, with casts and moves of them in the
+//! main graph, a branch and a function.
 
 use std::collections::HashMap;
 
@@ -45,7 +46,8 @@ pub struct Chain {
     storage: Storage,
     scope: Scope,
     steps: Vec<Step>,
-    /// Whether the elements are any codes, whose casts ONNX may leave undefined, instead of a few numbers.
+    /// Whether the elements are any codes, whose casts ONNX may leave undefined, instead of a few
+    /// numbers.
     is_wild: bool,
     seed: u64,
 }
@@ -74,17 +76,40 @@ pub struct Made {
 
 pub fn sketches() -> impl Strategy<Value = Sketch> {
     let opsets = prop::sample::select(vec![19_u32, 21, 25, 28]);
-    (opsets, any::<bool>(), 0..40_usize, 0..1000_u64).prop_flat_map(|(opset, in_ranges, others, seed)| {
-        prop::collection::vec(chains(opset), 1..7).prop_map(move |chains| Sketch { opset, chains, others, in_ranges, seed })
-    })
+    (opsets, any::<bool>(), 0..40_usize, 0..1000_u64).prop_flat_map(
+        |(opset, in_ranges, others, seed)| {
+            prop::collection::vec(chains(opset), 1..7).prop_map(move |chains| Sketch {
+                opset,
+                chains,
+                others,
+                in_ranges,
+                seed,
+            })
+        },
+    )
 }
 
 fn chains(opset: u32) -> impl Strategy<Value = Chain> {
-    let types: Vec<DType> =
-        DType::ALL.iter().copied().filter(|dtype| dtype.cast_since().is_some_and(|since| since <= opset)).collect();
-    let constants: Vec<DType> =
-        types.iter().copied().chain([DType::Complex64, DType::Complex128, DType::Float, DType::Float]).collect();
-    let storage = prop_oneof![Just(Storage::Raw), Just(Storage::Typed), (0..9_usize).prop_map(Storage::File)];
+    let types: Vec<DType> = DType::ALL
+        .iter()
+        .copied()
+        .filter(|dtype| dtype.cast_since().is_some_and(|since| since <= opset))
+        .collect();
+    let constants: Vec<DType> = types
+        .iter()
+        .copied()
+        .chain([
+            DType::Complex64,
+            DType::Complex128,
+            DType::Float,
+            DType::Float,
+        ])
+        .collect();
+    let storage = prop_oneof![
+        Just(Storage::Raw),
+        Just(Storage::Typed),
+        (0..9_usize).prop_map(Storage::File)
+    ];
     let scope = prop_oneof![
         3 => Just(Scope::Initializer),
         1 => Just(Scope::Constant),
@@ -106,17 +131,37 @@ fn chains(opset: u32) -> impl Strategy<Value = Chain> {
         prop::bool::weighted(0.4),
         any::<u64>(),
     );
-    parts.prop_map(|(dtype, (rows, columns), storage, scope, steps, is_wild, seed)| {
-        let is_cast = dtype.class() != Class::Complex;
-        let steps = steps.into_iter().filter(|step| is_cast || matches!(step, Step::Transpose)).collect();
-        // Elements of a function or a branch are in the model.
-        let storage = if matches!(scope, Scope::Initializer | Scope::Constant) { storage } else { Storage::Raw };
-        Chain { dtype, dims: [rows, columns], storage, scope, steps, is_wild, seed }
-    })
+    parts.prop_map(
+        |(dtype, (rows, columns), storage, scope, steps, is_wild, seed)| {
+            let is_cast = dtype.class() != Class::Complex;
+            let steps = steps
+                .into_iter()
+                .filter(|step| is_cast || matches!(step, Step::Transpose))
+                .collect();
+            // Elements of a function or a branch are in the model.
+            let storage = if matches!(scope, Scope::Initializer | Scope::Constant) {
+                storage
+            } else {
+                Storage::Raw
+            };
+            Chain {
+                dtype,
+                dims: [rows, columns],
+                storage,
+                scope,
+                steps,
+                is_wild,
+                seed,
+            }
+        },
+    )
 }
 
 fn rules(opset: u32) -> Rules {
-    Rules::default().saturate(true).round_mode(RoundMode::Up).opset(opset)
+    Rules::default()
+        .saturate(true)
+        .round_mode(RoundMode::Up)
+        .opset(opset)
 }
 
 impl Chain {
@@ -132,12 +177,16 @@ impl Chain {
             return mixed & packed::mask(self.dtype.bits().min(64));
         }
         let numbers: &[f32] = match self.dtype.class() {
-            Class::Float if self.seed.is_multiple_of(2) => &[0.0, 1.0, 0.5, 1.5, 3.0, 0.1, 70_000.0, 1e-6],
+            Class::Float if self.seed.is_multiple_of(2) => {
+                &[0.0, 1.0, 0.5, 1.5, 3.0, 0.1, 70_000.0, 1e-6]
+            }
             _ => &[0.0, 1.0],
         };
         let number = numbers[mixed as usize % numbers.len()];
         let cast = Cast::new(DType::Float, self.dtype, rules(28));
-        cast.map_or(number.to_bits().into(), |cast| convert_element(&cast, number.to_bits().into()).0)
+        cast.map_or(number.to_bits().into(), |cast| {
+            convert_element(&cast, number.to_bits().into()).0
+        })
     }
 
     fn elements(&self) -> usize {
@@ -152,10 +201,15 @@ impl Chain {
     fn raw(&self) -> Vec<u8> {
         let bits = self.dtype.bits();
         if bits == 128 {
-            return (0..2 * self.elements()).flat_map(|index| self.code(index).to_le_bytes()).collect();
+            return (0..2 * self.elements())
+                .flat_map(|index| self.code(index).to_le_bytes())
+                .collect();
         }
         let mut bytes = vec![0; packed::size(bits, self.elements())];
-        self.codes().into_iter().enumerate().for_each(|(index, code)| packed::put(bits, &mut bytes, index, code));
+        self.codes()
+            .into_iter()
+            .enumerate()
+            .for_each(|(index, code)| packed::put(bits, &mut bytes, index, code));
         bytes
     }
 
@@ -172,7 +226,9 @@ impl Chain {
             DType::Int64 => (7, varints(&mut self.codes().into_iter())),
             DType::Uint32 | DType::Uint64 => (11, varints(&mut self.codes().into_iter())),
             // Bytes with two or four elements each; six bits have one each.
-            dtype if matches!(dtype.bits(), 2 | 4) => (5, varints(&mut raw.iter().map(|&byte| byte.into()))),
+            dtype if matches!(dtype.bits(), 2 | 4) => {
+                (5, varints(&mut raw.iter().map(|&byte| byte.into())))
+            }
             dtype => {
                 let shift = 64 - dtype.bits();
                 let entry = |code: u64| match dtype.class() {
@@ -182,7 +238,10 @@ impl Chain {
                 (5, varints(&mut self.codes().into_iter().map(entry)))
             }
         };
-        Field { tag, value: Value::Len(bytes.into()) }
+        Field {
+            tag,
+            value: Value::Len(bytes.into()),
+        }
     }
 
     fn tensor(&self, name: &str, data: &mut Vec<u8>) -> TensorProto {
@@ -195,12 +254,17 @@ impl Chain {
         });
         if self.dtype == DType::String {
             let texts = ["0", "1", "1.5", "-2", "300"];
-            tensor.string_data = (0..self.elements()).map(|index| texts[self.seed as usize % 4 * index % 5].into()).collect();
+            tensor.string_data = (0..self.elements())
+                .map(|index| texts[self.seed as usize % 4 * index % 5].into())
+                .collect();
             return tensor;
         }
         let raw = self.raw();
         match self.storage {
-            Storage::Raw => tensor.rest_mut().push(Field { tag: RAW_DATA, value: Value::Len(raw.into()) }),
+            Storage::Raw => tensor.rest_mut().push(Field {
+                tag: RAW_DATA,
+                value: Value::Len(raw.into()),
+            }),
             Storage::Typed => {
                 let field = self.typed(&raw);
                 tensor.rest_mut().push(field);
@@ -209,7 +273,14 @@ impl Chain {
                 data.resize(data.len() + before, 0);
                 let (offset, length) = (data.len() as u64, Some(raw.len() as u64));
                 data.extend(raw);
-                tensor = moved_to_file(&tensor, &Reference { location: "w.bin".to_owned(), offset, length });
+                tensor = moved_to_file(
+                    &tensor,
+                    &Reference {
+                        location: "w.bin".to_owned(),
+                        offset,
+                        length,
+                    },
+                );
             }
         }
         tensor
@@ -222,11 +293,16 @@ impl Chain {
             let (input, output) = (name(number, done), name(number, done + 1));
             match step {
                 Step::Cast(to) => {
-                    nodes.push_str(&format!("[{output}] {output} = Cast <to = {}> ({input})\n", to.number()));
+                    nodes.push_str(&format!(
+                        "[{output}] {output} = Cast <to = {}> ({input})\n",
+                        to.number()
+                    ));
                     dtype = *to;
                 }
                 Step::Transpose => {
-                    nodes.push_str(&format!("[{output}] {output} = Transpose <perm = [1, 0]> ({input})\n"));
+                    nodes.push_str(&format!(
+                        "[{output}] {output} = Transpose <perm = [1, 0]> ({input})\n"
+                    ));
                     dims = [dims[1], dims[0]];
                 }
             }
@@ -245,7 +321,9 @@ impl Chain {
             match *step {
                 Step::Transpose => {
                     let [rows, columns] = dims;
-                    codes = (0..codes.len()).map(|index| codes[index % rows * columns + index / rows]).collect();
+                    codes = (0..codes.len())
+                        .map(|index| codes[index % rows * columns + index / rows])
+                        .collect();
                     dims = [columns, rows];
                 }
                 Step::Cast(to) => {
@@ -253,7 +331,9 @@ impl Chain {
                         return;
                     }
                     let cast = Cast::new(dtype, to, rules(opset)).unwrap();
-                    codes.iter_mut().for_each(|code| *code = convert_element(&cast, *code).0);
+                    codes
+                        .iter_mut()
+                        .for_each(|code| *code = convert_element(&cast, *code).0);
                     dtype = to;
                 }
             }
@@ -268,10 +348,12 @@ fn name(chain: usize, step: usize) -> String {
 }
 
 impl Sketch {
-    /// The model. The last value of each chain is an output, or is multiplied by the input, if it is of type FLOAT.
+    /// The model. The last value of each chain is an output, or is multiplied by the input, if it
+    /// is of type FLOAT.
     pub fn build(&self) -> Made {
         let (mut inits, mut nodes, mut outputs) = (Vec::new(), String::new(), Vec::new());
-        let (mut functions, mut data, mut expected, mut tensors) = (String::new(), Vec::new(), HashMap::new(), HashMap::new());
+        let (mut functions, mut data, mut expected, mut tensors) =
+            (String::new(), Vec::new(), HashMap::new(), HashMap::new());
         for (number, chain) in self.chains.iter().enumerate() {
             let (steps, dtype, [rows, columns]) = chain.nodes(number);
             let (first, last) = (name(number, 0), name(number, chain.steps.len()));
@@ -308,7 +390,9 @@ impl Sketch {
         let mut before = "x".to_owned();
         for other in 0..self.others {
             let operator = ["Relu", "Neg", "Exp", "Softmax"][other % 4];
-            nodes.push_str(&format!("[other{other}] o{other} = {operator} ({before})\n"));
+            nodes.push_str(&format!(
+                "[other{other}] o{other} = {operator} ({before})\n"
+            ));
             before = format!("o{other}");
         }
         outputs.push(format!("float[1] {before}").replace(" x", " last"));
@@ -323,16 +407,26 @@ impl Sketch {
         );
         let mut model = support::model(&text);
         fill(model.graph.as_mut().unwrap(), &tensors);
-        model.functions.iter_mut().for_each(|function| fill_nodes(&mut function.node, &tensors));
+        model
+            .functions
+            .iter_mut()
+            .for_each(|function| fill_nodes(&mut function.node, &tensors));
         // Decoded as a file would be, not as the parser left it.
         let model = ModelProto::from_bytes(model.encode_to_vec().into()).unwrap();
-        Made { model, data, expected }
+        Made {
+            model,
+            data,
+            expected,
+        }
     }
 }
 
 /// Gives the constants of a graph their tensors, which have their names.
 fn fill(graph: &mut GraphProto, tensors: &HashMap<String, TensorProto>) {
-    graph.initializer.iter_mut().for_each(|tensor| *tensor = tensors[tensor.name()].clone());
+    graph
+        .initializer
+        .iter_mut()
+        .for_each(|tensor| *tensor = tensors[tensor.name()].clone());
     fill_nodes(&mut graph.node, tensors);
 }
 

@@ -1,6 +1,7 @@
-//! Every way in which a computed tensor leaves the program writes what its elements are: by direct writes, through the page cache, as a
-//! stream, in memory, in ranges, as parts of a page of a browser or of Python's bytes, and in comparison with an existing file. The tensors
-//! are those of real casts, of elements of each width, and they begin at any offset of the file.
+//! Every way in which a computed tensor leaves the program writes what its elements are: by direct
+//! writes, through the page cache, as a stream, in memory, in ranges, as parts of a page of a
+//! browser or of Python's bytes, and in comparison with an existing file. The tensors are those of
+//! real casts, of elements of each width, and they begin at any offset of the file.
 
 use std::fs;
 use std::path::Path;
@@ -35,8 +36,16 @@ const CASTS: &[Case] = &[
     (DType::Float16, &[DType::Float], Packing::Packed),
     (DType::Float, &[DType::Double], Packing::Packed),
     (DType::Int4, &[DType::Int64], Packing::Packed),
-    (DType::Float, &[DType::Float16, DType::Double], Packing::Packed),
-    (DType::Int2, &[DType::Float, DType::Int4, DType::Float6E3M2], Packing::Byte),
+    (
+        DType::Float,
+        &[DType::Float16, DType::Double],
+        Packing::Packed,
+    ),
+    (
+        DType::Int2,
+        &[DType::Float, DType::Int4, DType::Float6E3M2],
+        Packing::Byte,
+    ),
 ];
 
 /// A tensor of casts.
@@ -68,8 +77,13 @@ fn elements_of(bits: usize, elements: usize, codes: [u64; 4]) -> Vec<u8> {
 fn computed((from, targets, packing): Case, elements: usize, in_ranges: bool) -> Computed {
     let numbers = elements_of(from.bits(), elements, codes(from));
     let options = CastOptions::default().opset(28);
-    let mut array = Array::from_bytes(from, &[elements as i64], numbers.clone(), Packing::Packed).unwrap();
-    let stored = if in_ranges { Stored::of_file(InRanges(numbers)) } else { numbers.into() };
+    let mut array =
+        Array::from_bytes(from, &[elements as i64], numbers.clone(), Packing::Packed).unwrap();
+    let stored = if in_ranges {
+        Stored::of_file(InRanges(numbers))
+    } else {
+        numbers.into()
+    };
     let mut content = Content::new(from, &[elements as i64], Data::Numbers(stored, Vec::new()));
     let mut results = codes(from);
     for &to in targets {
@@ -80,16 +94,36 @@ fn computed((from, targets, packing): Case, elements: usize, in_ranges: bool) ->
     }
     let (bits, piece) = match packing {
         Packing::Byte => {
-            let array = tensor_files::Array { content, fortran_order: false, message: None };
+            let array = tensor_files::Array {
+                content,
+                fortran_order: false,
+                message: None,
+            };
             // The header of the file is before the numbers.
-            (array.dtype().bits().max(8), layout(array, Form::Npy).unwrap().pieces().into_iter().skip(1).last())
+            (
+                array.dtype().bits().max(8),
+                layout(array, Form::Npy)
+                    .unwrap()
+                    .pieces()
+                    .into_iter()
+                    .skip(1)
+                    .last(),
+            )
         }
-        _ => (array.dtype().bits(), Tensor::read(&content.into_tensor("")).unwrap().piece()),
+        _ => (
+            array.dtype().bits(),
+            Tensor::read(&content.into_tensor("")).unwrap().piece(),
+        ),
     };
-    Computed { array, piece: piece.unwrap_or(Piece::Bytes(Vec::new().into())), expected: elements_of(bits, elements, results) }
+    Computed {
+        array,
+        piece: piece.unwrap_or(Piece::Bytes(Vec::new().into())),
+        expected: elements_of(bits, elements, results),
+    }
 }
 
-/// The ways out that differ from the expected bytes of a file, each with the place of the first difference.
+/// The ways out that differ from the expected bytes of a file, each with the place of the first
+/// difference.
 fn wrong_ways(folder: &Path, pieces: &[Piece], expected: &[u8]) -> Vec<(&'static str, usize)> {
     let layout = || Layout::of_pieces(pieces.to_vec());
     let path = folder.join("written");
@@ -98,16 +132,31 @@ fn wrong_ways(folder: &Path, pieces: &[Piece], expected: &[u8]) -> Vec<(&'static
     layout().write_to(&mut stream).unwrap();
     let memory = Pieces::stored(&layout());
     let step = 1 + expected.len() / 7;
-    let ranges = (0..expected.len()).step_by(step).map(|start| start as u64..(start + step).min(expected.len()) as u64);
+    let ranges = (0..expected.len())
+        .step_by(step)
+        .map(|start| start as u64..(start + step).min(expected.len()) as u64);
     let found = [
         ("file", fs::read(&path).unwrap()),
         ("stream", stream),
         ("memory", memory.to_bytes().to_vec()),
-        ("memory in parts", ranges.flat_map(|range| memory.part(range)).collect()),
+        (
+            "memory in parts",
+            ranges.flat_map(|range| memory.part(range)).collect(),
+        ),
     ];
     let is_wrong = |(_, bytes): &(&str, Vec<u8>)| bytes != expected;
-    let place = |bytes: &[u8]| bytes.iter().zip(expected).take_while(|(found, expected)| found == expected).count();
-    let mut wrong: Vec<_> = found.into_iter().filter(is_wrong).map(|(way, bytes)| (way, place(&bytes))).collect();
+    let place = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .zip(expected)
+            .take_while(|(found, expected)| found == expected)
+            .count()
+    };
+    let mut wrong: Vec<_> = found
+        .into_iter()
+        .filter(is_wrong)
+        .map(|(way, bytes)| (way, place(&bytes)))
+        .collect();
     if !layout().is_content_of(&expected.to_vec().into()) {
         wrong.push(("an equal file", 0));
     }
@@ -121,10 +170,14 @@ fn wrong_ways(folder: &Path, pieces: &[Piece], expected: &[u8]) -> Vec<(&'static
     wrong
 }
 
-/// The ways out of one tensor that differ from its elements: a page of a browser fills parts of any length, Python's bytes are written
-/// into memory.
+/// The ways out of one tensor that differ from its elements: a page of a browser fills parts of any
+/// length, Python's bytes are written into memory.
 fn wrong_parts(packing: Packing, tensor: &Computed) -> Vec<String> {
-    let Computed { array, piece, expected } = tensor;
+    let Computed {
+        array,
+        piece,
+        expected,
+    } = tensor;
     let mut wrong = Vec::new();
     for length in [1, 7, 64, 383, 384, 385] {
         if expected.len() > 60 * length {
@@ -149,7 +202,9 @@ fn wrong_parts(packing: Packing, tensor: &Computed) -> Vec<String> {
 
 /// Bytes that are not computed; they begin at a multiple of `alignment` in memory.
 fn moved(bytes: usize, alignment: usize) -> Piece {
-    let all: Vec<u8> = (0..alignment + bytes).map(|index| (index % 241) as u8).collect();
+    let all: Vec<u8> = (0..alignment + bytes)
+        .map(|index| (index % 241) as u8)
+        .collect();
     let all = Bytes::from(all);
     let first = all.as_ptr().addr().next_multiple_of(alignment) - all.as_ptr().addr();
     Piece::Bytes(all.slice(first..first + bytes).into())
@@ -172,14 +227,33 @@ fn tensors_of_real_size_are_right_at_every_offset() {
             let bits = case.1[case.1.len() - 1].bits();
             // About 1.2 MiB, for narrow elements not a whole number of bytes.
             let elements = (1_250_000 + 1009 * number) * 8 / bits + 3;
-            let Computed { piece, expected: numbers, .. } = computed(case, elements, number % 2 == 1);
+            let Computed {
+                piece,
+                expected: numbers,
+                ..
+            } = computed(case, elements, number % 2 == 1);
             // Each cast at other offsets, all of them together at all offsets modulo 8.
             for before in [number % 8, 4096, (1 << 20) + (number + 3) % 8 - 1] {
                 let head = moved(before, 1);
-                let expected = [&bytes_of(std::slice::from_ref(&head)), &*numbers, b"five5", &*numbers].concat();
-                let pieces = [head, piece.clone(), Piece::Bytes(b"five5".to_vec().into()), piece.clone()];
+                let expected = [
+                    &bytes_of(std::slice::from_ref(&head)),
+                    &*numbers,
+                    b"five5",
+                    &*numbers,
+                ]
+                .concat();
+                let pieces = [
+                    head,
+                    piece.clone(),
+                    Piece::Bytes(b"five5".to_vec().into()),
+                    piece.clone(),
+                ];
                 let wrong = wrong_ways(folder.path(), &pieces, &expected);
-                failed.extend(wrong.into_iter().map(|wrong| format!("{case:?}, {elements} elements at {before}: {wrong:?}")));
+                failed.extend(
+                    wrong.into_iter().map(|wrong| {
+                        format!("{case:?}, {elements} elements at {before}: {wrong:?}")
+                    }),
+                );
             }
         }
     });
@@ -193,7 +267,8 @@ enum Part {
     Made(usize),
 }
 
-/// Pieces that begin at pages of the file and between them, and end there, below and beyond the length of a direct write.
+/// Pieces that begin at pages of the file and between them, and end there, below and beyond the
+/// length of a direct write.
 #[test]
 fn direct_writes_of_real_size_leave_nothing_out() {
     use Part::{Aligned, Made, Moved};
@@ -203,8 +278,18 @@ fn direct_writes_of_real_size_leave_nothing_out() {
         vec![Moved(1)],
         vec![Made(3 * least + 17), Moved(5), Made(2 * least)],
         vec![Moved(page - 1), Made(least), Moved(1), Made(least + 2)],
-        vec![Moved(page + 1), Moved(least - 1), Made(3 * least), Made(2 * least)],
-        vec![Moved(page), Aligned(2 * most + 3), Aligned(least), Made(384)],
+        vec![
+            Moved(page + 1),
+            Moved(least - 1),
+            Made(3 * least),
+            Made(2 * least),
+        ],
+        vec![
+            Moved(page),
+            Aligned(2 * most + 3),
+            Aligned(least),
+            Made(384),
+        ],
         vec![Made(page - 7), Moved(7), Aligned(most), Made(least - 1)],
     ];
     let folder = tempfile::tempdir().unwrap();
@@ -219,7 +304,10 @@ fn direct_writes_of_real_size_leave_nothing_out() {
                     Made(bytes) => {
                         // The widest elements that such a number of bytes has.
                         let casts = [(8, 11), (4, 10), (2, 7), (1, 6)];
-                        let (width, cast) = casts.into_iter().find(|(width, _)| bytes % width == 0).unwrap();
+                        let (width, cast) = casts
+                            .into_iter()
+                            .find(|(width, _)| bytes % width == 0)
+                            .unwrap();
                         let tensor = computed(CASTS[cast], bytes / width, number % 2 == 1);
                         expected.extend(tensor.expected);
                         pieces.push(tensor.piece);
@@ -230,19 +318,25 @@ fn direct_writes_of_real_size_leave_nothing_out() {
                 pieces.push(piece);
             }
             let wrong = wrong_ways(folder.path(), &pieces, &expected);
-            failed.extend(wrong.into_iter().map(|wrong| format!("file {number}: {wrong:?}")));
+            failed.extend(
+                wrong
+                    .into_iter()
+                    .map(|wrong| format!("file {number}: {wrong:?}")),
+            );
         }
     });
     expect_no_failures(failed);
 }
 
-/// Numbers of elements around small thresholds, their multiples and blocks of kernels, and, if asked for, around one grain of 384 bytes and
-/// two.
+/// Numbers of elements around small thresholds, their multiples and blocks of kernels, and, if
+/// asked for, around one grain of 384 bytes and two.
 fn lengths(bits: usize, has_grains: bool) -> Vec<usize> {
     let grain = 384 * 8 / bits;
     let edges = [24, 64, 128, grain, 2 * grain];
     let edges = edges.into_iter().take(if has_grains { 5 } else { 3 });
-    (0..18).chain(edges.flat_map(|edge| edge - 1..edge + 2)).collect()
+    (0..18)
+        .chain(edges.flat_map(|edge| edge - 1..edge + 2))
+        .collect()
 }
 
 /// The seeds of small thresholds: each gives a threshold one of its small values.
@@ -258,10 +352,17 @@ fn small_tensors_are_right_at_every_length_and_offset_with_small_thresholds() {
         with_thresholds(Some(seed), || {
             for (number, &case) in CASTS.iter().enumerate() {
                 let bits = case.1[case.1.len() - 1].bits();
-                for (index, elements) in lengths(bits, (seed as usize + number).is_multiple_of(3)).into_iter().enumerate() {
+                for (index, elements) in lengths(bits, (seed as usize + number).is_multiple_of(3))
+                    .into_iter()
+                    .enumerate()
+                {
                     let tensor = computed(case, elements, (index + number) % 3 == 0);
                     let name = format!("seed {seed}, {case:?}, {elements} elements");
-                    failed.extend(wrong_parts(case.2, &tensor).into_iter().map(|wrong| format!("{name}: {wrong}")));
+                    failed.extend(
+                        wrong_parts(case.2, &tensor)
+                            .into_iter()
+                            .map(|wrong| format!("{name}: {wrong}")),
+                    );
                     let before = moved((index * 5 + seed as usize) % 13, 1 + index % 9);
                     expected.extend(bytes_of(std::slice::from_ref(&before)));
                     places.push((expected.len(), name));
@@ -270,7 +371,9 @@ fn small_tensors_are_right_at_every_length_and_offset_with_small_thresholds() {
                 }
             }
             for (way, place) in wrong_ways(folder.path(), &pieces, &expected) {
-                let (start, name) = &places[places.partition_point(|(start, _)| *start <= place).saturating_sub(1)];
+                let (start, name) = &places[places
+                    .partition_point(|(start, _)| *start <= place)
+                    .saturating_sub(1)];
                 failed.push(format!("{name}, at {start}: {way} differs at {place}"));
             }
         });

@@ -43,10 +43,15 @@ impl BrowserFile {
             sources.push(source);
             sources.len() - 1
         });
-        BrowserFile { number, index, bytes }
+        BrowserFile {
+            number,
+            index,
+            bytes,
+        }
     }
 
-    /// The number of the file and the range of it that some bytes are, if they are in a file of the browser.
+    /// The number of the file and the range of it that some bytes are, if they are in a file of the
+    /// browser.
     pub fn of(bytes: &Stored) -> Option<(usize, Range<u64>)> {
         let (source, range) = bytes.in_file()?;
         let file = (source as &dyn Any).downcast_ref::<BrowserFile>()?;
@@ -61,6 +66,12 @@ impl ReadAt for BrowserFile {
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let read = SOURCES.with_borrow(|sources| sources[self.index].read(offset as f64, out));
-        read.map_err(|error| io::Error::other(error.as_string().unwrap_or_else(|| "cannot be read".to_owned())))
+        read.map_err(|error| {
+            io::Error::other(
+                error
+                    .as_string()
+                    .unwrap_or_else(|| "cannot be read".to_owned()),
+            )
+        })
     }
 }

@@ -1,4 +1,5 @@
-//! The command `recast` for JavaScript: each run gets the files of a browser, and returns what it printed and wrote.
+//! The command `recast` for JavaScript: each run gets the files of a browser, and returns what it
+//! printed and wrote.
 
 mod file;
 
@@ -41,7 +42,10 @@ impl Run {
 
     /// Adds a file to the current folder of the command.
     pub fn insert(&mut self, name: String, source: Source) {
-        self.files.push((name, Stored::of_file(BrowserFile::new(self.files.len(), source))));
+        self.files.push((
+            name,
+            Stored::of_file(BrowserFile::new(self.files.len(), source)),
+        ));
     }
 
     /// Runs the command with the arguments after its name, and returns its exit code.
@@ -49,8 +53,13 @@ impl Run {
     /// # Errors
     /// If a file cannot have its name, or cannot be read.
     pub fn run(&mut self, arguments: Vec<String>) -> Result<u8, String> {
-        let arguments = std::iter::once("recast".to_owned()).chain(arguments).map(Into::into);
-        let files = self.files.drain(..).map(|(name, bytes)| (name.into(), bytes));
+        let arguments = std::iter::once("recast".to_owned())
+            .chain(arguments)
+            .map(Into::into);
+        let files = self
+            .files
+            .drain(..)
+            .map(|(name, bytes)| (name.into(), bytes));
         let ran = run_in_memory(arguments, files, report).map_err(|error| error.to_string())?;
         let code = ran.code.into();
         self.ran = Some(ran);
@@ -61,21 +70,29 @@ impl Run {
     #[wasm_bindgen(getter)]
     #[must_use]
     pub fn output(&self) -> String {
-        self.ran.as_ref().map_or_else(String::new, |ran| ran.output.clone())
+        self.ran
+            .as_ref()
+            .map_or_else(String::new, |ran| ran.output.clone())
     }
 
     /// What the command said on standard error.
     #[wasm_bindgen(getter)]
     #[must_use]
     pub fn errors(&self) -> String {
-        self.ran.as_ref().map_or_else(String::new, |ran| ran.errors.clone())
+        self.ran
+            .as_ref()
+            .map_or_else(String::new, |ran| ran.errors.clone())
     }
 
     /// The names of the files that the command wrote.
     #[wasm_bindgen(getter)]
     #[must_use]
     pub fn written(&self) -> Vec<String> {
-        self.ran.iter().flat_map(|ran| &ran.written).map(|(path, _)| path.display().to_string()).collect()
+        self.ran
+            .iter()
+            .flat_map(|ran| &ran.written)
+            .map(|(path, _)| path.display().to_string())
+            .collect()
     }
 
     /// The pieces of a file that the command wrote, by its position in [`Run::written`].
@@ -88,15 +105,28 @@ impl Run {
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub fn read(&self, file: usize, part: usize, offset: f64, length: usize) -> Result<Vec<u8>, JsValue> {
-        let Some(piece) = self.pieces(file).get(part) else { return Ok(Vec::new()) };
+    pub fn read(
+        &self,
+        file: usize,
+        part: usize,
+        offset: f64,
+        length: usize,
+    ) -> Result<Vec<u8>, JsValue> {
+        let Some(piece) = self.pieces(file).get(part) else {
+            return Ok(Vec::new());
+        };
         let mut bytes = vec![0; length];
         piece.fill(offset as u64, &mut bytes);
-        piece.failure().map_or(Ok(bytes), |error| Err(error.to_string().into()))
+        piece
+            .failure()
+            .map_or(Ok(bytes), |error| Err(error.to_string().into()))
     }
 
     fn pieces(&self, file: usize) -> &[Piece] {
-        self.ran.as_ref().and_then(|ran| ran.written.get(file)).map_or(&[], |(_, pieces)| pieces)
+        self.ran
+            .as_ref()
+            .and_then(|ran| ran.written.get(file))
+            .map_or(&[], |(_, pieces)| pieces)
     }
 }
 
@@ -107,7 +137,11 @@ impl Part {
             Piece::Made(_) => None,
         };
         let (file, offset) = place.map_or((None, 0), |(file, range)| (Some(file), range.start));
-        Part { length: piece.bytes() as f64, file, offset: offset as f64 }
+        Part {
+            length: piece.bytes() as f64,
+            file,
+            offset: offset as f64,
+        }
     }
 }
 
@@ -129,7 +163,8 @@ fn report(progress: Progress) {
     show_progress(phase, progress.done as f64, progress.total as f64);
 }
 
-/// The messages of the panics of this instance, to be read after a run that did not return: a panic ends the instance.
+/// The messages of the panics of this instance, to be read after a run that did not return: a panic
+/// ends the instance.
 #[wasm_bindgen]
 #[must_use]
 pub fn panics() -> Vec<String> {

@@ -7,8 +7,14 @@ use onnx_recast::convert::{Code, OperatorAdapter, Reason};
 pub fn gelu_of_runtime(domain: &str) -> OperatorAdapter {
     let domain = domain.to_owned();
     OperatorAdapter::new("Gelu", 20).on_downgrade(move |node| {
-        if node.attribute("approximate").is_some_and(|mode| mode.s() != b"none") {
-            return Err(Reason::new(Code::AttributeUnsupported, "the runtime supports the exact Gelu only"));
+        if node
+            .attribute("approximate")
+            .is_some_and(|mode| mode.s() != b"none")
+        {
+            return Err(Reason::new(
+                Code::AttributeUnsupported,
+                "the runtime supports the exact Gelu only",
+            ));
         }
         node.remove_attribute("approximate");
         node.set_operator(&domain, "Gelu");

@@ -13,20 +13,45 @@ pub const REMOVE_IDENTITIES: Pass = Pass {
     requires: |_| Ok(()),
     plan: |model, _| {
         let mut plan = Plan::default();
-        for &node in model.topological_order().iter().filter(|&&node| model.node(node).op_type() == "Identity") {
-            let (Some(input), Some((_, output))) = (model.input(node, 0), model.outputs(node).next()) else { continue };
+        for &node in model
+            .topological_order()
+            .iter()
+            .filter(|&&node| model.node(node).op_type() == "Identity")
+        {
+            let (Some(input), Some((_, output))) =
+                (model.input(node, 0), model.outputs(node).next())
+            else {
+                continue;
+            };
             if model.output_of(output).is_empty() && model.pin(output).is_none() {
-                plan.edits.push(Edit::Rewire { from: output, to: input });
+                plan.edits.push(Edit::Rewire {
+                    from: output,
+                    to: input,
+                });
                 plan.edits.push(Edit::remove_node(node));
                 let reason = Removal::ReturnsInput(model.name(input).to_owned());
-                plan.events.push(Event::RemovedNode { node: model.node_path(node), reason });
+                plan.events.push(Event::RemovedNode {
+                    node: model.node_path(node),
+                    reason,
+                });
             }
         }
         Ok(plan)
     },
     ensures: |model, events| {
-        let removed = |path: &String| !model.topological_order().iter().any(|&node| model.node_path(node) == *path);
-        let paths = events.iter().filter_map(|event| if let Event::RemovedNode { node, .. } = event { Some(node) } else { None });
+        let removed = |path: &String| {
+            !model
+                .topological_order()
+                .iter()
+                .any(|&node| model.node_path(node) == *path)
+        };
+        let paths = events.iter().filter_map(|event| {
+            if let Event::RemovedNode { node, .. } = event {
+                Some(node)
+            } else {
+                None
+            }
+        });
         match paths.into_iter().find(|path| !removed(path)) {
             Some(path) => Err(format!("{path} was removed but is still there")),
             None => Ok(()),
@@ -34,14 +59,17 @@ pub const REMOVE_IDENTITIES: Pass = Pass {
     },
 };
 
-/// Fails if a node calls an operator of a domain that the runtime does not have. It changes nothing.
+/// Fails if a node calls an operator of a domain that the runtime does not have. It changes
+/// nothing.
 pub const REQUIRE_KNOWN_DOMAINS: Pass = Pass {
     name: "require-known-domains",
     docs: "Fails if a node calls an operator of an unknown domain.\n",
     requires: |_| Ok(()),
     plan: |model, _| {
         let mut nodes = model.topological_order().iter();
-        match nodes.find(|&&node| !["", "ai.onnx", "my.runtime"].contains(&model.node(node).domain())) {
+        match nodes
+            .find(|&&node| !["", "ai.onnx", "my.runtime"].contains(&model.node(node).domain()))
+        {
             Some(&node) => {
                 let cause = UnknownDomain(model.node(node).domain().to_owned());
                 Err(Invalid::caused_by(model.node_path(node), cause))
@@ -52,7 +80,8 @@ pub const REQUIRE_KNOWN_DOMAINS: Pass = Pass {
     ensures: |_, _| Ok(()),
 };
 
-/// The runtime does not have this domain. [`onnx_recast::Error::cause`] returns it to the caller of the pass.
+/// The runtime does not have this domain. [`onnx_recast::Error::cause`] returns it to the caller of
+/// the pass.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnknownDomain(pub String);
 

@@ -15,11 +15,15 @@ pub static UNNAMED_NODE: Rule = Rule {
 
 fn find_unnamed_nodes(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
-    let unnamed = subject.nodes().filter(|&node| model.node(node).name().is_empty());
+    let unnamed = subject
+        .nodes()
+        .filter(|&node| model.node(node).name().is_empty());
     unnamed
         .map(|node| {
             let finding = Finding::at_node(node, "the node has no name");
-            let Some((_, output)) = model.outputs(node).next() else { return finding };
+            let Some((_, output)) = model.outputs(node).next() else {
+                return finding;
+            };
             let mut named = model.node(node).clone();
             named.name = Some(model.name(output).to_owned());
             let edits = vec![Edit::replace_node(node, vec![named])];

@@ -3,30 +3,52 @@
 use onnx_recast::lint::{Baseline, Safety, Selection};
 use onnx_recast::passes::DEFAULT;
 use onnx_recast::{ConvertOptions, ErrorKind, FoldOptions, LintOptions, Model};
-use recast_extension::{REMOVE_IDENTITIES, REQUIRE_KNOWN_DOMAINS, UNNAMED_NODE, UnknownDomain, gelu_of_runtime};
+use recast_extension::{
+    REMOVE_IDENTITIES, REQUIRE_KNOWN_DOMAINS, UNNAMED_NODE, UnknownDomain, gelu_of_runtime,
+};
 
 fn model(nodes: &str) -> Model {
-    let text = format!(r#"<ir_version: 9, opset_import: ["": 20, "my.runtime": 1]> g (float[2] x) => (float[2] y) {{ {nodes} }}"#);
+    let text = format!(
+        r#"<ir_version: 9, opset_import: ["": 20, "my.runtime": 1]> g (float[2] x) => (float[2] y) {{ {nodes} }}"#
+    );
     Model::from_text(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn nodes(model: &Model) -> Vec<String> {
-    model.to_text().lines().filter(|line| line.contains(" = ")).map(|line| line.trim().to_owned()).collect()
+    model
+        .to_text()
+        .lines()
+        .filter(|line| line.contains(" = "))
+        .map(|line| line.trim().to_owned())
+        .collect()
 }
 
 #[test]
 fn the_pass_runs_with_those_of_the_library() {
     let mut model = model("[copy] a = Identity (x) [relu] y = Relu (a)");
-    let report = model.run_passes(&[&[REMOVE_IDENTITIES], DEFAULT].concat(), &FoldOptions::default()).unwrap();
+    let report = model
+        .run_passes(
+            &[&[REMOVE_IDENTITIES], DEFAULT].concat(),
+            &FoldOptions::default(),
+        )
+        .unwrap();
     assert_eq!(report.entries.len(), 1);
-    assert_eq!((report.entries[0].pass, nodes(&model)), ("remove-identities", vec!["[relu] y = Relu (x)".to_owned()]));
+    assert_eq!(
+        (report.entries[0].pass, nodes(&model)),
+        ("remove-identities", vec!["[relu] y = Relu (x)".to_owned()])
+    );
 }
 
 #[test]
 fn the_rule_reports_nodes_of_its_pattern() {
     let options = LintOptions::default().selection(Selection::default().with_rule(&UNNAMED_NODE));
-    let found = model("[relu] a = Relu (x) y = Neg (a)").lint(&options).unwrap();
-    let found: Vec<(&str, String)> = found.iter().map(|found| (found.code(), found.place().as_str().to_owned())).collect();
+    let found = model("[relu] a = Relu (x) y = Neg (a)")
+        .lint(&options)
+        .unwrap();
+    let found: Vec<(&str, String)> = found
+        .iter()
+        .map(|found| (found.code(), found.place().as_str().to_owned()))
+        .collect();
     assert_eq!(found, [("X101", "graph/#1:Neg".to_owned())]);
 }
 
@@ -34,8 +56,14 @@ fn the_rule_reports_nodes_of_its_pattern() {
 fn the_fix_of_the_rule_is_applied_and_reported() {
     let options = LintOptions::default().selection(Selection::default().with_rule(&UNNAMED_NODE));
     let mut model = model("[relu] a = Relu (x) y = Neg (a)");
-    let fixed = model.fix(&options, Safety::Safe, &Baseline::default()).unwrap();
-    let fixes: Vec<&str> = fixed.iter().filter_map(|found| found.fix.as_ref()).map(|fix| fix.what.as_str()).collect();
+    let fixed = model
+        .fix(&options, Safety::Safe, &Baseline::default())
+        .unwrap();
+    let fixes: Vec<&str> = fixed
+        .iter()
+        .filter_map(|found| found.fix.as_ref())
+        .map(|fix| fix.what.as_str())
+        .collect();
     assert_eq!(fixes, ["use the name of the first output"]);
     assert_eq!(nodes(&model), ["[relu] a = Relu (x)", "[y] y = Neg (a)"]);
 }
@@ -46,8 +74,13 @@ fn a_pass_that_fails_returns_its_own_error_and_the_place() {
         r#"<ir_version: 9, opset_import: ["": 20, "other": 1]> g (float x) => (float y) { [foreign] y = other.Relu (x) }"#,
     )
     .unwrap();
-    let error = model.run_passes(&[REQUIRE_KNOWN_DOMAINS], &FoldOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "graph/foreign: the runtime has no domain \"other\"");
+    let error = model
+        .run_passes(&[REQUIRE_KNOWN_DOMAINS], &FoldOptions::default())
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "graph/foreign: the runtime has no domain \"other\""
+    );
     assert_eq!(error.kind(), ErrorKind::InvalidModel);
     assert_eq!(error.cause(), Some(&UnknownDomain("other".to_owned())));
 }
@@ -65,5 +98,8 @@ fn a_refusal_of_the_adapter_is_followed_by_the_expansion_of_the_library() {
     let options = ConvertOptions::to(17).adapters(vec![gelu_of_runtime("my.runtime")]);
     let mut approximate = model(r#"y = Gelu <approximate = "tanh"> (x)"#);
     let report = approximate.convert(&options).unwrap();
-    assert_eq!((report.expansions.len(), report.expansions[0].op.to_string()), (1, "Gelu".to_owned()));
+    assert_eq!(
+        (report.expansions.len(), report.expansions[0].op.to_string()),
+        (1, "Gelu".to_owned())
+    );
 }

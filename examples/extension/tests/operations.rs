@@ -1,4 +1,5 @@
-//! Operations of the library as another crate uses them: options, progress, cancellation, files in memory, a verified save.
+//! Operations of the library as another crate uses them: options, progress, cancellation, files in
+//! memory, a verified save.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -7,8 +8,8 @@ use onnx_recast::convert::{Expand, Explicit, IrVersion};
 use onnx_recast::passes::EXACT;
 use onnx_recast::verify::Verification;
 use onnx_recast::{
-    Array, Cancel, CastOptions, ConvertOptions, DType, ErrorKind, FoldOptions, MemoryFiles, Model, Packing, Phase, Placement,
-    Progress, ReadAt, RoundMode, SaveOptions, Stored, proto,
+    Array, Cancel, CastOptions, ConvertOptions, DType, ErrorKind, FoldOptions, MemoryFiles, Model,
+    Packing, Phase, Placement, Progress, ReadAt, RoundMode, SaveOptions, Stored, proto,
 };
 
 fn model() -> Model {
@@ -25,8 +26,14 @@ fn options_are_built_extended_and_assigned() {
     assert!(lower.strict && lower.opset == 13 && strict.opset == 17);
     model().convert(&lower).unwrap();
 
-    let options = CastOptions::default().saturate(false).round_mode(RoundMode::Down).opset(25);
-    let bytes = [1.5_f32, 1e9].iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+    let options = CastOptions::default()
+        .saturate(false)
+        .round_mode(RoundMode::Down)
+        .opset(25);
+    let bytes = [1.5_f32, 1e9]
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect::<Vec<u8>>();
     let array = Array::from_bytes(DType::Float, &[2], bytes, Packing::Packed).unwrap();
     let cast = array.cast(DType::Float8E4M3Fn, &options).unwrap();
     assert_eq!(cast.to_bytes(Packing::Packed).unwrap(), [0x3C, 0x7F]);
@@ -42,7 +49,10 @@ fn a_progress_bar_reaches_its_end_in_each_phase() {
     let seen = seen.lock().unwrap();
     for phase in [Phase::Planning, Phase::Writing] {
         let last = seen.iter().rfind(|progress| progress.phase == phase);
-        assert!(last.is_some_and(|last| last.done == last.total), "{phase:?}: {seen:?}");
+        assert!(
+            last.is_some_and(|last| last.done == last.total),
+            "{phase:?}: {seen:?}"
+        );
     }
 }
 
@@ -50,21 +60,36 @@ fn a_progress_bar_reaches_its_end_in_each_phase() {
 fn a_progress_callback_can_cancel_the_operation_which_changes_nothing() {
     let cancel = Cancel::new();
     let token = cancel.clone();
-    let mut model = model().with_cancel(&cancel).with_progress(move |_| token.cancel());
+    let mut model = model()
+        .with_cancel(&cancel)
+        .with_progress(move |_| token.cancel());
     let before = model.to_bytes().unwrap();
-    assert_eq!(model.fold(&FoldOptions::default()).unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(
+        model.fold(&FoldOptions::default()).unwrap_err().kind(),
+        ErrorKind::Cancelled
+    );
     assert_eq!(model.to_bytes().unwrap(), before);
 }
 
 #[test]
 fn files_in_memory_hold_the_model_and_its_data_file() {
     let files = MemoryFiles::new();
-    let options = SaveOptions::default().placement(Placement::File("weights.bin".into())).threshold(0);
-    let saved = model().save_with(files.path("model.onnx"), &options).unwrap();
+    let options = SaveOptions::default()
+        .placement(Placement::File("weights.bin".into()))
+        .threshold(0);
+    let saved = model()
+        .save_with(files.path("model.onnx"), &options)
+        .unwrap();
     assert_eq!(saved.data_file.unwrap().path, files.path("weights.bin"));
-    assert_eq!(files.bytes("weights.bin").unwrap()[..8], [0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]);
+    assert_eq!(
+        files.bytes("weights.bin").unwrap()[..8],
+        [0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]
+    );
     let mut opened = Model::open(files.path("model.onnx")).unwrap();
-    assert_eq!(opened.fold(&FoldOptions::default()).unwrap().folded().len(), 1);
+    assert_eq!(
+        opened.fold(&FoldOptions::default()).unwrap().folded().len(),
+        1
+    );
 }
 
 /// A file of another machine, of which ranges can be asked for.
@@ -85,14 +110,27 @@ impl ReadAt for Remote {
 #[test]
 fn a_data_file_can_be_read_in_ranges() {
     let files = MemoryFiles::new();
-    let options = SaveOptions::default().placement(Placement::File("weights.bin".into())).threshold(0);
-    model().save_with(files.path("model.onnx"), &options).unwrap();
+    let options = SaveOptions::default()
+        .placement(Placement::File("weights.bin".into()))
+        .threshold(0);
+    model()
+        .save_with(files.path("model.onnx"), &options)
+        .unwrap();
     let weights = Stored::of_file(Remote(files.bytes("weights.bin").unwrap().to_vec()));
     files.insert("weights.bin", weights.clone()).unwrap();
     let opened = Model::open(files.path("model.onnx")).unwrap();
     opened.save(files.path("again.onnx")).unwrap();
-    assert_eq!(files.bytes("again.onnx").unwrap(), files.bytes("model.onnx").unwrap());
-    assert_eq!((weights.try_to_bytes().unwrap().len() as u64, weights.failure().is_none()), (weights.len(), true));
+    assert_eq!(
+        files.bytes("again.onnx").unwrap(),
+        files.bytes("model.onnx").unwrap()
+    );
+    assert_eq!(
+        (
+            weights.try_to_bytes().unwrap().len() as u64,
+            weights.failure().is_none()
+        ),
+        (weights.len(), true)
+    );
 }
 
 #[test]
@@ -102,14 +140,25 @@ fn a_save_is_verified_and_refuses_what_the_passes_did_not_do() {
     let (mut folded, options) = (model(), FoldOptions::default());
     let verification = Verification::of_passes(&folded, EXACT, &options);
     folded.run_passes(EXACT, &options).unwrap();
-    let (_, verified) = folded.save_verified(&output, &SaveOptions::default(), &verification).unwrap();
+    let (_, verified) = folded
+        .save_verified(&output, &SaveOptions::default(), &verification)
+        .unwrap();
     assert_eq!(verified.constants, 1);
 
     let mut other = Model::from_text(&folded.to_text().replace("Add", "Mul")).unwrap();
     other.run_passes(EXACT, &options).unwrap();
-    let error = other.save_verified(&output, &SaveOptions::default(), &verification).unwrap_err();
-    assert_eq!((error.kind(), error.faults()[0].path.as_str()), (ErrorKind::NotVerified, "graph/add.op_type"));
-    assert_eq!(files.bytes("folded.onnx").unwrap(), folded.to_bytes().unwrap(), "the old file is still there");
+    let error = other
+        .save_verified(&output, &SaveOptions::default(), &verification)
+        .unwrap_err();
+    assert_eq!(
+        (error.kind(), error.faults()[0].path.as_str()),
+        (ErrorKind::NotVerified, "graph/add.op_type")
+    );
+    assert_eq!(
+        files.bytes("folded.onnx").unwrap(),
+        folded.to_bytes().unwrap(),
+        "the old file is still there"
+    );
 }
 
 /// The numbers from 0, as FLOAT: a recipe of another crate.
@@ -138,13 +187,26 @@ impl proto::Recipe for Ramp {
 #[test]
 fn a_field_is_computed_while_it_is_written() {
     for elements in [0, 1, 95, 96, 97, 1_000, 300_001] {
-        let expected: Vec<u8> = (0..elements).flat_map(|number| (number as f32).to_le_bytes()).collect();
-        let ramp = Arc::new(Ramp { elements, source: Vec::new().into() });
+        let expected: Vec<u8> = (0..elements)
+            .flat_map(|number| (number as f32).to_le_bytes())
+            .collect();
+        let ramp = Arc::new(Ramp {
+            elements,
+            source: Vec::new().into(),
+        });
         let made = proto::Value::Made(ramp.clone());
-        assert_eq!((made.length(), made.to_bytes().as_deref()), (Some(expected.len()), Some(&expected[..])), "{elements} elements");
+        assert_eq!(
+            (made.length(), made.to_bytes().as_deref()),
+            (Some(expected.len()), Some(&expected[..])),
+            "{elements} elements"
+        );
         let mut piece = vec![0; expected.len() / 3];
         proto::Piece::Made(ramp).fill(expected.len() as u64 / 2, &mut piece);
-        assert_eq!(piece, expected[expected.len() / 2..][..piece.len()], "{elements} elements");
+        assert_eq!(
+            piece,
+            expected[expected.len() / 2..][..piece.len()],
+            "{elements} elements"
+        );
     }
 }
 
@@ -156,5 +218,8 @@ fn messages_are_read_and_written_without_losses() {
     assert_eq!(message.to_bytes(), bytes);
     message.producer_name = Some("another".to_owned());
     let changed = proto::ModelProto::from_bytes(message.to_bytes()).unwrap();
-    assert_eq!((changed.producer_name(), changed.rest().len()), ("another", 1));
+    assert_eq!(
+        (changed.producer_name(), changed.rest().len()),
+        ("another", 1)
+    );
 }

@@ -1,4 +1,5 @@
-//! Every public type can be named from another crate, and every public function is called outside of the crate.
+//! Every public type can be named from another crate, and every public function is called outside
+//! of the crate.
 
 use std::collections::HashSet;
 use std::fs;
@@ -289,8 +290,13 @@ fn root() -> PathBuf {
 fn listed() -> Vec<String> {
     let text = fs::read_to_string(root().join(".ci/public_api.txt")).unwrap();
     let is_type = |kind: &str| ["(struct)", "(enum)", "(trait)", "(type alias)"].contains(&kind);
-    let types = text.lines().filter_map(|line| line.split_once(' ').filter(|(_, kind)| is_type(kind)));
-    types.map(|(path, _)| path.to_owned()).filter(|path| !path.starts_with("onnx_recast::cli::")).collect()
+    let types = text
+        .lines()
+        .filter_map(|line| line.split_once(' ').filter(|(_, kind)| is_type(kind)));
+    types
+        .map(|(path, _)| path.to_owned())
+        .filter(|path| !path.starts_with("onnx_recast::cli::"))
+        .collect()
 }
 
 /// A caller may share these between threads, and catch the panics of code that uses them.
@@ -305,40 +311,78 @@ const _: () = {
 
 #[test]
 fn all_types_of_the_listing_are_named_here() {
-    let path = |name: &str| name.trim_start_matches("dyn ").split(['<', ' ']).next().unwrap().to_owned();
-    let named: Vec<String> = TYPES.iter().map(|name| path(&name.replace(" :: ", "::"))).collect();
+    let path = |name: &str| {
+        name.trim_start_matches("dyn ")
+            .split(['<', ' '])
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    let named: Vec<String> = TYPES
+        .iter()
+        .map(|name| path(&name.replace(" :: ", "::")))
+        .collect();
     let listed = listed();
     let missing: Vec<&String> = listed.iter().filter(|path| !named.contains(path)).collect();
     let gone: Vec<&String> = named.iter().filter(|path| !listed.contains(path)).collect();
-    assert!(missing.is_empty() && gone.is_empty(), "not named here: {missing:?}\nnot in the listing: {gone:?}");
+    assert!(
+        missing.is_empty() && gone.is_empty(),
+        "not named here: {missing:?}\nnot in the listing: {gone:?}"
+    );
 }
 
 /// The words of the sources in a folder, or of their examples in documentation.
 fn words(folder: &Path, line: fn(&str) -> bool, words: &mut HashSet<String>) {
-    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+    for entry in
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+    {
         let path = entry.unwrap().path();
         if path.is_dir() {
             self::words(&path, line, words);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = fs::read_to_string(&path).unwrap();
             let lines = text.lines().filter(|text| line(text.trim_start()));
-            words.extend(lines.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_')).map(str::to_owned));
+            words.extend(
+                lines
+                    .flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'))
+                    .map(str::to_owned),
+            );
         }
     }
 }
 
-/// Generated messages have the functions of prost. The listing has the arguments of functions in parentheses.
+/// Generated messages have the functions of prost. The listing has the arguments of functions in
+/// parentheses.
 #[test]
 fn all_functions_of_the_listing_are_called_outside_of_the_crate() {
     let text = fs::read_to_string(root().join(".ci/public_api.txt")).unwrap();
     let mut called = HashSet::new();
-    for folder in ["benches", "examples/extension", "fuzz/targets", "python/src", "tests", "web/src"] {
+    for folder in [
+        "benches",
+        "examples/extension",
+        "fuzz/targets",
+        "python/src",
+        "tests",
+        "web/src",
+    ] {
         words(&root().join(folder), |_| true, &mut called);
     }
-    words(&root().join("src"), |line| line.starts_with("//"), &mut called);
-    let functions = text.lines().filter(|line| !line.starts_with("onnx_recast::proto::raw::"));
-    let functions = functions.filter_map(|line| Some((line, line.split_once('(')?.0.rsplit("::").next()?)));
-    let never: Vec<&str> =
-        functions.filter(|(_, name)| !name.contains(' ') && !called.contains(*name)).map(|(line, _)| line).collect();
-    assert!(never.is_empty(), "make these private, or call them in a test: {never:#?}");
+    words(
+        &root().join("src"),
+        |line| line.starts_with("//"),
+        &mut called,
+    );
+    let functions = text
+        .lines()
+        .filter(|line| !line.starts_with("onnx_recast::proto::raw::"));
+    let functions =
+        functions.filter_map(|line| Some((line, line.split_once('(')?.0.rsplit("::").next()?)));
+    let never: Vec<&str> = functions
+        .filter(|(_, name)| !name.contains(' ') && !called.contains(*name))
+        .map(|(line, _)| line)
+        .collect();
+    assert!(
+        never.is_empty(),
+        "make these private, or call them in a test: {never:#?}"
+    );
 }

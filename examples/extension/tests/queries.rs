@@ -1,11 +1,17 @@
-//! The queries of a model and of the subject of a rule, as rules, passes and adapters of another crate use them.
+//! The queries of a model and of the subject of a rule, as rules, passes and adapters of another
+//! crate use them.
 
 use onnx_recast::cast::{Contested, DType};
 use onnx_recast::convert::{Code, OperatorAdapter, Reason};
 use onnx_recast::graph::{Body, ConstantValue, Edit, NotConstant, ScopeId, ScopeKind, TypeSource};
-use onnx_recast::lint::{Baseline, Finding, Known, Rule, Safety, Selected, Selection, Severity, Subject};
+use onnx_recast::lint::{
+    Baseline, Finding, Known, Rule, Safety, Selected, Selection, Severity, Subject,
+};
 use onnx_recast::proto::AttributeProto;
-use onnx_recast::{BadLocation, ConvertOptions, DataFolder, Error, ErrorKind, LintOptions, Model, SaveOptions, SavePlan, Target};
+use onnx_recast::{
+    BadLocation, ConvertOptions, DataFolder, Error, ErrorKind, LintOptions, Model, SaveOptions,
+    SavePlan, Target,
+};
 
 fn model(text: &str) -> Model {
     Model::from_text(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -24,23 +30,67 @@ fn values_know_their_scope_type_and_whether_a_caller_overrides_them() {
     let then = model.scopes().nth(1).unwrap();
     let (half, inner) = (lookup(ScopeId::MAIN, "h"), lookup(then, "t"));
 
-    assert_eq!((model.scope_path(then).as_str(), model.scope_of(inner)), ("graph/choose.then_branch", then));
-    assert!(matches!(model.scope_kind(then), ScopeKind::Subgraph { list_index: None, .. }));
-    assert_eq!((model.scope_kind(ScopeId::MAIN), model.is_visible(half, then)), (ScopeKind::Main, true));
+    assert_eq!(
+        (model.scope_path(then).as_str(), model.scope_of(inner)),
+        ("graph/choose.then_branch", then)
+    );
+    assert!(matches!(
+        model.scope_kind(then),
+        ScopeKind::Subgraph {
+            list_index: None,
+            ..
+        }
+    ));
+    assert_eq!(
+        (
+            model.scope_kind(ScopeId::MAIN),
+            model.is_visible(half, then)
+        ),
+        (ScopeKind::Main, true)
+    );
     assert!(!model.is_visible(inner, ScopeId::MAIN));
 
     // The graph declares y, and the cast determines h.
-    assert_eq!(model.declared_type(lookup(ScopeId::MAIN, "y")), Some(DType::Float16));
-    assert_eq!((model.declared_type(half), model.element_type(half)), (None, Some(DType::Float16)));
+    assert_eq!(
+        model.declared_type(lookup(ScopeId::MAIN, "y")),
+        Some(DType::Float16)
+    );
+    assert_eq!(
+        (model.declared_type(half), model.element_type(half)),
+        (None, Some(DType::Float16))
+    );
     let cast = model.cast_node(model.producer(half).unwrap()).unwrap();
-    assert_eq!((cast.input, cast.to), (lookup(ScopeId::MAIN, "x"), TypeSource::Attribute(DType::Float16)));
+    assert_eq!(
+        (cast.input, cast.to),
+        (
+            lookup(ScopeId::MAIN, "x"),
+            TypeSource::Attribute(DType::Float16)
+        )
+    );
     assert!(cast.rules(21, Contested::Text).saturate);
 
-    assert_eq!((model.is_overridable(lookup(ScopeId::MAIN, "w")), model.overridable_initializers()), (true, vec!["w"]));
-    let weight = model.tensors().map(|(place, _)| model.tensor_path(place)).collect::<Vec<_>>();
-    assert_eq!((weight, model.data_bytes()), (vec!["graph/w".to_owned()], 0));
-    let Body::Graph(_) = model.body(then) else { panic!("a branch is a graph") };
-    assert_eq!(model.body(ScopeId::MAIN).input_names().collect::<Vec<_>>(), ["x", "c", "w"]);
+    assert_eq!(
+        (
+            model.is_overridable(lookup(ScopeId::MAIN, "w")),
+            model.overridable_initializers()
+        ),
+        (true, vec!["w"])
+    );
+    let weight = model
+        .tensors()
+        .map(|(place, _)| model.tensor_path(place))
+        .collect::<Vec<_>>();
+    assert_eq!(
+        (weight, model.data_bytes()),
+        (vec!["graph/w".to_owned()], 0)
+    );
+    let Body::Graph(_) = model.body(then) else {
+        panic!("a branch is a graph")
+    };
+    assert_eq!(
+        model.body(ScopeId::MAIN).input_names().collect::<Vec<_>>(),
+        ["x", "c", "w"]
+    );
     assert_eq!(model.body(then).output_names().collect::<Vec<_>>(), ["t"]);
 }
 
@@ -51,19 +101,42 @@ fn constants_are_read_from_nodes_and_types_from_messages() {
             [shape] y = Constant <value_ints = [3, 4]> () [empty] z = Constant ()
         }"#,
     );
-    let nodes: Vec<_> = model.nodes(ScopeId::MAIN).map(|node| model.node(node)).collect();
+    let nodes: Vec<_> = model
+        .nodes(ScopeId::MAIN)
+        .map(|node| model.node(node))
+        .collect();
     let of_node = ConstantValue::of_node(nodes[0]).unwrap();
     let of_attribute = ConstantValue::of_attribute(&nodes[0].attribute[0]).unwrap();
     for value in [of_node, of_attribute] {
-        assert_eq!((value.dtype(), value.dims()), (Some(DType::Int64), Some(vec![2])));
-        assert_eq!(Known::of_tensor(&value.tensor().unwrap()).static_shape(), Some(vec![2]));
+        assert_eq!(
+            (value.dtype(), value.dims()),
+            (Some(DType::Int64), Some(vec![2]))
+        );
+        assert_eq!(
+            Known::of_tensor(&value.tensor().unwrap()).static_shape(),
+            Some(vec![2])
+        );
     }
-    assert!(matches!(ConstantValue::of_node(nodes[1]), Err(NotConstant::NoValue)));
+    assert!(matches!(
+        ConstantValue::of_node(nodes[1]),
+        Err(NotConstant::NoValue)
+    ));
 
-    let declared = model.declared(model.lookup(ScopeId::MAIN, "y").unwrap()).unwrap();
+    let declared = model
+        .declared(model.lookup(ScopeId::MAIN, "y").unwrap())
+        .unwrap();
     let known = Known::of_type(declared.r#type.as_ref().unwrap());
-    assert_eq!((known.dtype(), known.to_string().as_str()), (Some(DType::Int64), "tensor(int64)[2]"));
-    assert_eq!((DType::from_name("float8e4m3fn"), DType::Float8E4M3Fn.ir_since()), (Some(DType::Float8E4M3Fn), 9));
+    assert_eq!(
+        (known.dtype(), known.to_string().as_str()),
+        (Some(DType::Int64), "tensor(int64)[2]")
+    );
+    assert_eq!(
+        (
+            DType::from_name("float8e4m3fn"),
+            DType::Float8E4M3Fn.ir_since()
+        ),
+        (Some(DType::Float8E4M3Fn), 9)
+    );
 }
 
 /// Reports what a subject knows.
@@ -78,19 +151,50 @@ static SURVEY: Rule = Rule {
 
 fn survey(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
-    let mut found = vec![Finding::at_model(format!("{} casts, valid or not", subject.cast_nodes().count()))];
-    let to_float = subject.casts().filter(|cast| cast.to == DType::Float && !cast.is_generic());
+    let mut found = vec![Finding::at_model(format!(
+        "{} casts, valid or not",
+        subject.cast_nodes().count()
+    ))];
+    let to_float = subject
+        .casts()
+        .filter(|cast| cast.to == DType::Float && !cast.is_generic());
     found.extend(subject.check_casts(to_float, |cast| {
         let before = subject.producing_cast(cast.input)?;
-        Some(format!("undoes {}; equal effect: {}", model.node_path(before.node), cast.has_effect_of(before)))
+        Some(format!(
+            "undoes {}; equal effect: {}",
+            model.node_path(before.node),
+            cast.has_effect_of(before)
+        ))
     }));
-    found.extend(subject.quantizers().map(|node| Finding::at_node(node.node, format!("quantizes to {}", node.to))));
-    found.extend(subject.contradictions().iter().map(|wrong| Finding::at_value(model, wrong.value, wrong.found.to_string())));
+    found.extend(
+        subject
+            .quantizers()
+            .map(|node| Finding::at_node(node.node, format!("quantizes to {}", node.to))),
+    );
+    found.extend(
+        subject
+            .contradictions()
+            .iter()
+            .map(|wrong| Finding::at_value(model, wrong.value, wrong.found.to_string())),
+    );
     let halves = subject.casts().filter(|cast| cast.to == DType::Float16);
     found.extend(halves.filter_map(|cast| {
         let values = subject.known_values(cast.output?)?;
-        let edits = vec![Edit::Rewire { from: cast.output?, to: cast.input }, Edit::remove_node(cast.node)];
-        let finding = Finding::at_node(cast.node, format!("{} constant elements of {}", values.elements(), values.dtype()));
+        let edits = vec![
+            Edit::Rewire {
+                from: cast.output?,
+                to: cast.input,
+            },
+            Edit::remove_node(cast.node),
+        ];
+        let finding = Finding::at_node(
+            cast.node,
+            format!(
+                "{} constant elements of {}",
+                values.elements(),
+                values.dtype()
+            ),
+        );
         Some(finding.with_unsafe_fix("use the input", edits))
     }));
     found
@@ -106,10 +210,13 @@ fn a_rule_sees_casts_quantizers_constants_and_contradictions() {
         [add] y = Add (f, x)
         [negate] n = Neg (x)
     }"#;
-    let options = LintOptions::default().selection(Selection::default().without(&[]).with_rule(&SURVEY));
+    let options =
+        LintOptions::default().selection(Selection::default().without(&[]).with_rule(&SURVEY));
     let found = model(text).lint(&options).unwrap();
     let own = found.iter().filter(|found| found.code() == "X201");
-    let own: Vec<String> = own.map(|found| format!("{}: {}", found.place().as_str(), found.message)).collect();
+    let own: Vec<String> = own
+        .map(|found| format!("{}: {}", found.place().as_str(), found.message))
+        .collect();
     let expected = [
         "model: 2 casts, valid or not",
         "graph/n: tensor(float)[2]",
@@ -120,22 +227,37 @@ fn a_rule_sees_casts_quantizers_constants_and_contradictions() {
     assert_eq!(own, expected);
 
     let mut fixed = model(text);
-    fixed.fix(&options, Safety::Unsafe, &Baseline::default()).unwrap();
+    fixed
+        .fix(&options, Safety::Unsafe, &Baseline::default())
+        .unwrap();
     assert!(!fixed.to_text().contains("[narrow]"), "{}", fixed.to_text());
 }
 
 #[test]
 fn an_adapter_of_an_upgrade_reads_types_and_sets_attributes() {
-    let adapter = OperatorAdapter::new("Softmax", 13).on_upgrade(|node| match (node.element_type(0), node.rank(0)) {
-        (Some(DType::Float), Some(2)) => {
-            node.set_attribute(AttributeProto::int("axis", 1));
-            Ok(())
+    let adapter = OperatorAdapter::new("Softmax", 13).on_upgrade(|node| {
+        match (node.element_type(0), node.rank(0)) {
+            (Some(DType::Float), Some(2)) => {
+                node.set_attribute(AttributeProto::int("axis", 1));
+                Ok(())
+            }
+            _ => Err(Reason::new(
+                Code::TypeUnsupported,
+                "the runtime supports matrices of FLOAT only",
+            )),
         }
-        _ => Err(Reason::new(Code::TypeUnsupported, "the runtime supports matrices of FLOAT only")),
     });
-    let mut converted = model(r#"<ir_version: 8, opset_import: ["": 12]> g (float[2,3] x) => (float[2,3] y) { y = Softmax (x) }"#);
-    converted.convert(&ConvertOptions::to(13).adapters(vec![adapter])).unwrap();
-    assert!(converted.to_text().contains("Softmax <axis: int = 1> (x)"), "{}", converted.to_text());
+    let mut converted = model(
+        r#"<ir_version: 8, opset_import: ["": 12]> g (float[2,3] x) => (float[2,3] y) { y = Softmax (x) }"#,
+    );
+    converted
+        .convert(&ConvertOptions::to(13).adapters(vec![adapter]))
+        .unwrap();
+    assert!(
+        converted.to_text().contains("Softmax <axis: int = 1> (x)"),
+        "{}",
+        converted.to_text()
+    );
 }
 
 #[test]
@@ -143,16 +265,26 @@ fn errors_and_plans_tell_a_caller_what_to_do() {
     let error = Error::new(ErrorKind::Usage, "no such mode").with_remedy("use `fast`");
     assert_eq!(error.message(), "no such mode; use `fast`");
 
-    let model = model(r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { y = Neg (x) }"#);
+    let model = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { y = Neg (x) }"#,
+    );
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.onnx");
     model.save(&path).unwrap();
     std::fs::write(folder.path().join("private.bin"), [0]).unwrap();
     std::fs::create_dir(folder.path().join("inner")).unwrap();
     let inner = DataFolder::of_model(&folder.path().join("inner/model.onnx"));
-    assert!(matches!(inner.locate("../private.bin"), Err(error @ BadLocation::Outside { .. }) if error.is_outside()));
+    assert!(
+        matches!(inner.locate("../private.bin"), Err(error @ BadLocation::Outside { .. }) if error.is_outside())
+    );
 
     let bytes = model.to_bytes().unwrap().len() as u64;
-    let plan = SavePlan::new(model, &path, &Target::File(path.clone()), &SaveOptions::default()).unwrap();
+    let plan = SavePlan::new(
+        model,
+        &path,
+        &Target::File(path.clone()),
+        &SaveOptions::default(),
+    )
+    .unwrap();
     assert_eq!(plan.bytes_with_data(), bytes);
 }

@@ -29,13 +29,19 @@ pub enum Remedy {
 impl Failure {
     /// A failure with a message.
     pub fn new(why: impl ToString) -> Failure {
-        Failure { what: why.to_string(), remedy: None }
+        Failure {
+            what: why.to_string(),
+            remedy: None,
+        }
     }
 
     /// The failure with what helps.
     #[must_use]
     pub fn with(self, remedy: Remedy) -> Failure {
-        Failure { remedy: Some(remedy), ..self }
+        Failure {
+            remedy: Some(remedy),
+            ..self
+        }
     }
 }
 
@@ -63,7 +69,8 @@ impl Array {
         self.content.elements()
     }
 
-    /// Casts the tensor from its type; also returns which elements ONNX does not define. Numbers are computed lazily.
+    /// Casts the tensor from its type; also returns which elements ONNX does not define. Numbers
+    /// are computed lazily.
     ///
     /// # Errors
     /// If the cast cannot parse a string, or the result is too large.

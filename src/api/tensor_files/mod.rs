@@ -1,6 +1,7 @@
 //! Casts of single tensors in files: NumPy's `.npy` and ONNX's `TensorProto` (`.pb`).
 //!
-//! Input is memory-mapped and cast while the result is written, so that neither has to fit in memory.
+//! Input is memory-mapped and cast while the result is written, so that neither has to fit in
+//! memory.
 
 mod array;
 mod npy;
@@ -26,12 +27,16 @@ impl Form {
     /// Detects the format of a file by its content.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Form {
-        if bytes.starts_with(npy::MAGIC) { Form::Npy } else { Form::Proto }
+        if bytes.starts_with(npy::MAGIC) {
+            Form::Npy
+        } else {
+            Form::Proto
+        }
     }
 }
 
-/// Reads the tensor of a file. `stored` is the ONNX type that the unsigned integers of a `.npy` file represent, if any; `folder`
-/// contains the data file of a `TensorProto`.
+/// Reads the tensor of a file. `stored` is the ONNX type that the unsigned integers of a `.npy`
+/// file represent, if any; `folder` contains the data file of a `TensorProto`.
 ///
 /// # Errors
 /// If the file is invalid, or its type is not supported by `Cast`.

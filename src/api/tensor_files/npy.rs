@@ -19,7 +19,8 @@ const ALIGNMENT: usize = 64;
 
 pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failure> {
     let (header, start) = header_text(bytes)?;
-    let header = Header::parse(&header).map_err(|what| Failure::new(format!("is not a valid .npy file: {what}")))?;
+    let header = Header::parse(&header)
+        .map_err(|what| Failure::new(format!("is not a valid .npy file: {what}")))?;
     let elements = element_count(&header.dims)
         .and_then(|elements| usize::try_from(elements).ok())
         .ok_or_else(|| Failure::new(format!("has an invalid shape: {:?}", header.dims)))?;
@@ -27,7 +28,10 @@ pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failur
     let data = bytes.slice(start..);
     let needed = elements.checked_mul(item.bytes());
     if needed != Some(data.len()) {
-        let needed = needed.map_or_else(|| "more than the address space".to_owned(), |needed| needed.to_string());
+        let needed = needed.map_or_else(
+            || "more than the address space".to_owned(),
+            |needed| needed.to_string(),
+        );
         return Err(Failure::new(format!(
             "has {} bytes of data, but '{}' of shape {:?} needs {needed}",
             data.len(),
@@ -41,7 +45,11 @@ pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failur
         (Item::Narrow(bytes), _) => strings(strings::from_narrow(&data, bytes)),
         (item, stored) => Content::spread(item.dtype(stored, &header.descr)?, &header.dims, data),
     };
-    Ok(Array { content, fortran_order: header.fortran_order, message: None })
+    Ok(Array {
+        content,
+        fortran_order: header.fortran_order,
+        message: None,
+    })
 }
 
 pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
@@ -55,13 +63,23 @@ pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
     let shape: Vec<String> = array.content.dims().iter().map(i64::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     let order = if array.fortran_order { "True" } else { "False" };
-    let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({}{comma}), }}", shape.join(", "));
-    Ok(Layout::of_pieces(vec![Piece::Bytes(preamble(&header).into()), data]))
+    let header = format!(
+        "{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({}{comma}), }}",
+        shape.join(", ")
+    );
+    Ok(Layout::of_pieces(vec![
+        Piece::Bytes(preamble(&header).into()),
+        data,
+    ]))
 }
 
 /// The magic bytes, version, length and header of a file.
 fn preamble(header: &str) -> Vec<u8> {
-    let version = if header.len() + ALIGNMENT < 1 << 16 { 1 } else { 2 };
+    let version = if header.len() + ALIGNMENT < 1 << 16 {
+        1
+    } else {
+        2
+    };
     let before = PREAMBLES[version - 1];
     let length = (before + header.len() + 1).next_multiple_of(ALIGNMENT) - before;
     let mut bytes = [MAGIC, &[version as u8, 0]].concat();
@@ -79,13 +97,25 @@ fn header_text(bytes: &[u8]) -> Result<(String, usize), Failure> {
     let width = match version {
         1 => 2,
         2 | 3 => 4,
-        _ => return Err(Failure::new(format!("has the unsupported .npy version {version}; expected 1 to 3"))),
+        _ => {
+            return Err(Failure::new(format!(
+                "has the unsupported .npy version {version}; expected 1 to 3"
+            )));
+        }
     };
-    let length = rest.get(1..1 + width).ok_or_else(cut)?.iter().rev().fold(0_usize, |sum, &byte| sum << 8 | usize::from(byte));
+    let length = rest
+        .get(1..1 + width)
+        .ok_or_else(cut)?
+        .iter()
+        .rev()
+        .fold(0_usize, |sum, &byte| sum << 8 | usize::from(byte));
     let start = MAGIC.len() + 2 + width;
-    let text = bytes.get(start..start.saturating_add(length)).ok_or_else(cut)?;
+    let text = bytes
+        .get(start..start.saturating_add(length))
+        .ok_or_else(cut)?;
     // A copy: other programs may change the mapped bytes, and a string must stay UTF-8.
-    let text = String::from_utf8(text.to_vec()).map_err(|_| Failure::new("has a header that is not UTF-8"))?;
+    let text = String::from_utf8(text.to_vec())
+        .map_err(|_| Failure::new("has a header that is not UTF-8"))?;
     Ok((text, start + length))
 }
 
@@ -100,13 +130,23 @@ struct Header {
 impl Header {
     /// Reads `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`, its keys in any order.
     fn parse(text: &str) -> Result<Header, String> {
-        let mut rest = text.trim().strip_prefix('{').ok_or("the header is not a dictionary")?.trim_start();
+        let mut rest = text
+            .trim()
+            .strip_prefix('{')
+            .ok_or("the header is not a dictionary")?
+            .trim_start();
         let (mut descr, mut fortran_order, mut dims) = (None, None, None);
         while !rest.starts_with('}') {
             let (key, after) = quoted(rest)?;
-            let value = after.trim_start().strip_prefix(':').ok_or_else(|| format!("'{key}' has no value"))?.trim_start();
+            let value = after
+                .trim_start()
+                .strip_prefix(':')
+                .ok_or_else(|| format!("'{key}' has no value"))?
+                .trim_start();
             let after = match key {
-                "descr" if value.starts_with('[') => return Err("structured data types are not supported".to_owned()),
+                "descr" if value.starts_with('[') => {
+                    return Err("structured data types are not supported".to_owned());
+                }
                 "descr" => {
                     let (text, after) = quoted(value)?;
                     descr = Some(text.to_owned());
@@ -114,19 +154,29 @@ impl Header {
                 }
                 "fortran_order" => {
                     let words = [("True", true), ("False", false)].into_iter();
-                    let mut found = words.filter_map(|(word, order)| Some((order, value.strip_prefix(word)?)));
-                    let (order, after) = found.next().ok_or("'fortran_order' is not True or False")?;
+                    let mut found =
+                        words.filter_map(|(word, order)| Some((order, value.strip_prefix(word)?)));
+                    let (order, after) =
+                        found.next().ok_or("'fortran_order' is not True or False")?;
                     fortran_order = Some(order);
                     after
                 }
                 "shape" => {
                     let inside = value.strip_prefix('(').ok_or("'shape' is not a tuple")?;
-                    let (inside, after) = inside.split_once(')').ok_or("'shape' has no closing parenthesis")?;
-                    let numbers =
-                        inside.split(',').map(|number| number.trim().trim_end_matches('L')).filter(|number| !number.is_empty());
-                    let parsed = numbers.map(|number| number.parse().ok().filter(|&dim: &i64| dim >= 0)).collect();
+                    let (inside, after) = inside
+                        .split_once(')')
+                        .ok_or("'shape' has no closing parenthesis")?;
+                    let numbers = inside
+                        .split(',')
+                        .map(|number| number.trim().trim_end_matches('L'))
+                        .filter(|number| !number.is_empty());
+                    let parsed = numbers
+                        .map(|number| number.parse().ok().filter(|&dim: &i64| dim >= 0))
+                        .collect();
                     let parsed: Option<Vec<i64>> = parsed;
-                    dims = Some(parsed.ok_or_else(|| format!("'shape' ({inside}) is not a valid shape"))?);
+                    dims = Some(
+                        parsed.ok_or_else(|| format!("'shape' ({inside}) is not a valid shape"))?,
+                    );
                     after
                 }
                 _ => return Err(format!("the header has the unknown key '{key}'")),
@@ -145,8 +195,14 @@ impl Header {
 
 /// A quoted string, and the rest of the text.
 fn quoted(text: &str) -> Result<(&str, &str), String> {
-    let quote = text.chars().next().filter(|quote| matches!(quote, '\'' | '"')).ok_or("the header is truncated or malformed")?;
-    text[1..].split_once(quote).ok_or_else(|| "the header is truncated or malformed".to_owned())
+    let quote = text
+        .chars()
+        .next()
+        .filter(|quote| matches!(quote, '\'' | '"'))
+        .ok_or("the header is truncated or malformed")?;
+    text[1..]
+        .split_once(quote)
+        .ok_or_else(|| "the header is truncated or malformed".to_owned())
 }
 
 /// The element type of a `descr`.
@@ -180,21 +236,35 @@ const NUMBERS: [(&str, DType); 12] = [
 
 impl Item {
     fn parse(descr: &str) -> Result<Item, Failure> {
-        let unknown = || Failure::new(format!("has the data type '{descr}', which Cast does not support"));
+        let unknown = || {
+            Failure::new(format!(
+                "has the data type '{descr}', which Cast does not support"
+            ))
+        };
         let (order, name) = descr.split_at_checked(1).ok_or_else(unknown)?;
         // With elements of size zero, a short file could claim an arbitrary number of them.
-        let size = || name.get(1..)?.parse::<usize>().ok().filter(|&size| size > 0 && size.checked_mul(4).is_some());
+        let size = || {
+            name.get(1..)?
+                .parse::<usize>()
+                .ok()
+                .filter(|&size| size > 0 && size.checked_mul(4).is_some())
+        };
         let item = match name.chars().next() {
             Some('U') => size().map(Item::Wide),
             Some('S') => size().map(Item::Narrow),
             Some('V') => size().map(Item::Void),
-            _ => NUMBERS.iter().find(|(known, _)| *known == name).map(|&(_, dtype)| Item::Number(dtype)),
+            _ => NUMBERS
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|&(_, dtype)| Item::Number(dtype)),
         };
         let item = item.ok_or_else(unknown)?;
         match order {
             "<" | "|" | "=" => Ok(item),
             ">" if item.bytes() == 1 => Ok(item),
-            ">" => Err(Failure::new(format!("has the big-endian data type '{descr}'; convert it with NumPy's astype('<{name}')"))),
+            ">" => Err(Failure::new(format!(
+                "has the big-endian data type '{descr}'; convert it with NumPy's astype('<{name}')"
+            ))),
             _ => Err(unknown()),
         }
     }
@@ -228,12 +298,17 @@ impl Item {
 }
 
 fn npy_has(dtype: DType) -> bool {
-    dtype == DType::String || matches!(dtype.class(), Class::Complex) || NUMBERS.iter().any(|&(_, known)| known == dtype)
+    dtype == DType::String
+        || matches!(dtype.class(), Class::Complex)
+        || NUMBERS.iter().any(|&(_, known)| known == dtype)
 }
 
 /// The NumPy name of a type; types that NumPy lacks are stored as unsigned integers.
 fn descr(dtype: DType) -> String {
-    let known = NUMBERS.iter().find(|(_, known)| *known == dtype).map(|(name, _)| *name);
+    let known = NUMBERS
+        .iter()
+        .find(|(_, known)| *known == dtype)
+        .map(|(name, _)| *name);
     let name = known.unwrap_or(if dtype == DType::Bfloat16 { "u2" } else { "u1" });
     // Bytes have no order.
     let order = if name.ends_with('1') { '|' } else { '<' };
@@ -246,12 +321,24 @@ mod tests {
 
     #[test]
     fn numpy_headers_are_parsed() {
-        let header =
-            |descr: &str, fortran_order, dims: &[i64]| Header { descr: descr.to_owned(), fortran_order, dims: dims.to_vec() };
+        let header = |descr: &str, fortran_order, dims: &[i64]| Header {
+            descr: descr.to_owned(),
+            fortran_order,
+            dims: dims.to_vec(),
+        };
         let cases = [
-            ("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }          \n", header("<f4", false, &[2, 3])),
-            ("{'shape': (7,), 'fortran_order': True, 'descr': '|b1'}", header("|b1", true, &[7])),
-            ("{\"descr\":\"<i8\",\"fortran_order\":False,\"shape\":()}", header("<i8", false, &[])),
+            (
+                "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }          \n",
+                header("<f4", false, &[2, 3]),
+            ),
+            (
+                "{'shape': (7,), 'fortran_order': True, 'descr': '|b1'}",
+                header("|b1", true, &[7]),
+            ),
+            (
+                "{\"descr\":\"<i8\",\"fortran_order\":False,\"shape\":()}",
+                header("<i8", false, &[]),
+            ),
         ];
         for (text, header) in cases {
             assert_eq!(Header::parse(text), Ok(header), "{text}");
@@ -280,7 +367,12 @@ mod tests {
 
     #[test]
     fn preambles_are_aligned_and_read_back() {
-        for text in ["{}".to_owned(), "x".repeat(117), "x".repeat(118), "x".repeat(70_000)] {
+        for text in [
+            "{}".to_owned(),
+            "x".repeat(117),
+            "x".repeat(118),
+            "x".repeat(70_000),
+        ] {
             let bytes = preamble(&text);
             assert_eq!(bytes.len() % ALIGNMENT, 0);
             let (header, start) = header_text(&bytes).unwrap();

@@ -9,20 +9,38 @@ use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{LARGEST_MESSAGE, Layout, raw};
 use crate::tensor::{BadTensor, Data, SubByte, Tensor, raw_data, without_values};
 
-pub(super) fn read(bytes: &Bytes, stored: Option<DType>, folder: &DataFolder) -> Result<Array, Failure> {
-    let proto = TensorProto::from_bytes(bytes.clone())
-        .map_err(|error| Failure::new(format!("is neither a .npy file nor a TensorProto: {error}")))?;
-    let tensor =
-        Tensor::read(&proto).map_err(|error| Failure::new(format!("is neither a .npy file nor a valid TensorProto: {error}")))?;
+pub(super) fn read(
+    bytes: &Bytes,
+    stored: Option<DType>,
+    folder: &DataFolder,
+) -> Result<Array, Failure> {
+    let proto = TensorProto::from_bytes(bytes.clone()).map_err(|error| {
+        Failure::new(format!("is neither a .npy file nor a TensorProto: {error}"))
+    })?;
+    let tensor = Tensor::read(&proto).map_err(|error| {
+        Failure::new(format!(
+            "is neither a .npy file nor a valid TensorProto: {error}"
+        ))
+    })?;
     if let Some(stored) = stored.filter(|&stored| stored != tensor.dtype()) {
-        return Err(Failure::new(format!("has the type {}, not {stored}: a TensorProto states its type", tensor.dtype()))
-            .with(Remedy::OmitType));
+        return Err(Failure::new(format!(
+            "has the type {}, not {stored}: a TensorProto states its type",
+            tensor.dtype()
+        ))
+        .with(Remedy::OmitType));
     }
     let content = tensor.load(folder).map_err(|error| {
         let is_outside = matches!(&error, BadTensor::Location(location) if location.is_outside());
-        Failure { remedy: is_outside.then_some(Remedy::AllowFolder), ..Failure::new(error) }
+        Failure {
+            remedy: is_outside.then_some(Remedy::AllowFolder),
+            ..Failure::new(error)
+        }
     })?;
-    Ok(Array { content, fortran_order: false, message: Some(proto) })
+    Ok(Array {
+        content,
+        fortran_order: false,
+        message: Some(proto),
+    })
 }
 
 pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
@@ -41,7 +59,9 @@ pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
     proto.string_data.clear();
     match array.content.data() {
         Data::Strings(strings) => proto.string_data.clone_from(strings),
-        Data::Numbers(..) => proto.rest_mut().extend(array.content.piece(SubByte::Packed).map(raw_data)),
+        Data::Numbers(..) => proto
+            .rest_mut()
+            .extend(array.content.piece(SubByte::Packed).map(raw_data)),
     }
     let layout = Layout::of(&proto);
     if layout.bytes() > LARGEST_MESSAGE {

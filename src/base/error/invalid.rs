@@ -22,18 +22,33 @@ pub struct Invalid {
 impl Invalid {
     /// The model is invalid at `place`.
     pub fn at(place: impl Into<ModelPlace>, what: impl ToString) -> Invalid {
-        Invalid { place: place.into(), what: what.to_string(), kind: ErrorKind::InvalidModel, cause: None }
+        Invalid {
+            place: place.into(),
+            what: what.to_string(),
+            kind: ErrorKind::InvalidModel,
+            cause: None,
+        }
     }
 
     /// The error `cause` occurred at `place`.
-    pub fn caused_by(place: impl Into<ModelPlace>, cause: impl Classified + Send + Sync + 'static) -> Invalid {
-        Invalid { kind: cause.kind(), ..Invalid::at(place, &cause) }.because(cause)
+    pub fn caused_by(
+        place: impl Into<ModelPlace>,
+        cause: impl Classified + Send + Sync + 'static,
+    ) -> Invalid {
+        Invalid {
+            kind: cause.kind(),
+            ..Invalid::at(place, &cause)
+        }
+        .because(cause)
     }
 
     /// The error with its cause.
     #[must_use]
     pub fn because(self, cause: impl StdError + Send + Sync + 'static) -> Invalid {
-        Invalid { cause: Some(Arc::new(cause)), ..self }
+        Invalid {
+            cause: Some(Arc::new(cause)),
+            ..self
+        }
     }
 }
 

@@ -36,6 +36,11 @@ mod tests {
     fn every_kind_has_a_code_of_its_own_in_kebab_case() {
         let codes: BTreeSet<&str> = ErrorKind::ALL.iter().map(|kind| kind.code()).collect();
         assert_eq!(codes.len(), ErrorKind::ALL.len());
-        assert!(codes.iter().all(|code| code.chars().all(|c| c.is_ascii_lowercase() || c == '-')), "{codes:?}");
+        assert!(
+            codes
+                .iter()
+                .all(|code| code.chars().all(|c| c.is_ascii_lowercase() || c == '-')),
+            "{codes:?}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Errors: one type for the callers of the library, with a kind, which has a stable code, a place, and the cause.
+//! Errors: one type for the callers of the library, with a kind, which has a stable code, a place,
+//! and the cause.
 
 mod invalid;
 mod kind;
@@ -44,12 +45,22 @@ pub struct Error {
 impl Error {
     /// An error without a file or place.
     pub fn new(kind: ErrorKind, message: impl ToString) -> Error {
-        Error { path: None, place: None, kind, message: message.to_string(), source: None }
+        Error {
+            path: None,
+            place: None,
+            kind,
+            message: message.to_string(),
+            source: None,
+        }
     }
 
     /// The kind, place, message and origin of an error of a part of this crate.
     pub fn of(error: &impl Classified) -> Error {
-        Error { place: error.place(), source: error.origin(), ..Error::new(error.kind(), error.message()) }
+        Error {
+            place: error.place(),
+            source: error.origin(),
+            ..Error::new(error.kind(), error.message())
+        }
     }
 
     /// Like [`Error::of`]; keeps the cause.
@@ -60,21 +71,35 @@ impl Error {
     /// The error with its cause.
     #[must_use]
     pub fn because(self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
-        Error { source: Some(Arc::new(source)), ..self }
+        Error {
+            source: Some(Arc::new(source)),
+            ..self
+        }
     }
 
     /// The error with the file in which it occurred. The message does not repeat the path.
     #[must_use]
     pub fn in_file(self, path: impl Into<String>) -> Error {
         let path = path.into();
-        let rest = self.message.strip_prefix(&*path).and_then(|rest| rest.strip_prefix(": ")).map(str::to_owned);
-        Error { message: rest.unwrap_or(self.message), path: Some(path), ..self }
+        let rest = self
+            .message
+            .strip_prefix(&*path)
+            .and_then(|rest| rest.strip_prefix(": "))
+            .map(str::to_owned);
+        Error {
+            message: rest.unwrap_or(self.message),
+            path: Some(path),
+            ..self
+        }
     }
 
     /// The error with a remedy after its message.
     #[must_use]
     pub fn with_remedy(self, remedy: &str) -> Error {
-        Error { message: format!("{}; {remedy}", self.message), ..self }
+        Error {
+            message: format!("{}; {remedy}", self.message),
+            ..self
+        }
     }
 
     /// The kind.
@@ -104,14 +129,18 @@ impl Error {
     /// `PLACE: message`
     #[must_use]
     pub fn place_and_message(&self) -> String {
-        self.place.as_ref().map_or_else(|| self.message.clone(), |place| format!("{place}: {}", self.message))
+        self.place.as_ref().map_or_else(
+            || self.message.clone(),
+            |place| format!("{place}: {}", self.message),
+        )
     }
 
-    /// The cause of this type: that of the error, or a cause of the cause. A pass of another crate returns its own error by
-    /// [`Invalid::caused_by`].
+    /// The cause of this type: that of the error, or a cause of the cause. A pass of another crate
+    /// returns its own error by [`Invalid::caused_by`].
     #[must_use]
     pub fn cause<E: std::error::Error + 'static>(&self) -> Option<&E> {
-        let mut causes = std::iter::successors(std::error::Error::source(self), |cause| cause.source());
+        let mut causes =
+            std::iter::successors(std::error::Error::source(self), |cause| cause.source());
         causes.find_map(|cause| cause.downcast_ref())
     }
 }

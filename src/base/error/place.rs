@@ -30,13 +30,15 @@ pub enum Place {
     Byte {
         /// Its offset.
         offset: u64,
-        /// The innermost field that contains it, `graph.node[3].attribute[0].t`; empty if it belongs to no field.
+        /// The innermost field that contains it, `graph.node[3].attribute[0].t`; empty if it
+        /// belongs to no field.
         field: String,
     },
 }
 
 impl Place {
-    /// The path of the graph, subgraph or function: `graph/if_1.then_branch`, `function/my.domain:Fn`.
+    /// The path of the graph, subgraph or function: `graph/if_1.then_branch`,
+    /// `function/my.domain:Fn`.
     #[must_use]
     pub fn scope(&self) -> Option<&str> {
         self.in_model()?.names.scope.as_deref()
@@ -90,20 +92,40 @@ struct Names {
 impl ModelPlace {
     /// A graph, subgraph or function.
     pub(crate) fn of_scope(path: String) -> ModelPlace {
-        let names = Names { scope: Some(path.clone()), ..Names::default() };
-        ModelPlace { path, names: Box::new(names) }
+        let names = Names {
+            scope: Some(path.clone()),
+            ..Names::default()
+        };
+        ModelPlace {
+            path,
+            names: Box::new(names),
+        }
     }
 
     /// A node of a scope.
     pub(crate) fn of_node(scope: &str, node: &str) -> ModelPlace {
-        let names = Names { scope: Some(scope.to_owned()), node: Some(node.to_owned()), value: None };
-        ModelPlace { path: format!("{scope}/{node}"), names: Box::new(names) }
+        let names = Names {
+            scope: Some(scope.to_owned()),
+            node: Some(node.to_owned()),
+            value: None,
+        };
+        ModelPlace {
+            path: format!("{scope}/{node}"),
+            names: Box::new(names),
+        }
     }
 
     /// A value of a scope; `kind` is a word such as `initializer`.
     pub(crate) fn of_value(scope: &str, kind: &str, name: &str) -> ModelPlace {
-        let names = Names { scope: Some(scope.to_owned()), node: None, value: Some(name.to_owned()) };
-        ModelPlace { path: format!("{scope} {kind} '{name}'"), names: Box::new(names) }
+        let names = Names {
+            scope: Some(scope.to_owned()),
+            node: None,
+            value: Some(name.to_owned()),
+        };
+        ModelPlace {
+            path: format!("{scope} {kind} '{name}'"),
+            names: Box::new(names),
+        }
     }
 
     /// The place with the value that is at fault; the path stays.
@@ -116,7 +138,10 @@ impl ModelPlace {
     /// A part of the place, such as an attribute of its node; it is added to the path.
     #[must_use]
     pub(crate) fn part(self, name: &str) -> ModelPlace {
-        ModelPlace { path: format!("{}.{name}", self.path), ..self }
+        ModelPlace {
+            path: format!("{}.{name}", self.path),
+            ..self
+        }
     }
 
     /// The path.
@@ -128,7 +153,10 @@ impl ModelPlace {
 
 impl From<String> for ModelPlace {
     fn from(path: String) -> ModelPlace {
-        ModelPlace { path, names: Box::default() }
+        ModelPlace {
+            path,
+            names: Box::default(),
+        }
     }
 }
 
@@ -163,8 +191,8 @@ impl Serialize for Place {
 /// Characters of a name that a path shows.
 const LONGEST_NAME: usize = 200;
 
-/// A name as it is in a path. The paths of everything inside repeat it: their total length would be quadratic in the size of the model
-/// if one name could be as long as the model.
+/// A name as it is in a path. The paths of everything inside repeat it: their total length would be
+/// quadratic in the size of the model if one name could be as long as the model.
 pub(crate) fn shortened(name: &str) -> Cow<'_, str> {
     match name.char_indices().nth(LONGEST_NAME) {
         Some((end, _)) => format!("{}…", &name[..end]).into(),

@@ -8,9 +8,10 @@ use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 
 use super::escape;
 
-/// A document for programs. Its characters that would not be printed as they are in text for people are written in the escapes of
-/// its format; a program that reads it gets them as they were. It is made while it is written, since it may take much more memory than the
-/// value from which it is made.
+/// A document for programs. Its characters that would not be printed as they are in text for people
+/// are written in the escapes of its format; a program that reads it gets them as they were. It is
+/// made while it is written, since it may take much more memory than the value from which it is
+/// made.
 pub struct Document<'d>(Box<Write<'d>>);
 
 type Write<'d> = dyn Fn(&mut dyn io::Write) -> io::Result<()> + 'd;
@@ -27,30 +28,46 @@ impl<'d> Document<'d> {
     /// A value as JSON, in several lines.
     #[must_use]
     pub fn json(value: impl Serialize + 'd) -> Document<'d> {
-        Document::new(move |out| buffered(out, |out| write_json(&value, PrettyFormatter::new(), out)))
+        Document::new(move |out| {
+            buffered(out, |out| write_json(&value, PrettyFormatter::new(), out))
+        })
     }
 
     /// Values as JSON, each in one line.
     #[must_use]
-    pub fn json_lines<I: IntoIterator<Item: Serialize>>(values: impl Fn() -> I + 'd) -> Document<'d> {
+    pub fn json_lines<I: IntoIterator<Item: Serialize>>(
+        values: impl Fn() -> I + 'd,
+    ) -> Document<'d> {
         Document::new(move |out| {
-            buffered(out, |out| values().into_iter().try_for_each(|value| write_json(&value, CompactFormatter, out)))
+            buffered(out, |out| {
+                values()
+                    .into_iter()
+                    .try_for_each(|value| write_json(&value, CompactFormatter, out))
+            })
         })
     }
 
-    /// An HTML page with a value as JSON between two parts of it. The parts are those of the command itself. The JSON has no character that
-    /// HTML interprets: text of a model cannot end the element that contains it.
+    /// An HTML page with a value as JSON between two parts of it. The parts are those of the
+    /// command itself. The JSON has no character that HTML interprets: text of a model cannot end
+    /// the element that contains it.
     #[must_use]
     pub fn page(before: String, value: impl Serialize + 'd, after: String) -> Document<'d> {
         Document::new(move |out| {
             out.write_all(before.as_bytes())?;
-            buffered(out, |out| write_escaped(&value, Escaping::new(CompactFormatter, in_page, LONGEST_IN_PAGE), out))?;
+            buffered(out, |out| {
+                write_escaped(
+                    &value,
+                    Escaping::new(CompactFormatter, in_page, LONGEST_IN_PAGE),
+                    out,
+                )
+            })?;
             out.write_all(after.as_bytes())
         })
     }
 
-    /// An XML document, whose parts, each of whole lines, `make` passes on. Special characters in its attributes and text become
-    /// numeric references, or U+FFFD where XML has none; the names of elements and attributes must not have any.
+    /// An XML document, whose parts, each of whole lines, `make` passes on. Special characters in
+    /// its attributes and text become numeric references, or U+FFFD where XML has none; the names
+    /// of elements and attributes must not have any.
     #[must_use]
     pub fn xml(make: impl Fn(&mut PutXml) -> io::Result<()> + 'd) -> Document<'d> {
         Document::new(move |out| make(&mut |xml| out.write_all(escaped_xml(xml).as_bytes())))
@@ -70,12 +87,16 @@ impl<'d> Document<'d> {
 }
 
 impl Document<'static> {
-    /// A script or page that the command makes of its own options: it has nothing to escape, except tabs.
+    /// A script or page that the command makes of its own options: it has nothing to escape, except
+    /// tabs.
     ///
     /// # Errors
     /// If there is something to escape.
     pub fn script(text: String) -> Result<Document<'static>, Unprintable> {
-        match text.chars().find(|&c| escape::is_unsafe(c) && !matches!(c, '\t' | '\n')) {
+        match text
+            .chars()
+            .find(|&c| escape::is_unsafe(c) && !matches!(c, '\t' | '\n'))
+        {
             Some(c) => Err(Unprintable(c)),
             None => Ok(Document::new(move |out| out.write_all(text.as_bytes()))),
         }
@@ -85,12 +106,16 @@ impl Document<'static> {
 fn escaped_xml(xml: &str) -> String {
     let mut document = String::new();
     for line in xml.split_inclusive('\n') {
-        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        let (line, end) = line
+            .strip_suffix('\n')
+            .map_or((line, ""), |line| (line, "\n"));
         let marked: Vec<usize> = escape::commands(line).collect();
         for (plain, escaped) in escape::parts(line, &marked) {
             document.push_str(plain);
             match escaped {
-                Some(c @ ('\t' | '\r' | ' '..='\u{FFFD}' | '\u{10000}'..)) => document.push_str(&format!("&#{};", u32::from(c))),
+                Some(c @ ('\t' | '\r' | ' '..='\u{FFFD}' | '\u{10000}'..)) => {
+                    document.push_str(&format!("&#{};", u32::from(c)))
+                }
                 Some(_) => document.push('\u{FFFD}'),
                 None => {}
             }
@@ -100,28 +125,52 @@ fn escaped_xml(xml: &str) -> String {
     document
 }
 
-/// A buffer in front of a writer. JSON consists of many short pieces, each of which would be a call through a table of functions.
+/// A buffer in front of a writer. JSON consists of many short pieces, each of which would be a call
+/// through a table of functions.
 type Buffered<'o> = io::BufWriter<&'o mut dyn io::Write>;
 
-fn buffered(out: &mut dyn io::Write, write: impl FnOnce(&mut Buffered) -> io::Result<()>) -> io::Result<()> {
+fn buffered(
+    out: &mut dyn io::Write,
+    write: impl FnOnce(&mut Buffered) -> io::Result<()>,
+) -> io::Result<()> {
     let mut buffered = io::BufWriter::with_capacity(1 << 16, out);
     write(&mut buffered)?;
     buffered.flush()
 }
 
-fn write_json(value: &impl Serialize, formatter: impl Formatter, out: &mut Buffered) -> io::Result<()> {
-    write_escaped(value, Escaping::new(formatter, |fragment| escape::hash_commands(fragment).collect(), usize::MAX), out)
+fn write_json(
+    value: &impl Serialize,
+    formatter: impl Formatter,
+    out: &mut Buffered,
+) -> io::Result<()> {
+    write_escaped(
+        value,
+        Escaping::new(
+            formatter,
+            |fragment| escape::hash_commands(fragment).collect(),
+            usize::MAX,
+        ),
+        out,
+    )
 }
 
-fn write_escaped(value: &impl Serialize, formatter: Escaping<impl Formatter>, out: &mut Buffered) -> io::Result<()> {
-    value.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, formatter))?;
+fn write_escaped(
+    value: &impl Serialize,
+    formatter: Escaping<impl Formatter>,
+    out: &mut Buffered,
+) -> io::Result<()> {
+    value.serialize(&mut serde_json::Serializer::with_formatter(
+        &mut *out, formatter,
+    ))?;
     out.write_all(b"\n")
 }
 
-/// The places of characters that HTML may interpret, even in a `<script>`: `</script>`, `<!--`, `]]>`, `&lt;`; and those of commands,
-/// since a page can be printed to a log.
+/// The places of characters that HTML may interpret, even in a `<script>`: `</script>`, `<!--`,
+/// `]]>`, `&lt;`; and those of commands, since a page can be printed to a log.
 fn in_page(fragment: &str) -> Vec<usize> {
-    let html = fragment.match_indices(['<', '>', '&']).map(|(place, _)| place);
+    let html = fragment
+        .match_indices(['<', '>', '&'])
+        .map(|(place, _)| place);
     let mut places: Vec<usize> = html.chain(escape::hash_commands(fragment)).collect();
     places.sort_unstable();
     places
@@ -135,8 +184,8 @@ impl fmt::Display for Document<'_> {
     }
 }
 
-/// A formatter that writes special characters of strings as `\uXXXX`. No line of JSON begins with `::`, but a command may be anywhere
-/// in a string.
+/// A formatter that writes special characters of strings as `\uXXXX`. No line of JSON begins with
+/// `::`, but a command may be anywhere in a string.
 struct Escaping<F> {
     formatter: F,
     /// The places of characters that are escaped besides those that are not printed as they are.
@@ -154,7 +203,13 @@ const LONGEST_IN_PAGE: usize = 20_000;
 
 impl<F> Escaping<F> {
     fn new(formatter: F, marks: fn(&str) -> Vec<usize>, longest: usize) -> Escaping<F> {
-        Escaping { formatter, marks, longest, length: 0, hash: 0 }
+        Escaping {
+            formatter,
+            marks,
+            longest,
+            length: 0,
+            hash: 0,
+        }
     }
 
     /// Counts a part of a string, and returns what is written of it.
@@ -162,7 +217,9 @@ impl<F> Escaping<F> {
         let room = self.longest.saturating_sub(self.length).min(fragment.len());
         let (written, rest) = fragment.split_at(fragment.floor_char_boundary(room));
         // FNV-1a: strings that begin equally stay different, and equal ones equal.
-        self.hash = rest.bytes().fold(self.hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        self.hash = rest.bytes().fold(self.hash, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
         self.length += fragment.len();
         written
     }
@@ -190,14 +247,22 @@ impl<F: Formatter> Formatter for Escaping<F> {
         writer.write_all(b"\"")
     }
 
-    fn write_char_escape<W: ?Sized + io::Write>(&mut self, writer: &mut W, escape: CharEscape) -> io::Result<()> {
+    fn write_char_escape<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        escape: CharEscape,
+    ) -> io::Result<()> {
         match self.within("x") {
             "" => Ok(()),
             _ => self.formatter.write_char_escape(writer, escape),
         }
     }
 
-    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         let fragment = self.within(fragment);
         for (plain, escaped) in escape::parts(fragment, &(self.marks)(fragment)) {
             writer.write_all(plain.as_bytes())?;
@@ -224,26 +289,38 @@ mod tests {
 
     #[test]
     fn json_escapes_what_text_escapes_and_reads_back_the_same() {
-        let value = json!({ "a\u{202e}": ["##vso[x]", "::y \u{9b} \u{e0041} é \u{7f}\n\"\\ #\u{ad}#[z]"] });
+        let value =
+            json!({ "a\u{202e}": ["##vso[x]", "::y \u{9b} \u{e0041} é \u{7f}\n\"\\ #\u{ad}#[z]"] });
         let line = Document::json_lines(|| [&value]);
         let expected = r##"{"a\u202e":["\u0023#vso[x]","::y \u009b \udb40\udc41 é \u007f\n\"\\ #\u00ad#[z]"]}"##;
         assert_eq!(line.to_string(), expected.to_owned() + "\n");
         for document in [line, Document::json(&value)] {
-            assert_eq!(serde_json::from_str::<Value>(&document.to_string()).unwrap(), value);
+            assert_eq!(
+                serde_json::from_str::<Value>(&document.to_string()).unwrap(),
+                value
+            );
         }
     }
 
     #[test]
     fn xml_has_references_or_replacements() {
         let xml = "<a b=\"\u{202e}\u{1b}\r\t##[x\u{85}\"/>\n  ::c\n";
-        assert_eq!(Document::xml(|put| put(xml)).to_string(), "<a b=\"&#8238;\u{FFFD}&#13;&#9;&#35;#[x&#133;\"/>\n  &#58;:c\n");
+        assert_eq!(
+            Document::xml(|put| put(xml)).to_string(),
+            "<a b=\"&#8238;\u{FFFD}&#13;&#9;&#35;#[x&#133;\"/>\n  &#58;:c\n"
+        );
     }
 
     #[test]
     fn a_page_has_json_that_neither_html_nor_a_log_interprets() {
         let value = json!({ "</script>": "<!--<script>&amp;]]>\u{2028}\u{202e}\u{1}é", "##[a]": "##vso[b]<##teamcity[c]" });
-        let page = Document::page("<script>".to_owned(), &value, "</script>".to_owned()).to_string();
-        let json = page.strip_prefix("<script>").unwrap().strip_suffix("\n</script>").unwrap();
+        let page =
+            Document::page("<script>".to_owned(), &value, "</script>".to_owned()).to_string();
+        let json = page
+            .strip_prefix("<script>")
+            .unwrap()
+            .strip_suffix("\n</script>")
+            .unwrap();
         let expected = [
             r#"{"\u003c/script\u003e":"\u003c!--\u003cscript\u003e\u0026amp;]]\u003e\u2028\u202e\u0001é","#,
             r##""\u0023#[a]":"\u0023#vso[b]\u003c\u0023#teamcity[c]"}"##,
@@ -258,15 +335,36 @@ mod tests {
         let value = json!({ long("a"): long("b"), "same": long("a") });
         let page = Document::page(String::new(), &value, String::new()).to_string();
         let read: Value = serde_json::from_str(&page).unwrap();
-        let (key, other) = read.as_object().unwrap().iter().find(|(key, _)| *key != "same").unwrap();
-        assert!(page.len() < 20 * LONGEST_IN_PAGE && key.ends_with(')'), "{} bytes", page.len());
-        assert_eq!((read["same"].as_str(), other == &read["same"]), (Some(&**key), false));
-        assert_eq!(serde_json::from_str::<Value>(&Document::json(&value).to_string()).unwrap(), value);
+        let (key, other) = read
+            .as_object()
+            .unwrap()
+            .iter()
+            .find(|(key, _)| *key != "same")
+            .unwrap();
+        assert!(
+            page.len() < 20 * LONGEST_IN_PAGE && key.ends_with(')'),
+            "{} bytes",
+            page.len()
+        );
+        assert_eq!(
+            (read["same"].as_str(), other == &read["same"]),
+            (Some(&**key), false)
+        );
+        assert_eq!(
+            serde_json::from_str::<Value>(&Document::json(&value).to_string()).unwrap(),
+            value
+        );
     }
 
     #[test]
     fn a_script_has_nothing_to_escape() {
-        assert_eq!(Document::script("a\tb\n".to_owned()).unwrap().to_string(), "a\tb\n");
-        assert_eq!(Document::script("a\x1b".to_owned()).err(), Some(Unprintable('\x1b')));
+        assert_eq!(
+            Document::script("a\tb\n".to_owned()).unwrap().to_string(),
+            "a\tb\n"
+        );
+        assert_eq!(
+            Document::script("a\x1b".to_owned()).err(),
+            Some(Unprintable('\x1b'))
+        );
     }
 }

@@ -1,9 +1,10 @@
 //! Output that is safe to print, and the only way to make it.
 //!
-//! The names and strings of a model are chosen by its author. Printed as they are, they could give orders to a terminal, reorder or
-//! hide what follows, begin lines that look like ours, or be commands to the CI system that reads the log. [`Shown`] is text for
-//! people, [`Document`] is JSON, XML, a script or a page for programs; both can only be made through functions that escape, and the
-//! functions that write to standard output and standard error take nothing else.
+//! The names and strings of a model are chosen by its author. Printed as they are, they could give
+//! orders to a terminal, reorder or hide what follows, begin lines that look like ours, or be
+//! commands to the CI system that reads the log. [`Shown`] is text for people, [`Document`] is
+//! JSON, XML, a script or a page for programs; both can only be made through functions that escape,
+//! and the functions that write to standard output and standard error take nothing else.
 
 mod document;
 mod escape;
@@ -18,8 +19,9 @@ use std::io;
 
 use super::threshold::Threshold;
 
-/// Text for people: lines without control characters or invisible characters, none of which is a command of a CI system, except
-/// those that [`Shown::push_workflow_command`] makes. Styles are added after the text was made safe.
+/// Text for people: lines without control characters or invisible characters, none of which is a
+/// command of a CI system, except those that [`Shown::push_workflow_command`] makes. Styles are
+/// added after the text was made safe.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown(String);
 
@@ -36,7 +38,8 @@ impl Shown {
     #[must_use]
     pub fn lines(text: &str) -> Shown {
         let mut shown = Shown::default();
-        text.lines().for_each(|line| shown.push_styled_line(&[(PLAIN, line)]));
+        text.lines()
+            .for_each(|line| shown.push_styled_line(&[(PLAIN, line)]));
         shown
     }
 
@@ -71,10 +74,17 @@ impl Shown {
     pub fn push_styled_line(&mut self, parts: &[(Style, &str)]) {
         let texts = parts.iter().map(|(_, text)| *text);
         let is_safe = escape::is_safe_line(texts.clone());
-        let marked: Vec<usize> = if is_safe { Vec::new() } else { escape::commands(&texts.collect::<String>()).collect() };
+        let marked: Vec<usize> = if is_safe {
+            Vec::new()
+        } else {
+            escape::commands(&texts.collect::<String>()).collect()
+        };
         let mut start = 0;
         for (style, text) in parts {
-            let marked: Vec<usize> = marked.iter().filter_map(|place| place.checked_sub(start)).collect();
+            let marked: Vec<usize> = marked
+                .iter()
+                .filter_map(|place| place.checked_sub(start))
+                .collect();
             if !text.is_empty() {
                 self.0.push_str(style.start());
                 match is_safe {
@@ -94,10 +104,24 @@ impl Shown {
     }
 
     /// Adds a command of GitHub Actions: `::error file=model.onnx,title=RC101::message`.
-    pub fn push_workflow_command(&mut self, command: &'static str, properties: &[(&'static str, &str)], message: &str) {
+    pub fn push_workflow_command(
+        &mut self,
+        command: &'static str,
+        properties: &[(&'static str, &str)],
+        message: &str,
+    ) {
         // A line break would end the command; a colon or comma would end a property.
-        let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-        let property = |(name, text): &(&str, &str)| format!("{name}={}", data(text).replace(':', "%3A").replace(',', "%2C"));
+        let data = |text: &str| {
+            text.replace('%', "%25")
+                .replace('\r', "%0D")
+                .replace('\n', "%0A")
+        };
+        let property = |(name, text): &(&str, &str)| {
+            format!(
+                "{name}={}",
+                data(text).replace(':', "%3A").replace(',', "%2C")
+            )
+        };
         let properties: Vec<String> = properties.iter().map(property).collect();
         let rest = format!("{command} {}::{}", properties.join(","), data(message));
         let marked: Vec<usize> = escape::hash_commands(&rest).collect();
@@ -122,7 +146,9 @@ impl Shown {
         let mut rest = Some(self.0.as_str());
         std::iter::from_fn(move || {
             let text = rest.take()?;
-            let Some((before, _, after)) = style::split_at_sgr(text) else { return Some(text) };
+            let Some((before, _, after)) = style::split_at_sgr(text) else {
+                return Some(text);
+            };
             rest = Some(after);
             Some(before)
         })
@@ -143,7 +169,8 @@ impl Shown {
     }
 }
 
-/// Text that is made while it is written, since it may take much more memory than the value from which it is made.
+/// Text that is made while it is written, since it may take much more memory than the value from
+/// which it is made.
 pub struct Parts<'d>(Box<Make<'d>>);
 
 type Make<'d> = dyn Fn(&mut Put) -> io::Result<()> + 'd;
@@ -170,7 +197,9 @@ impl<'d> Parts<'d> {
     /// # Errors
     /// Those of the writer.
     pub fn write_plain(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        self.write(out, |part, text| part.pieces().for_each(|piece| text.push_str(piece)))
+        self.write(out, |part, text| {
+            part.pieces().for_each(|piece| text.push_str(piece))
+        })
     }
 
     fn write(&self, out: &mut dyn io::Write, push: impl Fn(&Shown, &mut String)) -> io::Result<()> {
@@ -209,7 +238,9 @@ impl Printed<'_> {
     /// Those of `out`.
     pub fn write_plain(&self, out: &mut dyn io::Write) -> io::Result<()> {
         match self {
-            Printed::Text(text) => text.pieces().try_for_each(|piece| out.write_all(piece.as_bytes())),
+            Printed::Text(text) => text
+                .pieces()
+                .try_for_each(|piece| out.write_all(piece.as_bytes())),
             Printed::Parts(parts) => parts.write_plain(out),
             Printed::Document(document) => document.write(out),
         }
@@ -239,7 +270,10 @@ impl fmt::Display for Printed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Printed::Text(text) => text.fmt(f),
-            Printed::Parts(Parts(make)) => make(&mut |part| write!(f, "{part}").map_err(io::Error::other)).map_err(|_| fmt::Error),
+            Printed::Parts(Parts(make)) => {
+                make(&mut |part| write!(f, "{part}").map_err(io::Error::other))
+                    .map_err(|_| fmt::Error)
+            }
             Printed::Document(document) => document.fmt(f),
         }
     }
@@ -260,7 +294,8 @@ impl FromIterator<Shown> for Shown {
     }
 }
 
-/// Part of a line, escaped, for text that is put into quotes of another language before it is printed.
+/// Part of a line, escaped, for text that is put into quotes of another language before it is
+/// printed.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut shown = Shown::default();
@@ -272,7 +307,11 @@ pub fn escaped(text: &str) -> String {
 /// ` (and 2 names more)`, after the first of some; empty if there are no others.
 #[must_use]
 pub fn and_more(others: usize, noun: &str) -> String {
-    if others == 0 { String::new() } else { format!(" (and {} more)", plural(others, noun)) }
+    if others == 0 {
+        String::new()
+    } else {
+        format!(" (and {} more)", plural(others, noun))
+    }
 }
 
 /// `1 cast`, `3 casts`; a noun in -y has -ies.
@@ -291,7 +330,12 @@ mod tests {
 
     #[test]
     fn nouns_are_plural_except_of_one() {
-        let cases = [(1, "cast", "1 cast"), (0, "cast", "0 casts"), (1, "entry", "1 entry"), (2, "entry", "2 entries")];
+        let cases = [
+            (1, "cast", "1 cast"),
+            (0, "cast", "0 casts"),
+            (1, "entry", "1 entry"),
+            (2, "entry", "2 entries"),
+        ];
         for (count, noun, text) in cases {
             assert_eq!(plural(count, noun), text);
         }
@@ -303,16 +347,25 @@ mod tests {
             ("layers.0/'é'\\x", "layers.0/'é'\\x"),
             ("a\nb\r\tc\0", "a\\nb\\r\\tc\\0"),
             ("\x1b[2J\u{9b}2J\x7f", "\\u{1b}[2J\\u{9b}2J\\u{7f}"),
-            ("a\u{202e}b\u{2028}c\u{200d}d\u{e0041}\u{ad}", "a\\u{202e}b\\u{2028}c\\u{200d}d\\u{e0041}\\u{ad}"),
+            (
+                "a\u{202e}b\u{2028}c\u{200d}d\u{e0041}\u{ad}",
+                "a\\u{202e}b\\u{2028}c\\u{200d}d\\u{e0041}\\u{ad}",
+            ),
             ("::error::x", "\\u{3a}:error::x"),
             (" \u{3000} ::error::x", " \u{3000} \\u{3a}:error::x"),
             ("a::b", "a::b"),
-            ("##[error]x ##vso[task] ##teamcity[x]", "\\u{23}#[error]x \\u{23}#vso[task] \\u{23}#teamcity[x]"),
+            (
+                "##[error]x ##vso[task] ##teamcity[x]",
+                "\\u{23}#[error]x \\u{23}#vso[task] \\u{23}#teamcity[x]",
+            ),
             ("####[x #[ ## [", "##\\u{23}#[x #[ ## ["),
             ("#\u{ad}#[x", "#\\u{ad}#[x"),
         ];
         for (line, expected) in cases {
-            assert_eq!(Shown::line(format_args!("{line}")).to_string(), format!("{expected}\n"));
+            assert_eq!(
+                Shown::line(format_args!("{line}")).to_string(),
+                format!("{expected}\n")
+            );
         }
     }
 
@@ -321,7 +374,10 @@ mod tests {
     fn a_line_of_many_commands_takes_time_in_proportion_to_its_length() {
         const COMMANDS: usize = 1 << 20;
         let line = "##[a]".repeat(COMMANDS);
-        let (in_text, in_json) = ("\\u{23}#[a]".repeat(COMMANDS), "\\u0023#[a]".repeat(COMMANDS));
+        let (in_text, in_json) = (
+            "\\u{23}#[a]".repeat(COMMANDS),
+            "\\u0023#[a]".repeat(COMMANDS),
+        );
         assert!(Shown::line(format_args!("{line}")).to_string() == in_text + "\n");
         assert!(Document::json_lines(|| [&line]).to_string() == format!("\"{in_json}\"\n"));
     }
@@ -329,8 +385,17 @@ mod tests {
     #[test]
     fn commands_are_found_across_the_parts_of_a_line() {
         let mut shown = Shown::default();
-        shown.push_styled_line(&[(STRONG, " :"), (PLAIN, ":error::#"), (FAINT, ""), (STRONG, "#"), (PLAIN, "vso[x]\x1b[0m")]);
-        assert_eq!(shown.to_string(), " \\u{3a}:error::\\u{23}#vso[x]\\u{1b}[0m\n");
+        shown.push_styled_line(&[
+            (STRONG, " :"),
+            (PLAIN, ":error::#"),
+            (FAINT, ""),
+            (STRONG, "#"),
+            (PLAIN, "vso[x]\x1b[0m"),
+        ]);
+        assert_eq!(
+            shown.to_string(),
+            " \\u{3a}:error::\\u{23}#vso[x]\\u{1b}[0m\n"
+        );
         assert!(shown.styled().starts_with("\x1b[1m "));
     }
 
@@ -338,12 +403,18 @@ mod tests {
     fn a_workflow_command_is_what_the_runner_decodes_to_its_parts() {
         let mut shown = Shown::default();
         shown.push_workflow_command("error", &[("file", "a:b,c%\n")], "x\r\n::y ##[z]\u{202e}");
-        assert_eq!(shown.to_string(), "::error file=a%3Ab%2Cc%25%0A::x%0D%0A::y \\u{23}#[z]\\u{202e}\n");
+        assert_eq!(
+            shown.to_string(),
+            "::error file=a%3Ab%2Cc%25%0A::x%0D%0A::y \\u{23}#[z]\\u{202e}\n"
+        );
     }
 
     #[test]
     fn help_keeps_styles_and_nothing_else() {
         let help = Shown::help("\x1b[1m\x1b[4mUsage:\x1b[0m x\x1b[2J\n::y\n");
-        assert_eq!(help.styled(), "\x1b[1m\x1b[4mUsage:\x1b[0m x\\u{1b}[2J\n\\u{3a}:y\n");
+        assert_eq!(
+            help.styled(),
+            "\x1b[1m\x1b[4mUsage:\x1b[0m x\\u{1b}[2J\n\\u{3a}:y\n"
+        );
     }
 }

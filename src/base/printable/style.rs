@@ -38,7 +38,8 @@ pub(super) fn split_at_sgr(text: &str) -> Option<(&str, &str, &str)> {
     text.match_indices('\x1b').find_map(|(start, escape)| {
         let parameters = text[start + escape.len()..].strip_prefix('[')?;
         let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
-        let end = text.len() - parameters.len() + parameters[end..].starts_with('m').then_some(end + 1)?;
+        let end = text.len() - parameters.len()
+            + parameters[end..].starts_with('m').then_some(end + 1)?;
         Some((&text[..start], &text[start..end], &text[end..]))
     })
 }

@@ -17,51 +17,85 @@ use crate::tensor::{BadTensor, Content, Tensor};
 /// The number of bytes by which a model may grow to save one node other than a cast.
 const WORTH_A_NODE: u64 = 1024;
 
-/// The number of bytes by which a result may exceed the tensors it is computed from, unless the options say otherwise.
+/// The number of bytes by which a result may exceed the tensors it is computed from, unless the
+/// options say otherwise.
 const LARGEST_RESULT: u64 = 1 << 20;
 
 impl Decisions<'_> {
     /// The constant of a value that a node uses, if it is known.
     pub(super) fn known(&self, node: NodeId, value: ValueId) -> Result<Known, Skip> {
         if let Some(&fold) = self.by_output.get(&value) {
-            let Fold { content, constant, place: (chain, _), .. } = &self.folds[fold];
-            return Ok(Known { content: content.clone(), derived: Ok(*chain), constant: *constant });
+            let Fold {
+                content,
+                constant,
+                place: (chain, _),
+                ..
+            } = &self.folds[fold];
+            return Ok(Known {
+                content: content.clone(),
+                derived: Ok(*chain),
+                constant: *constant,
+            });
         }
         if let Some(known) = self.computed.values.get(&value) {
             return Ok(known.clone());
         }
         if let Some((node, why)) = self.computed.failed.get(&value) {
-            return Err(Reason::InputNotComputed { node: self.model.node_path(*node), why: Box::new(why.clone()) }.into());
+            return Err(Reason::InputNotComputed {
+                node: self.model.node_path(*node),
+                why: Box::new(why.clone()),
+            }
+            .into());
         }
         let constant = self.model.constant(value)?;
         let malformed = |error: BadTensor| match error {
             // Only the user can provide the folder, and only for all casts at once.
-            BadTensor::Location(BadLocation::NoFolder(_)) => Skip::Because(Reason::DataUnavailable(Box::new(error))),
+            BadTensor::Location(BadLocation::NoFolder(_)) => {
+                Skip::Because(Reason::DataUnavailable(Box::new(error)))
+            }
             _ => {
                 let name = self.model.name(value);
                 let place = self.model.node_place(node).about_value(name);
                 let invalid = Invalid::at(place, format!("input '{name}': {error}"));
-                Skip::Invalid(Box::new(Invalid { kind: error.kind(), ..invalid }.because(error)))
+                Skip::Invalid(Box::new(
+                    Invalid {
+                        kind: error.kind(),
+                        ..invalid
+                    }
+                    .because(error),
+                ))
             }
         };
         let tensor = Tensor::read(&constant.tensor).map_err(malformed)?;
         let content = tensor.load(self.model.data()).map_err(malformed)?;
-        Ok(Known { content: content.with_cancel(&self.model.control().cancel), derived: Err(value), constant: value })
+        Ok(Known {
+            content: content.with_cancel(&self.model.control().cancel),
+            derived: Err(value),
+            constant: value,
+        })
     }
 
-    /// Computes the results of a node other than a cast from its known inputs, and folds the node if the extent includes it. Nodes that are
-    /// not bit-exact are skipped.
+    /// Computes the results of a node other than a cast from its known inputs, and folds the node
+    /// if the extent includes it. Nodes that are not bit-exact are skipped.
     pub(super) fn visit_non_cast(&mut self, node: NodeId, extent: Extent) {
-        let Some((operator, schema)) = compute::operator(self.model, node) else { return };
-        // Without an output there is nothing to fold; whether the node is removed is decided by `dead-nodes`.
+        let Some((operator, schema)) = compute::operator(self.model, node) else {
+            return;
+        };
+        // Without an output there is nothing to fold; whether the node is removed is decided by
+        // `dead-nodes`.
         if self.model.outputs(node).next().is_none() {
             return;
         }
         let links = self.model.inputs(node).chain(self.model.outputs(node));
-        if links.map(|(_, value)| value).any(|value| self.is_ambiguous(value)) {
+        if links
+            .map(|(_, value)| value)
+            .any(|value| self.is_ambiguous(value))
+        {
             return;
         }
-        let Some((inputs, first)) = self.inputs(node, operator) else { return };
+        let Some((inputs, first)) = self.inputs(node, operator) else {
+            return;
+        };
         match self.compute(node, (operator, schema), inputs, first) {
             Ok(results) => {
                 self.computed.values.extend(results);
@@ -74,7 +108,10 @@ impl Decisions<'_> {
                 }
             }
             Err(why) => {
-                let failed = self.model.outputs(node).map(|(_, value)| (value, (node, why.clone())));
+                let failed = self
+                    .model
+                    .outputs(node)
+                    .map(|(_, value)| (value, (node, why.clone())));
                 self.computed.failed.extend(failed);
                 if extent == Extent::All {
                     self.kept.push((node, Reason::NotComputed(why)));
@@ -83,8 +120,13 @@ impl Decisions<'_> {
         }
     }
 
-    /// The inputs of a node by index, and the type and shape of the first if no more is needed; `None` if they are not known.
-    fn inputs(&self, node: NodeId, operator: &Operator) -> Option<(Vec<Option<Known>>, Option<TypeAndShape>)> {
+    /// The inputs of a node by index, and the type and shape of the first if no more is needed;
+    /// `None` if they are not known.
+    fn inputs(
+        &self,
+        node: NodeId,
+        operator: &Operator,
+    ) -> Option<(Vec<Option<Known>>, Option<TypeAndShape>)> {
         let mut inputs: Vec<Option<Known>> = vec![None; self.model.node(node).input.len()];
         for (index, value) in self.model.inputs(node) {
             match self.known(node, value) {
@@ -110,46 +152,94 @@ impl Decisions<'_> {
     ) -> Result<Vec<(ValueId, Known)>, NotComputed> {
         let model = self.model;
         let outputs: Vec<(u32, ValueId)> = model.outputs(node).collect();
-        let Some(&(_, any_output)) = outputs.first() else { return Ok(Vec::new()) };
+        let Some(&(_, any_output)) = outputs.first() else {
+            return Ok(Vec::new());
+        };
         if let ("Identity", [Some(known)]) = (schema.name, inputs.as_slice()) {
-            return Ok(outputs.into_iter().map(|(_, value)| (value, known.clone())).collect());
+            return Ok(outputs
+                .into_iter()
+                .map(|(_, value)| (value, known.clone()))
+                .collect());
         }
-        let constant = inputs.iter().flatten().next().map_or(any_output, |known| known.constant);
+        let constant = inputs
+            .iter()
+            .flatten()
+            .next()
+            .map_or(any_output, |known| known.constant);
         let proto = model.node(node);
-        let has_references = proto.attribute.iter().any(|attribute| !attribute.tail().ref_attr_name().is_empty());
-        let mut attributes: Vec<Vec<u8>> = proto.attribute.iter().map(|attribute| attribute.encode_to_vec()).collect();
+        let has_references = proto
+            .attribute
+            .iter()
+            .any(|attribute| !attribute.tail().ref_attr_name().is_empty());
+        let mut attributes: Vec<Vec<u8>> = proto
+            .attribute
+            .iter()
+            .map(|attribute| attribute.encode_to_vec())
+            .collect();
         attributes.sort_unstable();
         let key = Key {
             operator: (schema.name, schema.since_version),
             attributes,
-            inputs: inputs.iter().map(|known| known.as_ref().map(|known| known.derived)).collect(),
+            inputs: inputs
+                .iter()
+                .map(|known| known.as_ref().map(|known| known.derived))
+                .collect(),
             first: first.clone(),
         };
         let known = |decisions: &Decisions, chains: &[Chain]| {
             let result = |&(index, value): &(u32, ValueId)| {
                 let chain = *chains.get(index as usize)?;
                 let (content, _) = decisions.results[chain].outcome.as_ref().ok()?;
-                Some((value, Known { content: content.clone(), derived: Ok(chain), constant }))
+                Some((
+                    value,
+                    Known {
+                        content: content.clone(),
+                        derived: Ok(chain),
+                        constant,
+                    },
+                ))
             };
             outputs.iter().filter_map(result).collect::<Vec<_>>()
         };
-        if let Some(chains) = self.computed.chains.get(&key).filter(|chains| !has_references && chains.len() >= proto.output.len())
+        if let Some(chains) = self
+            .computed
+            .chains
+            .get(&key)
+            .filter(|chains| !has_references && chains.len() >= proto.output.len())
         {
             return Ok(known(self, chains));
         }
-        let inputs: Vec<Option<Content>> = inputs.into_iter().map(|known| known.map(|known| known.content)).collect();
+        let inputs: Vec<Option<Content>> = inputs
+            .into_iter()
+            .map(|known| known.map(|known| known.content))
+            .collect();
         let before: u64 = inputs.iter().flatten().map(Content::bytes).sum();
         let limit = self.options.max_growth.unwrap_or(LARGEST_RESULT);
-        let results = operator.compute(&Call { model, node, schema, inputs, first, limit, contested: self.options.contested })?;
+        let results = operator.compute(&Call {
+            model,
+            node,
+            schema,
+            inputs,
+            first,
+            limit,
+            contested: self.options.contested,
+        })?;
         let bytes: u64 = results.iter().map(Content::bytes).sum();
-        if !self.allowance.take(constant, bytes) || !self.allowance.take_extra(bytes.saturating_sub(before)) {
-            let why = format!("too many results are computed from '{}'", model.name(constant));
+        if !self.allowance.take(constant, bytes)
+            || !self.allowance.take_extra(bytes.saturating_sub(before))
+        {
+            let why = format!(
+                "too many results are computed from '{}'",
+                model.name(constant)
+            );
             return Err(NotComputed::LeftToRuntimes(why));
         }
         let chains: Vec<Chain> = (self.results.len()..).take(results.len()).collect();
-        self.results.extend(
-            results.into_iter().map(|content| ChainResult { outcome: Ok((content, Summary::default())), is_stored: false }),
-        );
+        self.results
+            .extend(results.into_iter().map(|content| ChainResult {
+                outcome: Ok((content, Summary::default())),
+                is_stored: false,
+            }));
         let known = known(self, &chains);
         if !has_references {
             self.computed.chains.insert(key, chains);
@@ -161,18 +251,36 @@ impl Decisions<'_> {
     fn fold_other(&mut self, node: NodeId) -> Result<(), Skip> {
         let mut folds = Vec::new();
         for (_, output) in self.model.outputs(node) {
-            let Some(Known { content, derived, constant }) = self.computed.values.get(&output).cloned() else { return Ok(()) };
+            let Some(Known {
+                content,
+                derived,
+                constant,
+            }) = self.computed.values.get(&output).cloned()
+            else {
+                return Ok(());
+            };
             // The value of an Identity is the constant itself, which is used in its place.
             let Ok(chain) = derived else { return Ok(()) };
             self.check_holder(node.scope, content.dtype())?;
             let place = (chain, self.shared_in(constant, node));
-            folds.push(Fold { node, from: None, content, output: Some(output), constant, place });
+            folds.push(Fold {
+                node,
+                from: None,
+                content,
+                output: Some(output),
+                constant,
+                place,
+            });
         }
         let model = self.model;
         let change = self.change(model.inputs(node).map(|(_, value)| value), &folds);
         let growth = change.after.growth - self.storage.growth;
         if growth > WORTH_A_NODE as i64 {
-            return Err(Reason::GrowthLimit { growth, limit: WORTH_A_NODE }.into());
+            return Err(Reason::GrowthLimit {
+                growth,
+                limit: WORTH_A_NODE,
+            }
+            .into());
         }
         self.check_growth(change.after.growth)?;
         self.commit(change);
@@ -182,7 +290,9 @@ impl Decisions<'_> {
 
     /// The node that computes a value, if it is not a cast and does not fold.
     pub(super) fn computing_node(&self, value: ValueId) -> Option<NodeId> {
-        let is_computed = |node: &NodeId| self.computed.nodes.contains(node) && !self.by_output.contains_key(&value);
+        let is_computed = |node: &NodeId| {
+            self.computed.nodes.contains(node) && !self.by_output.contains_key(&value)
+        };
         self.model.producer(value).filter(is_computed)
     }
 }

@@ -27,7 +27,8 @@ options! {
         pub undefined: bool,
         /// The value of contested results; `None`: they are not folded.
         pub contested: Option<Contested>,
-        /// The maximum number of bytes by which the folded tensors may exceed the tensors they replace, in total; `None`: no limit.
+        /// The maximum number of bytes by which the folded tensors may exceed the tensors they
+        /// replace, in total; `None`: no limit.
         pub max_growth: Option<u64>,
     }
 }
@@ -41,10 +42,15 @@ pub enum Extent {
     All,
 }
 
-/// Decides for every `Cast` and `CastLike` of a model, and for the other nodes of the extent, whether it folds.
+/// Decides for every `Cast` and `CastLike` of a model, and for the other nodes of the extent,
+/// whether it folds.
 #[must_use]
 pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Decisions<'m> {
-    let leading = if extent == Extent::Casts { leading_to_casts(model) } else { HashSet::default() };
+    let leading = if extent == Extent::Casts {
+        leading_to_casts(model)
+    } else {
+        HashSet::default()
+    };
     let mut decisions = Decisions {
         model,
         options,
@@ -59,9 +65,17 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Dec
         computed: Computed::default(),
         inferred: OnceCell::new(),
     };
-    let counter = model.control().counter(Unit::Nodes, model.topological_order().len() as u64);
+    let counter = model
+        .control()
+        .counter(Unit::Nodes, model.topological_order().len() as u64);
     // A list of as many reasons as there are casts is not moved while it grows.
-    decisions.kept.reserve(model.topological_order().iter().filter(|&&node| model.is_cast(node)).count());
+    decisions.kept.reserve(
+        model
+            .topological_order()
+            .iter()
+            .filter(|&&node| model.is_cast(node))
+            .count(),
+    );
     for nodes in model.topological_order().chunks(BATCH.get()) {
         for &node in nodes {
             let is_cast = model.is_cast(node);
@@ -103,11 +117,21 @@ pub fn known_opset(opset: Option<i64>) -> Result<u32, Reason> {
 /// If the opset's operator does not support the types.
 pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cast, Reason> {
     let kernel = Cast::new(from, to, rules)?;
-    // CastLike has no new version at opset 28, and does not support the types that `Cast` supports since then.
+    // CastLike has no new version at opset 28, and does not support the types that `Cast` supports
+    // since then.
     let admits = |types: &schemas::TypeSet, dtype| types.contains(ValueType::Tensor(dtype));
     match schemas::schema("", op_type, rules.opset.into()) {
-        Some(schema) if admits(&schema.inputs[0].types, from) && admits(&schema.outputs[0].types, to) => Ok(kernel),
-        _ => Err(Reason::PairUnsupported { op: op_type.to_owned(), opset: rules.opset, from, to }),
+        Some(schema)
+            if admits(&schema.inputs[0].types, from) && admits(&schema.outputs[0].types, to) =>
+        {
+            Ok(kernel)
+        }
+        _ => Err(Reason::PairUnsupported {
+            op: op_type.to_owned(),
+            opset: rules.opset,
+            from,
+            to,
+        }),
     }
 }
 
@@ -184,7 +208,8 @@ impl Decisions<'_> {
         &self.folds
     }
 
-    /// The casts that do not fold, and the other nodes with known inputs that do not, in document order.
+    /// The casts that do not fold, and the other nodes with known inputs that do not, in document
+    /// order.
     #[must_use]
     pub fn kept(&self) -> &[(NodeId, Reason)] {
         &self.kept
@@ -217,11 +242,20 @@ impl Decisions<'_> {
 
     fn fold(&mut self, node: NodeId) -> Result<(), Skip> {
         let cast = self.model.cast_node(node).map_err(|error| match error {
-            UnclearCast::Invalid(what) => Skip::Invalid(Box::new(Invalid::at(self.model.node_place(node), what))),
+            UnclearCast::Invalid(what) => {
+                Skip::Invalid(Box::new(Invalid::at(self.model.node_place(node), what)))
+            }
             UnclearCast::CallersDisagree(attribute) => Reason::CallersDisagree { attribute }.into(),
         })?;
-        if let Some(value) = [Some(cast.input), cast.output].into_iter().flatten().find(|&value| self.is_ambiguous(value)) {
-            return Err(Reason::ShadowedName { name: self.model.name(value).to_owned() }.into());
+        if let Some(value) = [Some(cast.input), cast.output]
+            .into_iter()
+            .flatten()
+            .find(|&value| self.is_ambiguous(value))
+        {
+            return Err(Reason::ShadowedName {
+                name: self.model.name(value).to_owned(),
+            }
+            .into());
         }
         let source = self.known(node, cast.input)?; // Case 1.
         let (constant, from) = (source.constant, source.content.dtype());
@@ -231,7 +265,14 @@ impl Decisions<'_> {
         let chain = self.cast(&source, kernel, step)?;
         let (content, summary) = self.results[chain].outcome.clone()?;
         let place = (chain, self.shared_in(constant, node));
-        let fold = Fold { node, from: Some(from), content, output: cast.output, constant, place };
+        let fold = Fold {
+            node,
+            from: Some(from),
+            content,
+            output: cast.output,
+            constant,
+            place,
+        };
         if let (Some(first), false) = (summary.undefined.first, self.options.undefined) {
             let Tally { count, why, .. } = summary.undefined;
             return Err(Reason::UndefinedValue { count, first, why }.into()); // Case 3.
@@ -263,7 +304,11 @@ impl Decisions<'_> {
 
     /// Checks the growth of the model against the limit of the options.
     pub(super) fn check_growth(&self, growth: i64) -> Result<(), Skip> {
-        match self.options.max_growth.filter(|&limit| growth > i64::try_from(limit).unwrap_or(i64::MAX)) {
+        match self
+            .options
+            .max_growth
+            .filter(|&limit| growth > i64::try_from(limit).unwrap_or(i64::MAX))
+        {
             Some(limit) => Err(Reason::GrowthLimit { growth, limit }.into()),
             None => Ok(()),
         }
@@ -284,7 +329,10 @@ impl Decisions<'_> {
         }
         self.take_allowance(source.constant, source.content.bytes())?;
         let chain = self.results.len();
-        self.results.push(ChainResult { outcome: source.content.cast(kernel), is_stored: false });
+        self.results.push(ChainResult {
+            outcome: source.content.cast(kernel),
+            is_stored: false,
+        });
         self.chains.insert(key, chain);
         Ok(chain)
     }
@@ -294,7 +342,10 @@ impl Decisions<'_> {
         if self.allowance.take(constant, bytes) {
             return Ok(());
         }
-        Err(Reason::CastLimit { constant: self.model.name(constant).to_owned() }.into())
+        Err(Reason::CastLimit {
+            constant: self.model.name(constant).to_owned(),
+        }
+        .into())
     }
 
     fn resulting_type(&self, cast: &CastNode) -> Result<DType, Skip> {
@@ -302,18 +353,33 @@ impl Decisions<'_> {
             TypeSource::Attribute(to) => return Ok(to),
             TypeSource::Like(like) => like,
         };
-        let folded = self.by_output.get(&like).map(|&fold| self.folds[fold].content.dtype());
+        let folded = self
+            .by_output
+            .get(&like)
+            .map(|&fold| self.folds[fold].content.dtype());
         let known = folded.or_else(|| self.model.element_type(like));
         known
             .or_else(|| self.inferred().of(like).dtype())
-            .ok_or_else(|| Reason::TypeUnknown { like: self.model.name(like).to_owned() }.into())
+            .ok_or_else(|| {
+                Reason::TypeUnknown {
+                    like: self.model.name(like).to_owned(),
+                }
+                .into()
+            })
     }
 
     pub(super) fn inferred(&self) -> &Inferred {
-        self.inferred.get_or_init(|| infer_with(self.model, self.options.contested))
+        self.inferred
+            .get_or_init(|| infer_with(self.model, self.options.contested))
     }
 
-    fn kernel(&self, node: NodeId, cast: &CastNode, from: DType, to: DType) -> Result<(Cast, Step), Skip> {
+    fn kernel(
+        &self,
+        node: NodeId,
+        cast: &CastNode,
+        from: DType,
+        to: DType,
+    ) -> Result<(Cast, Step), Skip> {
         let opset = known_opset(self.model.opset(node.scope, ""))?;
         let rules = cast.rules(opset, self.options.contested.unwrap_or(Contested::Text));
         let kernel = kernel(self.model.node(node).op_type(), from, to, rules)?;
@@ -333,20 +399,27 @@ impl Decisions<'_> {
         !old || matches!(dtype, DType::Float16 | DType::Float | DType::Double)
     }
 
-    /// Whether a result is stored in a `Constant` node because it is an output of a subgraph without a declared type: onnx does
-    /// not infer the type of an initializer that is one.
+    /// Whether a result is stored in a `Constant` node because it is an output of a subgraph
+    /// without a declared type: onnx does not infer the type of an initializer that is one.
     pub(super) fn is_node_of_subgraph(&self, output: ValueId, dtype: DType) -> bool {
         let scope = self.model.scope_of(output);
         let is_subgraph = matches!(self.model.scope_kind(scope), ScopeKind::Subgraph { .. });
         let is_declared = self.model.declared_type(output).is_some();
-        is_subgraph && !is_declared && !self.model.output_of(output).is_empty() && self.is_constant_of(scope, dtype)
+        is_subgraph
+            && !is_declared
+            && !self.model.output_of(output).is_empty()
+            && self.is_constant_of(scope, dtype)
     }
 
-    /// Whether results in this scope are stored in `Constant` nodes. A function has no initializers. Before IR 4 an initializer
-    /// had to be listed as an input, which would change the signature of the graph of an `If` or `Loop`.
+    /// Whether results in this scope are stored in `Constant` nodes. A function has no
+    /// initializers. Before IR 4 an initializer had to be listed as an input, which would change
+    /// the signature of the graph of an `If` or `Loop`.
     pub(super) fn becomes_node(&self, scope: ScopeId) -> bool {
         let old = self.model.ir_version() < OWN_INITIALIZERS;
-        let in_function = matches!(self.model.scope_kind(self.model.root(scope)), ScopeKind::Function(_));
+        let in_function = matches!(
+            self.model.scope_kind(self.model.root(scope)),
+            ScopeKind::Function(_)
+        );
         match self.model.scope_kind(scope) {
             ScopeKind::Function(_) => true,
             ScopeKind::Subgraph { .. } => old || in_function,

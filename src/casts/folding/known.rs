@@ -9,7 +9,8 @@ use crate::tensor::Content;
 /// The chain whose result a value is, or the constant that it is: equal ones have equal values.
 pub(super) type Derived = Result<Chain, ValueId>;
 
-/// The values of nodes that are computed from constants. They fold, or are removed when casts of them fold.
+/// The values of nodes that are computed from constants. They fold, or are removed when casts of
+/// them fold.
 #[derive(Debug, Default)]
 pub(super) struct Computed {
     pub values: HashMap<ValueId, Known>,
@@ -20,7 +21,8 @@ pub(super) struct Computed {
     pub chains: HashMap<Key, Vec<Chain>>,
 }
 
-/// The determinants of the results of a node: the version of its operator, its attributes, and its inputs.
+/// The determinants of the results of a node: the version of its operator, its attributes, and its
+/// inputs.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub operator: (&'static str, i64),

@@ -8,7 +8,8 @@ use crate::ops::compute::NotComputed;
 use crate::ops::schemas::LATEST_OPSET;
 use crate::tensor::{BadTensor, CASTS_OF_EACH, Failure};
 
-/// Why a cast, or another node with known inputs, is not folded. [`Reason::code`] is a stable name of the variant.
+/// Why a cast, or another node with known inputs, is not folded. [`Reason::code`] is a stable name
+/// of the variant.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
@@ -16,13 +17,17 @@ pub enum Reason {
     #[error(transparent)]
     NotConstant(#[from] NotConstant),
     /// The calls of the function do not all give one of its attributes the same value.
-    #[error("`{attribute}` refers to an attribute of the function, and its calls do not all give it the same value")]
+    #[error(
+        "`{attribute}` refers to an attribute of the function, and its calls do not all give it the same value"
+    )]
     CallersDisagree {
         /// The attribute of the cast.
         attribute: String,
     },
     /// The name of the input or output is also defined in an enclosing scope.
-    #[error("'{name}' shadows a name of an enclosing scope; runtimes differ in which of the two they use")]
+    #[error(
+        "'{name}' shadows a name of an enclosing scope; runtimes differ in which of the two they use"
+    )]
     ShadowedName {
         /// The name.
         name: String,

@@ -1,10 +1,11 @@
 //! Tracks which tensors folding stores and which it frees.
 //!
-//! Results of equal casts of one constant, and of other equal nodes, are stored once: 1. an output of the graph that contains the constant
-//! replaces the others, since its name must be kept; 2. otherwise a result whose scope is or encloses the scopes of the others replaces
-//! them; 3. otherwise a result with a new name is stored in the scope of the constant. `Constant` nodes are only visible to later nodes, so
-//! that results in `Constant` nodes are shared within one scope only. A result that has to keep its name in another scope is also stored
-//! there.
+//! Results of equal casts of one constant, and of other equal nodes, are stored once: 1. an output
+//! of the graph that contains the constant replaces the others, since its name must be kept; 2.
+//! otherwise a result whose scope is or encloses the scopes of the others replaces them; 3.
+//! otherwise a result with a new name is stored in the scope of the constant. `Constant` nodes are
+//! only visible to later nodes, so that results in `Constant` nodes are shared within one scope
+//! only. A result that has to keep its name in another scope is also stored there.
 
 use super::decisions::{Decisions, Fold};
 use super::storage::{Change, Place, Storage};
@@ -23,17 +24,30 @@ enum Role {
     Apart,
 }
 
-/// The longest name that may replace a shorter one: the model grows by the length of the name for each use.
+/// The longest name that may replace a shorter one: the model grows by the length of the name for
+/// each use.
 const LONGEST_SHARED_NAME: usize = 200;
 
 impl Decisions<'_> {
     /// Removes a node's uses of its inputs, and adds its results.
-    pub(super) fn change(&mut self, inputs: impl Iterator<Item = ValueId>, folds: &[Fold]) -> Change {
-        let mut after = Storage { growth: self.storage.growth, ..Storage::default() };
+    pub(super) fn change(
+        &mut self,
+        inputs: impl Iterator<Item = ValueId>,
+        folds: &[Fold],
+    ) -> Change {
+        let mut after = Storage {
+            growth: self.storage.growth,
+            ..Storage::default()
+        };
         let mut released: Vec<ValueId> = inputs.collect();
         while let Some(input) = released.pop() {
-            // The uses are counted once, also if the change is not made: a constant may have as many uses as there are casts.
-            let all = self.storage.uses_left.entry(input).or_insert_with(|| self.model.uses(input).count());
+            // The uses are counted once, also if the change is not made: a constant may have as
+            // many uses as there are casts.
+            let all = self
+                .storage
+                .uses_left
+                .entry(input)
+                .or_insert_with(|| self.model.uses(input).count());
             let uses = after.uses_left.entry(input).or_insert(*all);
             *uses -= 1;
             if *uses > 0 || !self.model.is_removable(input) {
@@ -58,12 +72,19 @@ impl Decisions<'_> {
                 self.count(&mut after, fold, output, 1);
             }
         }
-        Change { stores: after.growth > before, after }
+        Change {
+            stores: after.growth > before,
+            after,
+        }
     }
 
     /// Counts the outputs of a computed node that is not a cast, before any of them loses a use.
     pub(super) fn count_outputs(&mut self, node: NodeId) {
-        let needed = self.model.outputs(node).filter(|&(_, value)| self.is_needed(value)).count();
+        let needed = self
+            .model
+            .outputs(node)
+            .filter(|&(_, value)| self.is_needed(value))
+            .count();
         self.storage.outputs_left.insert(node, needed);
     }
 
@@ -82,7 +103,13 @@ impl Decisions<'_> {
             after.growth += by * bytes;
             return;
         }
-        let before = || self.storage.copies.get(&fold.place).copied().unwrap_or_default();
+        let before = || {
+            self.storage
+                .copies
+                .get(&fold.place)
+                .copied()
+                .unwrap_or_default()
+        };
         let copies = after.copies.entry(fold.place).or_insert_with(before);
         let stored = copies.stored();
         match role {
@@ -106,7 +133,11 @@ impl Decisions<'_> {
     /// The scope in which equal results of casts of a constant are shared.
     pub(super) fn shared_in(&self, constant: ValueId, cast: NodeId) -> ScopeId {
         let scope = self.model.scope_of(constant);
-        if self.becomes_node(scope) { cast.scope } else { scope }
+        if self.becomes_node(scope) {
+            cast.scope
+        } else {
+            scope
+        }
     }
 
     /// Whether anything other than folded and removed nodes uses the value.
@@ -117,26 +148,46 @@ impl Decisions<'_> {
     /// Values that were used by folded or removed nodes and are no longer used.
     pub(super) fn unneeded(&self) -> Vec<ValueId> {
         #[expect(clippy::disallowed_methods, reason = "they are sorted")]
-        let mut unneeded: Vec<ValueId> = self.storage.uses_left.keys().copied().filter(|&value| !self.is_needed(value)).collect();
+        let mut unneeded: Vec<ValueId> = self
+            .storage
+            .uses_left
+            .keys()
+            .copied()
+            .filter(|&value| !self.is_needed(value))
+            .collect();
         unneeded.sort_unstable();
         unneeded
     }
 
     fn uses_left(&self, value: ValueId) -> usize {
-        self.storage.uses_left.get(&value).copied().unwrap_or_else(|| self.model.uses(value).count())
+        self.storage
+            .uses_left
+            .get(&value)
+            .copied()
+            .unwrap_or_else(|| self.model.uses(value).count())
     }
 
     fn constant_bytes(&self, value: ValueId) -> i64 {
         let constant = self.model.constant(value).ok();
-        constant.and_then(|constant| Some(Tensor::read(&constant.tensor).ok()?.stored_bytes() as i64)).unwrap_or(0)
+        constant
+            .and_then(|constant| Some(Tensor::read(&constant.tensor).ok()?.stored_bytes() as i64))
+            .unwrap_or(0)
     }
 
-    /// Rewires the consumers of equal results to one of them, and returns the results that are not stored.
+    /// Rewires the consumers of equal results to one of them, and returns the results that are not
+    /// stored.
     pub(super) fn share(&self, edits: &mut Vec<Edit>) -> Vec<ValueId> {
         let mut free: Vec<(&Fold, ValueId)> = Vec::new();
         let mut fixed: HashMap<Place, (NodeId, ValueId)> = HashMap::default();
-        #[expect(clippy::disallowed_methods, reason = "the free ones are sorted, and of the fixed ones the first counts")]
-        for (&value, fold) in self.by_output.iter().map(|(value, &fold)| (value, &self.folds[fold])) {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the free ones are sorted, and of the fixed ones the first counts"
+        )]
+        for (&value, fold) in self
+            .by_output
+            .iter()
+            .map(|(value, &fold)| (value, &self.folds[fold]))
+        {
             match self.role(fold, value) {
                 Role::Free if self.is_needed(value) => free.push((fold, value)),
                 Role::Fixed => {
@@ -153,9 +204,12 @@ impl Decisions<'_> {
             let (first_fold, first) = equal[0];
             let values = equal.iter().map(|&(_, value)| value);
             let first_scope = first_fold.node.scope;
-            // An initializer is defined before all nodes, a `Constant` only before the later nodes of its scope.
+            // An initializer is defined before all nodes, a `Constant` only before the later nodes
+            // of its scope.
             let sees = |fold: &Fold| {
-                fold.node.scope == first_scope || !self.becomes_node(first_scope) && self.model.is_visible(first, fold.node.scope)
+                fold.node.scope == first_scope
+                    || !self.becomes_node(first_scope)
+                        && self.model.is_visible(first, fold.node.scope)
             };
             let (_, shared_in) = first_fold.place;
             match fixed.get(&first_fold.place).map(|&(_, value)| value) {
@@ -164,13 +218,22 @@ impl Decisions<'_> {
                     replaced.extend(values);
                 }
                 None if equal.iter().all(|(fold, _)| sees(fold)) => {
-                    edits.extend(values.clone().skip(1).map(|from| Edit::Rewire { from, to: first }));
+                    edits.extend(
+                        values
+                            .clone()
+                            .skip(1)
+                            .map(|from| Edit::Rewire { from, to: first }),
+                    );
                     replaced.extend(values.skip(1));
                 }
                 None => {
                     let name = names.fresh(&format!("{}_shared", self.model.name(first)));
                     let tensor = Box::new(first_fold.content.clone().into_tensor(&name));
-                    edits.push(Edit::ShareInitializer { scope: shared_in, tensor, with: values.clone().collect() });
+                    edits.push(Edit::ShareInitializer {
+                        scope: shared_in,
+                        tensor,
+                        with: values.clone().collect(),
+                    });
                     replaced.extend(values);
                 }
             }

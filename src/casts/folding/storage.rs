@@ -3,7 +3,8 @@
 use crate::base::hash::HashMap;
 use crate::graph::{NodeId, ScopeId, ValueId};
 
-/// The number of a chain: a constant and the casts that are applied to it. Equal chains have equal values.
+/// The number of a chain: a constant and the casts that are applied to it. Equal chains have equal
+/// values.
 pub(super) type Chain = usize;
 
 /// Equal results that may be shared, and the scope in which they are shared.

@@ -19,8 +19,13 @@ fn list(many: usize, text: impl Fn(usize) -> String) -> String {
 fn casts_of_parts(many: usize, casts: impl Fn(usize) -> String) -> String {
     let parts = list(many, |index| format!("p{index}"));
     let constant = list(many, |index| index.to_string());
-    let (casts, uses) = (each(many, casts), each(many, |index| format!("z{index} = Neg (y{index})")));
-    format!("g () => () <float[{many}] c = {{{constant}}}> {{ {parts} = Split <num_outputs = {many}> (c) {casts} {uses} }}")
+    let (casts, uses) = (
+        each(many, casts),
+        each(many, |index| format!("z{index} = Neg (y{index})")),
+    );
+    format!(
+        "g () => () <float[{many}] c = {{{constant}}}> {{ {parts} = Split <num_outputs = {many}> (c) {casts} {uses} }}"
+    )
 }
 
 /// Each with the limit of growth.
@@ -37,12 +42,20 @@ const CASES: [(&str, Make, Option<u64>); 5] = [
     ),
     (
         "casts of the parts of one constant, the last part first",
-        |many| casts_of_parts(many, |index| format!("y{index} = Cast <to = 10> (p{})", many - 1 - index)),
+        |many| {
+            casts_of_parts(many, |index| {
+                format!("y{index} = Cast <to = 10> (p{})", many - 1 - index)
+            })
+        },
         None,
     ),
     (
         "casts of the parts of one constant that would make the model larger",
-        |many| casts_of_parts(many, |index| format!("y{index} = Cast <to = 11> (p{index})")),
+        |many| {
+            casts_of_parts(many, |index| {
+                format!("y{index} = Cast <to = 11> (p{index})")
+            })
+        },
         Some(0),
     ),
     (
@@ -50,7 +63,9 @@ const CASES: [(&str, Make, Option<u64>); 5] = [
         |many| {
             let constants = list(many, |index| format!("int8[1] c{index} = {{1}}"));
             let inputs = list(many, |index| format!("c{index}"));
-            format!("g () => (y) <{constants}> {{ a = Concat <axis = 0> ({inputs}) y = Cast <to = 10> (a) }}")
+            format!(
+                "g () => (y) <{constants}> {{ a = Concat <axis = 0> ({inputs}) y = Cast <to = 10> (a) }}"
+            )
         },
         None,
     ),
@@ -58,7 +73,9 @@ const CASES: [(&str, Make, Option<u64>); 5] = [
         "a Concat of one constant",
         |many| {
             let inputs = list(many, |_| "c".to_owned());
-            format!("g () => (y) <int8[1] c = {{1}}> {{ a = Concat <axis = 0> ({inputs}) y = Cast <to = 10> (a) }}")
+            format!(
+                "g () => (y) <int8[1] c = {{1}}> {{ a = Concat <axis = 0> ({inputs}) y = Cast <to = 10> (a) }}"
+            )
         },
         None,
     ),
@@ -68,7 +85,10 @@ const CASES: [(&str, Make, Option<u64>); 5] = [
 fn visits_of_edges_grow_with_the_model() {
     let mut failures = Vec::new();
     for (name, make, max_growth) in CASES {
-        let options = Options { max_growth, ..Options::default() };
+        let options = Options {
+            max_growth,
+            ..Options::default()
+        };
         for extent in [Extent::Casts, Extent::All] {
             let [once, twice] = [300, 600].map(|many| {
                 let text = format!(r#"<ir_version: 10, opset_import: ["": 21]> {}"#, make(many));
@@ -80,7 +100,9 @@ fn visits_of_edges_grow_with_the_model() {
                 })
             });
             if once < 300 || twice > 2 * once + 100 {
-                failures.push(format!("{name}, {extent:?}: {once} edges, and {twice} at twice the size"));
+                failures.push(format!(
+                    "{name}, {extent:?}: {once} edges, and {twice} at twice the size"
+                ));
             }
         }
     }

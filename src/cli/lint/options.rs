@@ -16,10 +16,12 @@ use crate::report::LintFormat;
 
 /// Find unsafe, invalid and redundant casts
 ///
-/// Every finding has the code of a rule; `recast explain CODE` explains it. Enabled by default: RC1 except RC106, RC107, RC109 and RC110
-/// (casts to float8); RC2 except RC211 and RC212 (validity); RC301 (casts whose result ONNX does not define); RC307 (FLOAT16 tensors
-/// that a converter clipped). With a target, RC5 (runtimes) is enabled, too. The closest `recast.toml` in the folder of a model or its
-/// parents overrides the defaults. Weights are read only for rules that inspect constants.
+/// Every finding has the code of a rule; `recast explain CODE` explains it. Enabled by default: RC1
+/// except RC106, RC107, RC109 and RC110 (casts to float8); RC2 except RC211 and RC212 (validity);
+/// RC301 (casts whose result ONNX does not define); RC307 (FLOAT16 tensors that a converter
+/// clipped). With a target, RC5 (runtimes) is enabled, too. The closest `recast.toml` in the folder
+/// of a model or its parents overrides the defaults. Weights are read only for rules that inspect
+/// constants.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast lint models
@@ -48,13 +50,15 @@ A recast.noqa entry in the metadata_props of a model, graph, function, node or i
 
 {}; all other models were checked", exit_codes("no findings of severity --fail-on or higher", "findings, or fixes available with --diff")))]
 pub struct Lint {
-    /// Models, folders or glob patterns to check; `-` reads a model from standard input. Default: the current folder
+    /// Models, folders or glob patterns to check; `-` reads a model from standard input. Default:
+    /// the current folder
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Read paths to check from a file, one per line; `-` reads them from standard input
     #[arg(long, value_name = "FILE")]
     pub(super) file_list: Option<PathBuf>,
-    /// Exclude files and folders that match these glob patterns; explicitly named files are always checked
+    /// Exclude files and folders that match these glob patterns; explicitly named files are always
+    /// checked
     #[arg(long, value_name = "PATTERNS", value_delimiter = ',', value_parser = parse_pattern)]
     pub(super) exclude: Vec<FilePattern>,
     /// Check files in folders even if git or a `.ignore` file ignores them
@@ -66,7 +70,8 @@ pub struct Lint {
     /// Enable these rules in addition to the selected ones
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     pub(super) extend_select: Vec<Selector>,
-    /// Disable these rules; if a rule is both selected and ignored, the longer code takes precedence
+    /// Disable these rules; if a rule is both selected and ignored, the longer code takes
+    /// precedence
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     pub(super) ignore: Vec<Selector>,
     /// Disable rules for matching files, such as `legacy/*.onnx:RC1`
@@ -75,13 +80,14 @@ pub struct Lint {
     /// Override the severity of a rule, such as `RC103=info`
     #[arg(long, value_name = "CODE=SEVERITY", value_delimiter = ',', value_parser = parse_severity)]
     pub(super) severity: Vec<(Selector, Severity)>,
-    /// Report what these runtimes, such as `onnxruntime@1.17`, do not run: models that they cannot load (RC501), and nodes without a kernel
-    /// (RC502). `recast targets` lists them
+    /// Report what these runtimes, such as `onnxruntime@1.17`, do not run: models that they cannot
+    /// load (RC501), and nodes without a kernel (RC502). `recast targets` lists them
     #[arg(long, value_name = "RUNTIME@VERSION", value_delimiter = ',')]
     pub(super) target: Vec<Runtime>,
     /// Fail with exit code 2 if a pattern matches no file
     ///
-    /// The patterns are those of --exclude and --per-file-ignores. Without this option, one that matches no file in the folders is a note.
+    /// The patterns are those of --exclude and --per-file-ignores. Without this option, one that
+    /// matches no file in the folders is a note.
     #[arg(long)]
     pub(super) strict: bool,
     /// Ignore `recast.noqa` entries in models
@@ -139,8 +145,8 @@ pub struct Lint {
     /// Exit with 0 even if there are findings
     #[arg(long)]
     pub(super) exit_zero: bool,
-    /// Accept paths without models, which are an error (exit code 2) by default; so are paths whose models are all ignored or excluded,
-    /// if no other model is checked
+    /// Accept paths without models, which are an error (exit code 2) by default; so are paths whose
+    /// models are all ignored or excluded, if no other model is checked
     #[arg(long)]
     pub(super) allow_empty: bool,
 }

@@ -19,7 +19,9 @@ use crate::cli::progress;
 use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
 use crate::lint::Baseline;
-use crate::report::{LintFormat, LintRun, Results, RuleCount, Shape, Sketch, lint_summary, old_files_lines, plural};
+use crate::report::{
+    LintFormat, LintRun, Results, RuleCount, Shape, Sketch, lint_summary, old_files_lines, plural,
+};
 
 impl Lint {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
@@ -28,32 +30,73 @@ impl Lint {
         if let Err(error) = self.lint_all(&mut run, &mut diff, &mut sketches, messages) {
             run.errors.push(failures::of(error));
         }
-        let results = Results { lint: Some(&run), ..Results::default() };
+        let results = Results {
+            lint: Some(&run),
+            ..Results::default()
+        };
         if (!sketches.is_empty() || run.errors.is_empty())
-            && let Err(error) = self.page.write("lint", &sketches, results, &run.errors, messages)
+            && let Err(error) = self
+                .page
+                .write("lint", &sketches, results, &run.errors, messages)
         {
             let has_fixed = self.fix && !self.diff && !run.fixed.is_empty();
-            run.errors.push(if has_fixed { error.with_remedy("the fixes are written") } else { error });
+            run.errors.push(if has_fixed {
+                error.with_remedy("the fixes are written")
+            } else {
+                error
+            });
         }
         self.print(&run, diff, messages)?;
         Ok(self.exit_code(&run))
     }
 
-    fn lint_all(&self, run: &mut LintRun, diff: &mut Shown, sketches: &mut Vec<Sketch>, messages: Messages) -> anyhow::Result<()> {
+    fn lint_all(
+        &self,
+        run: &mut LintRun,
+        diff: &mut Shown,
+        sketches: &mut Vec<Sketch>,
+        messages: Messages,
+    ) -> anyhow::Result<()> {
         if self.statistics && !self.format.is_text() && self.format != LintFormat::Json {
             bail!("--statistics counts findings in the formats full, concise and json only");
         }
         let is_read = |_: &&Path| !self.write_baseline;
         let mut known = Baselines::default();
         // A bad --baseline ends the run before folders are searched.
-        self.baseline.as_deref().filter(is_read).map_or(Ok(()), |path| known.read(path))?;
-        let Searched { tasks, configs, unmatched } = search::tasks(self, &mut run.errors)?;
+        self.baseline
+            .as_deref()
+            .filter(is_read)
+            .map_or(Ok(()), |path| known.read(path))?;
+        let Searched {
+            tasks,
+            configs,
+            unmatched,
+        } = search::tasks(self, &mut run.errors)?;
         self.tell_unmatched(unmatched, run, messages)?;
-        tasks.iter().filter_map(|task| task.baseline.as_deref()).filter(is_read).try_for_each(|path| known.read(path))?;
-        let other_files = [&self.file_list, &self.config].into_iter().flatten().chain(&configs).map(PathBuf::as_path);
-        let inputs = tasks.iter().map(|task| task.path.as_path()).chain(other_files);
-        let baselines = tasks.iter().filter_map(|task| task.baseline.as_deref()).chain(self.baseline.as_deref());
-        self.page.check(inputs.clone().chain(baselines.clone()).chain(self.document().map(|file| file.path)))?;
+        tasks
+            .iter()
+            .filter_map(|task| task.baseline.as_deref())
+            .filter(is_read)
+            .try_for_each(|path| known.read(path))?;
+        let other_files = [&self.file_list, &self.config]
+            .into_iter()
+            .flatten()
+            .chain(&configs)
+            .map(PathBuf::as_path);
+        let inputs = tasks
+            .iter()
+            .map(|task| task.path.as_path())
+            .chain(other_files);
+        let baselines = tasks
+            .iter()
+            .filter_map(|task| task.baseline.as_deref())
+            .chain(self.baseline.as_deref());
+        self.page.check(
+            inputs
+                .clone()
+                .chain(baselines.clone())
+                .chain(self.document().map(|file| file.path)),
+        )?;
         if let Some(document) = self.document() {
             document.check(inputs.clone().chain(baselines))?;
         }
@@ -63,11 +106,20 @@ impl Lint {
         let mut reserved = None;
         if self.fix {
             output::tidy(tasks.iter().map(|task| task.path.as_path()))?;
-            reserved = self.page.reserve("lint", &[], Results { lint: Some(run), ..Results::default() })?;
+            reserved = self.page.reserve(
+                "lint",
+                &[],
+                Results {
+                    lint: Some(run),
+                    ..Results::default()
+                },
+            )?;
         }
         let linted: Vec<_> = progress::of_models(messages, "checking", tasks.len(), |done| {
             parallel::map(&tasks, |task| {
-                let linted = caught(&task.path, || lint_file(task, self, known.of(task), &side_files, tasks.len()));
+                let linted = caught(&task.path, || {
+                    lint_file(task, self, known.of(task), &side_files, tasks.len())
+                });
                 done.count();
                 linted
             })
@@ -75,16 +127,33 @@ impl Lint {
         drop(reserved);
         for (task, one) in tasks.iter().zip(linted) {
             match one {
-                Ok(Linted { path, findings, fixed, frozen, diff: change, sketch, saved, is_verified }) => {
+                Ok(Linted {
+                    path,
+                    findings,
+                    fixed,
+                    frozen,
+                    diff: change,
+                    sketch,
+                    saved,
+                    is_verified,
+                }) => {
                     sketches.extend(sketch);
                     if !messages.quiet {
                         let lines = old_files_lines(false, &saved);
-                        saved.notes.iter().cloned().chain(lines).for_each(|line| say(message(format_args!("{path}: {line}"))));
+                        saved
+                            .notes
+                            .iter()
+                            .cloned()
+                            .chain(lines)
+                            .for_each(|line| say(message(format_args!("{path}: {line}"))));
                     }
                     let (removed, unused) = (saved.removed_files, saved.unused_files);
-                    run.removed_files.extend((!removed.is_empty()).then(|| (path.clone(), removed)));
-                    run.unused_files.extend((!unused.is_empty()).then(|| (path.clone(), unused)));
-                    run.frozen_initializers.extend(frozen.map(|names| (path.clone(), names)));
+                    run.removed_files
+                        .extend((!removed.is_empty()).then(|| (path.clone(), removed)));
+                    run.unused_files
+                        .extend((!unused.is_empty()).then(|| (path.clone(), unused)));
+                    run.frozen_initializers
+                        .extend(frozen.map(|names| (path.clone(), names)));
                     run.fail_on.insert(path.clone(), task.fail_on);
                     run.models.push(path);
                     let findings = known.new_ones(task, findings);
@@ -112,7 +181,12 @@ impl Lint {
     ///
     /// # Errors
     /// With `--strict`, if there are some.
-    fn tell_unmatched(&self, unmatched: Vec<(&str, String)>, run: &mut LintRun, messages: Messages) -> anyhow::Result<()> {
+    fn tell_unmatched(
+        &self,
+        unmatched: Vec<(&str, String)>,
+        run: &mut LintRun,
+        messages: Messages,
+    ) -> anyhow::Result<()> {
         for (option, pattern) in unmatched {
             let note = format!("no file matches '{pattern}' of {option}");
             if self.strict {
@@ -128,40 +202,69 @@ impl Lint {
 
     /// The file into which the document is written, if it is not standard output.
     fn document(&self) -> Option<SideFile<'_>> {
-        let is_one = |text: &[u8]| text.starts_with(b"{") || text.starts_with(b"[") || text.starts_with(b"<");
+        let is_one = |text: &[u8]| {
+            text.starts_with(b"{") || text.starts_with(b"[") || text.starts_with(b"<")
+        };
         let path = self.output.as_deref().filter(|output| !is_stdout(output))?;
-        Some(SideFile { path, what: "findings", is_one })
+        Some(SideFile {
+            path,
+            what: "findings",
+            is_one,
+        })
     }
 
     /// The file into which the findings are written.
     fn new_baseline(&self) -> Option<SideFile<'_>> {
         let is_one = |text: &[u8]| Baseline::read(text, Path::new("")).is_ok();
-        self.baseline.as_deref().filter(|_| self.write_baseline).map(|path| SideFile { path, what: "baseline", is_one })
+        self.baseline
+            .as_deref()
+            .filter(|_| self.write_baseline)
+            .map(|path| SideFile {
+                path,
+                what: "baseline",
+                is_one,
+            })
     }
 
     /// Writes the findings to the baseline, if that is wanted, which leaves none to report.
     fn write_new_baseline(&self, run: &mut LintRun, messages: Messages) -> anyhow::Result<()> {
-        let Some(file) = self.new_baseline().filter(|file| !file.is_refused(&run.errors)) else { return Ok(()) };
+        let Some(file) = self
+            .new_baseline()
+            .filter(|file| !file.is_refused(&run.errors))
+        else {
+            return Ok(());
+        };
         let name = || file.path.display();
         if let Some(error) = run.errors.first() {
             bail!("{}: not written because of an error: {error}", name());
         }
-        let text = Baseline::of(&run.findings, file.path.parent().unwrap_or(Path::new(""))).to_text();
+        let text =
+            Baseline::of(&run.findings, file.path.parent().unwrap_or(Path::new(""))).to_text();
         file.write(|bytes| bytes.write_all(text.as_bytes()))?;
         if !messages.quiet {
-            say(Shown::line(format_args!("{} written to {}", plural(run.findings.len(), "finding"), name())));
+            say(Shown::line(format_args!(
+                "{} written to {}",
+                plural(run.findings.len(), "finding"),
+                name()
+            )));
         }
         run.findings.clear();
         Ok(())
     }
 
-    /// Prints the document to standard output, errors and the summary to standard error; a clean run in a text format has the summary only.
+    /// Prints the document to standard output, errors and the summary to standard error; a clean
+    /// run in a text format has the summary only.
     fn print(&self, run: &LintRun, diff: Shown, messages: Messages) -> anyhow::Result<()> {
         let for_people = self.diff || self.format.is_text();
-        let shape = |width| Shape { width, is_complete: messages.verbose };
+        let shape = |width| Shape {
+            width,
+            is_complete: messages.verbose,
+        };
         match self.document() {
             Some(file) if file.is_refused(&run.errors) => {}
-            Some(file) => file.write(|bytes| self.format.render(run, shape(None)).write_plain(bytes))?,
+            Some(file) => {
+                file.write(|bytes| self.format.render(run, shape(None)).write_plain(bytes))?
+            }
             None => {
                 let document: Printed = match self.diff {
                     _ if for_people && messages.quiet => Shown::default().into(),
@@ -175,7 +278,10 @@ impl Lint {
         let says_something = messages.verbose || !run.models.is_empty();
         let frozen: usize = run.frozen_initializers.values().map(Vec::len).sum();
         if for_people && !messages.quiet && frozen > 0 {
-            say(Shown::line(format_args!("froze {}", plural(frozen, "initializer"))));
+            say(Shown::line(format_args!(
+                "froze {}",
+                plural(frozen, "initializer")
+            )));
         }
         if for_people && !messages.quiet && !self.write_baseline && says_something {
             let summary = lint_summary(run, if self.diff { "would fix" } else { "fixed" });

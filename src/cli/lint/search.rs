@@ -40,12 +40,22 @@ pub(super) struct Searched {
 /// If an option is not valid, or a model cannot be fixed.
 pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<Searched> {
     let mut settings = Settings::of(lint)?;
-    let mut search = Search { tasks: Vec::new(), errors, left_out: Vec::new(), bad_configurations: HashSet::new() };
+    let mut search = Search {
+        tasks: Vec::new(),
+        errors,
+        left_out: Vec::new(),
+        bad_configurations: HashSet::new(),
+    };
     let named = named_paths(lint)?;
     for path in &named {
         search.add(path, lint, &mut settings)?;
     }
-    let Search { mut tasks, errors, left_out, .. } = search;
+    let Search {
+        mut tasks,
+        errors,
+        left_out,
+        ..
+    } = search;
     if tasks.is_empty() && !lint.allow_empty {
         errors.extend(left_out);
         if named.is_empty() {
@@ -54,8 +64,18 @@ pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<Sear
     }
     // Two names of one file would be fixed at the same time.
     let mut seen = HashSet::new();
-    tasks.retain(|task| seen.insert(if lint.fix { identity(&task.path) } else { task.path.clone() }));
-    Ok(Searched { tasks, configs: settings.found(), unmatched: settings.unmatched() })
+    tasks.retain(|task| {
+        seen.insert(if lint.fix {
+            identity(&task.path)
+        } else {
+            task.path.clone()
+        })
+    });
+    Ok(Searched {
+        tasks,
+        configs: settings.found(),
+        unmatched: settings.unmatched(),
+    })
 }
 
 impl Search<'_> {
@@ -64,23 +84,39 @@ impl Search<'_> {
         let found = paths::expand(path, ignored(lint));
         if found.is_empty() && !lint.allow_empty {
             let is_folder = folders::is_folder(path);
-            match ignored(lint) != Ignored::Nothing && !paths::expand(path, Ignored::Nothing).is_empty() {
+            match ignored(lint) != Ignored::Nothing
+                && !paths::expand(path, Ignored::Nothing).is_empty()
+            {
                 true => {
-                    let files = if is_folder { "all .onnx files" } else { "all files that match this pattern" };
+                    let files = if is_folder {
+                        "all .onnx files"
+                    } else {
+                        "all files that match this pattern"
+                    };
                     let remedy = "use --no-ignore, or --allow-empty if this is intended";
-                    self.left_out.push(no_model(path, &format!("{files} are ignored by git or a .ignore file; {remedy}")));
+                    self.left_out.push(no_model(
+                        path,
+                        &format!("{files} are ignored by git or a .ignore file; {remedy}"),
+                    ));
                 }
-                false => self.errors.push(no_model(path, if is_folder { NO_MODEL } else { NO_MATCH })),
+                false => self
+                    .errors
+                    .push(no_model(path, if is_folder { NO_MODEL } else { NO_MATCH })),
             }
         }
         let (mut excluded_by, mut excluded, all) = (BTreeSet::new(), 0, found.len());
         for found in found {
             let found = match found {
                 Ok(found) if files::is_stdin(&found.path) && lint.fix => {
-                    bail!("a model from standard input cannot be fixed in place; use --diff or pass a file");
+                    bail!(
+                        "a model from standard input cannot be fixed in place; use --diff or pass a file"
+                    );
                 }
                 Ok(found) if is_text_model(&found.path) && lint.fix => {
-                    bail!("{}: ONNX text cannot be fixed in place; use --diff or fix the binary model", found.path.display());
+                    bail!(
+                        "{}: ONNX text cannot be fixed in place; use --diff or fix the binary model",
+                        found.path.display()
+                    );
                 }
                 Ok(found) => found,
                 Err(failure) => {
@@ -97,14 +133,21 @@ impl Search<'_> {
                 // One error, for all models that the configuration is for.
                 Err(error) => {
                     if self.bad_configurations.insert(error.path.clone()) {
-                        self.errors.push(Error::new(error.kind(), &error.what).in_file(shown_path(&error.path)));
+                        self.errors.push(
+                            Error::new(error.kind(), &error.what).in_file(shown_path(&error.path)),
+                        );
                     }
                 }
             }
         }
         if excluded > 0 && excluded == all {
-            let by = excluded_by.into_iter().collect::<Vec<String>>().join(" and ");
-            let message = format!("all .onnx files are excluded by {by}; use --allow-empty if this is intended");
+            let by = excluded_by
+                .into_iter()
+                .collect::<Vec<String>>()
+                .join(" and ");
+            let message = format!(
+                "all .onnx files are excluded by {by}; use --allow-empty if this is intended"
+            );
             self.left_out.push(no_model(path, &message));
         }
         Ok(())
@@ -118,7 +161,11 @@ fn no_model(path: &Path, message: &str) -> Error {
 }
 
 fn ignored(lint: &Lint) -> Ignored {
-    if lint.no_ignore { Ignored::Nothing } else { Ignored::ByIgnoreFiles }
+    if lint.no_ignore {
+        Ignored::Nothing
+    } else {
+        Ignored::ByIgnoreFiles
+    }
 }
 
 /// The paths as given; by default the current folder.

@@ -13,8 +13,8 @@ use crate::lint::{BadConfig, Config, FilePattern, Layer, Selection, Selector, Se
 pub(super) struct Settings<'l> {
     lint: &'l Lint,
     command_line: Layer,
-    /// The configuration of all models: a file, or the defaults. Without it, a model has the closest `recast.toml` in its folder
-    /// or its parents.
+    /// The configuration of all models: a file, or the defaults. Without it, a model has the
+    /// closest `recast.toml` in its folder or its parents.
     fixed: Option<Rc<Config>>,
     /// The configuration of each folder.
     configs: BTreeMap<PathBuf, Result<Rc<Config>, BadConfig>>,
@@ -48,7 +48,14 @@ impl Settings<'_> {
             severity: lint.severity.clone(),
             targets: lint.target.clone(),
         };
-        Ok(Settings { lint, command_line, fixed, configs: BTreeMap::new(), matched: BTreeSet::new(), has_searched: false })
+        Ok(Settings {
+            lint,
+            command_line,
+            fixed,
+            configs: BTreeMap::new(),
+            matched: BTreeSet::new(),
+            has_searched: false,
+        })
     }
 
     /// Whether a file is linted, and by which rules.
@@ -59,38 +66,88 @@ impl Settings<'_> {
         let config = self.config_of(folder_of(&path))?;
         self.has_searched |= in_folder;
         let matches = |pattern: &FilePattern| pattern.matches(&path);
-        let excluding: Vec<&FilePattern> = self.lint.exclude.iter().filter(|pattern| matches(pattern)).collect();
-        let ignoring: Vec<_> = self.lint.per_file_ignores.iter().filter(|(pattern, _)| matches(pattern)).collect();
-        let matching = excluding.iter().copied().chain(ignoring.iter().map(|(pattern, _)| pattern));
-        self.matched.extend(matching.map(|pattern| pattern.text().to_owned()));
+        let excluding: Vec<&FilePattern> = self
+            .lint
+            .exclude
+            .iter()
+            .filter(|pattern| matches(pattern))
+            .collect();
+        let ignoring: Vec<_> = self
+            .lint
+            .per_file_ignores
+            .iter()
+            .filter(|(pattern, _)| matches(pattern))
+            .collect();
+        let matching = excluding
+            .iter()
+            .copied()
+            .chain(ignoring.iter().map(|(pattern, _)| pattern));
+        self.matched
+            .extend(matching.map(|pattern| pattern.text().to_owned()));
         if in_folder && !excluding.is_empty() {
             return Ok(Decision::Exclude("--exclude".to_owned()));
         }
         if in_folder && config.exclude.iter().any(matches) {
-            return Ok(Decision::Exclude(format!("`exclude` in {}", shown_path(&config.path))));
+            return Ok(Decision::Exclude(format!(
+                "`exclude` in {}",
+                shown_path(&config.path)
+            )));
         }
-        let ignores = config.per_file_ignores.iter().filter(|(pattern, _)| matches(pattern)).chain(ignoring);
-        let ignored: Vec<Selector> = ignores.flat_map(|(_, selectors)| selectors.clone()).collect();
+        let ignores = config
+            .per_file_ignores
+            .iter()
+            .filter(|(pattern, _)| matches(pattern))
+            .chain(ignoring);
+        let ignored: Vec<Selector> = ignores
+            .flat_map(|(_, selectors)| selectors.clone())
+            .collect();
         Ok(Decision::Lint(Task {
             selection: Selection::of([&config.layer, &self.command_line]).without(&ignored),
-            fail_on: self.lint.fail_on.or(config.fail_on).unwrap_or(Severity::Warning),
-            baseline: self.lint.baseline.clone().or_else(|| config.baseline.clone()),
+            fail_on: self
+                .lint
+                .fail_on
+                .or(config.fail_on)
+                .unwrap_or(Severity::Warning),
+            baseline: self
+                .lint
+                .baseline
+                .clone()
+                .or_else(|| config.baseline.clone()),
             path,
         }))
     }
 
-    /// The patterns of the command line that match no file of the folders that were searched, each with its option.
+    /// The patterns of the command line that match no file of the folders that were searched, each
+    /// with its option.
     pub fn unmatched(&self) -> Vec<(&'static str, String)> {
-        let excluded = self.lint.exclude.iter().map(|pattern| ("--exclude", pattern.text()));
-        let ignored = self.lint.per_file_ignores.iter().map(|(pattern, _)| ("--per-file-ignores", pattern.text()));
-        let unmatched = excluded.chain(ignored).filter(|(_, text)| self.has_searched && !self.matched.contains(*text));
-        unmatched.map(|(option, text)| (option, text.to_owned())).collect()
+        let excluded = self
+            .lint
+            .exclude
+            .iter()
+            .map(|pattern| ("--exclude", pattern.text()));
+        let ignored = self
+            .lint
+            .per_file_ignores
+            .iter()
+            .map(|(pattern, _)| ("--per-file-ignores", pattern.text()));
+        let unmatched = excluded
+            .chain(ignored)
+            .filter(|(_, text)| self.has_searched && !self.matched.contains(*text));
+        unmatched
+            .map(|(option, text)| (option, text.to_owned()))
+            .collect()
     }
 
     /// The paths of the configurations that were found.
     pub fn found(&self) -> Vec<PathBuf> {
-        let configs = self.configs.values().flatten().map(|config| config.path.clone());
-        configs.filter(|path| !path.as_os_str().is_empty()).collect()
+        let configs = self
+            .configs
+            .values()
+            .flatten()
+            .map(|config| config.path.clone());
+        configs
+            .filter(|path| !path.as_os_str().is_empty())
+            .collect()
     }
 
     fn config_of(&mut self, folder: &Path) -> Result<Rc<Config>, BadConfig> {
@@ -103,7 +160,10 @@ impl Settings<'_> {
         let config = match Config::find(folder) {
             Some(path) => {
                 let around = path.parent().unwrap_or(Path::new("")).to_owned();
-                self.configs.entry(around).or_insert_with(|| Config::read(&path).map(Rc::new)).clone()
+                self.configs
+                    .entry(around)
+                    .or_insert_with(|| Config::read(&path).map(Rc::new))
+                    .clone()
             }
             None => Ok(Rc::default()),
         };
@@ -115,7 +175,11 @@ impl Settings<'_> {
 /// The path of a configuration, relative to the current folder if it is beneath it.
 pub(super) fn shown_path(config: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    config.strip_prefix(here).unwrap_or(config).display().to_string()
+    config
+        .strip_prefix(here)
+        .unwrap_or(config)
+        .display()
+        .to_string()
 }
 
 /// The folder of a file; for standard input, the current folder.

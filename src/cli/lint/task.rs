@@ -38,13 +38,15 @@ pub(super) struct Linted {
     pub is_verified: Option<bool>,
 }
 
-/// Lints a file, one of this many models. The findings of `known` are not fixed; `side_files` are those that the run
-/// writes besides.
+/// Lints a file, one of this many models. The findings of `known` are not fixed; `side_files` are
+/// those that the run writes besides.
 ///
 /// # Errors
 /// If it cannot be read, fixed or written.
 pub(super) fn lint_file(
-    Task { path, selection, .. }: &Task,
+    Task {
+        path, selection, ..
+    }: &Task,
     lint: &Lint,
     known: &Baseline,
     side_files: &[SideFile],
@@ -52,29 +54,54 @@ pub(super) fn lint_file(
 ) -> Result<Linted, Error> {
     let mut model = files::open_model(path, &lint.folders)?;
     let name = path.display().to_string();
-    side_files.iter().try_for_each(|file| file.check_data(path, &model))?;
+    side_files
+        .iter()
+        .try_for_each(|file| file.check_data(path, &model))?;
     let original = lint.page.before(path, &model, models)?;
     let before = lint.diff.then(|| model.proto().clone());
     let frozen = lint.freeze.apply(&mut model)?;
     let options = LintOptions {
         selection: selection.clone(),
-        noqa: if lint.ignore_noqa { Noqa::Ignored } else { Noqa::Respected },
-        overlapping: if lint.show_overlapping { Overlapping::Shown } else { Overlapping::Hidden },
+        noqa: if lint.ignore_noqa {
+            Noqa::Ignored
+        } else {
+            Noqa::Respected
+        },
+        overlapping: if lint.show_overlapping {
+            Overlapping::Shown
+        } else {
+            Overlapping::Hidden
+        },
     };
     let is_fixing = lint.fix || lint.diff;
-    let allowed = if lint.unsafe_fixes { Safety::Unsafe } else { Safety::Safe };
-    let verification =
-        (lint.fix && lint.verify.is_on()).then(|| Verification::of_fixes(&model, &options.selection, options.noqa, allowed, known));
-    let fixed = if is_fixing { model.fix(&options, allowed, known)? } else { Vec::new() };
+    let allowed = if lint.unsafe_fixes {
+        Safety::Unsafe
+    } else {
+        Safety::Safe
+    };
+    let verification = (lint.fix && lint.verify.is_on())
+        .then(|| Verification::of_fixes(&model, &options.selection, options.noqa, allowed, known));
+    let fixed = if is_fixing {
+        model.fix(&options, allowed, known)?
+    } else {
+        Vec::new()
+    };
     let is_changed = !fixed.is_empty() || frozen.as_ref().is_some_and(|names| !names.is_empty());
     let before = before.filter(|_| is_changed);
-    let diff = before.map_or_else(Shown::default, |before| model_diff(&name, &before, model.proto()));
+    let diff = before.map_or_else(Shown::default, |before| {
+        model_diff(&name, &before, model.proto())
+    });
     let (mut saved, mut is_verified) = (Saved::default(), None);
     if lint.fix && is_changed {
-        let options = SaveOptions { prune_data: lint.prune.prune_data, ..SaveOptions::default() };
+        let options = SaveOptions {
+            prune_data: lint.prune.prune_data,
+            ..SaveOptions::default()
+        };
         let plan = model.into_plan(&Target::File(path.clone()), &options)?;
         lint.page.check_written(plan.files())?;
-        side_files.iter().try_for_each(|file| file.check_others(plan.files()))?;
+        side_files
+            .iter()
+            .try_for_each(|file| file.check_others(plan.files()))?;
         is_verified = Some(verification.is_some());
         saved = match verification {
             Some(verification) => plan.execute_verified(&verification)?.0,
@@ -83,9 +110,22 @@ pub(super) fn lint_file(
         // The remaining findings are reported with their places in the new file.
         model = files::open_model(path, &lint.folders)?;
     }
-    let findings = if lint.diff { Vec::new() } else { model.lint(&options)? };
+    let findings = if lint.diff {
+        Vec::new()
+    } else {
+        model.lint(&options)?
+    };
     let about = || [About::found(&findings), About::found(&fixed)].concat();
     let sketch = original.map(|original| original.sketch(&about(), is_fixing.then_some(&model)));
     parallel::drop_later(model);
-    Ok(Linted { path: name, findings, fixed, frozen, diff, sketch, saved, is_verified })
+    Ok(Linted {
+        path: name,
+        findings,
+        fixed,
+        frozen,
+        diff,
+        sketch,
+        saved,
+        is_verified,
+    })
 }

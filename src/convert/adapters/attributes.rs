@@ -1,50 +1,87 @@
 //! Operators that gained or lost an attribute, and little else.
 
-use super::super::adapter::{Adapter, Drop, DropIf, Kind, RenameValue, Run, ToInput, Value, Write, adapter};
+use super::super::adapter::{
+    Adapter, Drop, DropIf, Kind, RenameValue, Run, ToInput, Value, Write, adapter,
+};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{
-    BehaviourDiffers, InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TypeUnsupported,
+    BehaviourDiffers, InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported,
+    TypeUnsupported,
 };
 use super::computed_axes;
 use crate::elements::dtype::Class;
 use crate::protobuf::schema::AttributeProto;
 
-/// Operators whose first version has `consumed_inputs`: a hint for runtimes without effect on the result.
+/// Operators whose first version has `consumed_inputs`: a hint for runtimes without effect on the
+/// result.
 const CONSUMERS: &str = "Abs Add Ceil Div Dropout Elu Exp Floor HardSigmoid InstanceNormalization LeakyRelu Log Max Mean Min Mul \
     Neg PRelu Reciprocal Relu Sigmoid Sqrt Sub Sum Tanh";
 
-pub(super) const ADAPTERS: &[Adapter] =
-    &[
-        adapter(CONSUMERS, 6).up(&[Drop("consumed_inputs")]),
-        adapter("ArgMax ArgMin", 12).down(&[Run(last_index_is_first_reversed)]),
-        adapter("Attention", 24).up(&[Run(mask_must_not_be_padded)]).down(&[Run(mask_must_cover_all_keys)]),
-        adapter("Attention", 25).down(&[DropIf("left_window_size", Value::Int(-1)), DropIf("right_window_size", Value::Int(-1))]),
-        adapter("BitShift", 28).down(&[Run(shift_must_be_small)]),
-        adapter("DFT", 20).up(&[Write("axis", Value::Int(1)), ToInput("axis", 2, Kind::Int)]).down(&[Run(axis_becomes_attribute)]),
-        adapter("DepthToSpace", 11).down(&[DropIf("mode", Value::String("DCR"))]),
-        adapter("GatherND", 12).down(&[DropIf("batch_dims", Value::Int(0))]),
-        adapter("GridSample", 20).up(&[RenameValue("mode", "bilinear", "linear"), RenameValue("mode", "bicubic", "cubic")]).down(
-            &[Run(grid_must_have_two_axes), RenameValue("mode", "linear", "bilinear"), RenameValue("mode", "cubic", "bicubic")],
-        ),
-        // The default is the same, but ONNX's function body of version 13 refers to the attribute, which must be present.
-        adapter("MeanVarianceNormalization", 13).up(&[Run(write_axes)]),
-        adapter("Mod", 13).up(&[Run(warn_of_integers_with_fmod)]),
-        adapter("Mod", 28).down(&[Run(floats_need_fmod), Run(warn_of_integers_with_fmod)]),
-        adapter("ConstantOfShape", 9).down(&[Run(one_element_is_expanded)]),
-        // It affects only types that the older version does not support.
-        adapter("Range", 27).down(&[Drop("stash_type")]),
-        adapter("RoiAlign", 16).up(&[Write("coordinate_transformation_mode", Value::String("output_half_pixel"))]).down(&[
-            Write("coordinate_transformation_mode", Value::String("half_pixel")),
-            DropIf("coordinate_transformation_mode", Value::String("output_half_pixel")),
+pub(super) const ADAPTERS: &[Adapter] = &[
+    adapter(CONSUMERS, 6).up(&[Drop("consumed_inputs")]),
+    adapter("ArgMax ArgMin", 12).down(&[Run(last_index_is_first_reversed)]),
+    adapter("Attention", 24)
+        .up(&[Run(mask_must_not_be_padded)])
+        .down(&[Run(mask_must_cover_all_keys)]),
+    adapter("Attention", 25).down(&[
+        DropIf("left_window_size", Value::Int(-1)),
+        DropIf("right_window_size", Value::Int(-1)),
+    ]),
+    adapter("BitShift", 28).down(&[Run(shift_must_be_small)]),
+    adapter("DFT", 20)
+        .up(&[Write("axis", Value::Int(1)), ToInput("axis", 2, Kind::Int)])
+        .down(&[Run(axis_becomes_attribute)]),
+    adapter("DepthToSpace", 11).down(&[DropIf("mode", Value::String("DCR"))]),
+    adapter("GatherND", 12).down(&[DropIf("batch_dims", Value::Int(0))]),
+    adapter("GridSample", 20)
+        .up(&[
+            RenameValue("mode", "bilinear", "linear"),
+            RenameValue("mode", "bicubic", "cubic"),
+        ])
+        .down(&[
+            Run(grid_must_have_two_axes),
+            RenameValue("mode", "linear", "bilinear"),
+            RenameValue("mode", "cubic", "bicubic"),
         ]),
-        adapter("Selu", 6)
-            .up(&[Drop("consumed_inputs"), Write("alpha", Value::Float(1.6732)), Write("gamma", Value::Float(1.0507))])
-            .down(&[Write("alpha", Value::Float(1.673_263_2)), Write("gamma", Value::Float(1.050_701))]),
-        adapter("SpaceToDepth", 28).down(&[DropIf("mode", Value::String("DCR"))]),
-    ];
+    // The default is the same, but ONNX's function body of version 13 refers to the attribute,
+    // which must be present.
+    adapter("MeanVarianceNormalization", 13).up(&[Run(write_axes)]),
+    adapter("Mod", 13).up(&[Run(warn_of_integers_with_fmod)]),
+    adapter("Mod", 28).down(&[Run(floats_need_fmod), Run(warn_of_integers_with_fmod)]),
+    adapter("ConstantOfShape", 9).down(&[Run(one_element_is_expanded)]),
+    // It affects only types that the older version does not support.
+    adapter("Range", 27).down(&[Drop("stash_type")]),
+    adapter("RoiAlign", 16)
+        .up(&[Write(
+            "coordinate_transformation_mode",
+            Value::String("output_half_pixel"),
+        )])
+        .down(&[
+            Write(
+                "coordinate_transformation_mode",
+                Value::String("half_pixel"),
+            ),
+            DropIf(
+                "coordinate_transformation_mode",
+                Value::String("output_half_pixel"),
+            ),
+        ]),
+    adapter("Selu", 6)
+        .up(&[
+            Drop("consumed_inputs"),
+            Write("alpha", Value::Float(1.6732)),
+            Write("gamma", Value::Float(1.0507)),
+        ])
+        .down(&[
+            Write("alpha", Value::Float(1.673_263_2)),
+            Write("gamma", Value::Float(1.050_701)),
+        ]),
+    adapter("SpaceToDepth", 28).down(&[DropIf("mode", Value::String("DCR"))]),
+];
 
-/// Version 23 broadcasts a mask with one column over all keys; version 24 pads it, so that every key except the first is masked.
+/// Version 23 broadcasts a mask with one column over all keys; version 24 pads it, so that every
+/// key except the first is masked.
 fn mask_must_not_be_padded(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(3).is_none() {
         return Ok(());
@@ -86,7 +123,9 @@ fn shift_must_be_small(cx: &mut Context) -> Result<(), Reason> {
     let shifts = cx.read_ints(1)?;
     match shifts.iter().all(|shift| (0..bits).contains(shift)) {
         true => Ok(()),
-        false => Err(InputUnsupported.because(format!("a shift by {bits} bits or more is undefined before opset 28"))),
+        false => Err(InputUnsupported.because(format!(
+            "a shift by {bits} bits or more is undefined before opset 28"
+        ))),
     }
 }
 
@@ -99,14 +138,28 @@ fn last_index_is_first_reversed(cx: &mut Context) -> Result<(), Reason> {
     }
     let axis = cx.axes_from_front(vec![cx.int_or("axis", 0)?])?[0];
     let known = cx.known_input(0);
-    let length = cx.dim(0, axis).filter(|&length| length <= LONGEST_REVERSED).ok_or_else(|| {
-        let what = format!("`select_last_index` is not supported by {} before opset 12", cx.node.op_type());
-        ShapeUnknown.because(format!("{what}, and the length of the axis is unknown or too large"))
-    })?;
+    let length = cx
+        .dim(0, axis)
+        .filter(|&length| length <= LONGEST_REVERSED)
+        .ok_or_else(|| {
+            let what = format!(
+                "`select_last_index` is not supported by {} before opset 12",
+                cx.node.op_type()
+            );
+            ShapeUnknown.because(format!(
+                "{what}, and the length of the axis is unknown or too large"
+            ))
+        })?;
     let data = cx.node.input[0].clone();
     let order: Vec<i64> = (0..length).rev().collect();
     let order = cx.constant_int_list("order", &order);
-    let reversed = cx.add_before("Gather", &[&data, &order], vec![AttributeProto::int("axis", axis)], "reversed", known);
+    let reversed = cx.add_before(
+        "Gather",
+        &[&data, &order],
+        vec![AttributeProto::int("axis", axis)],
+        "reversed",
+        known,
+    );
     cx.set_input(0, &reversed);
     let last = cx.constant_ints("last", &[], &[length - 1]);
     let known = cx.known_output(0);
@@ -124,13 +177,19 @@ fn one_element_is_expanded(cx: &mut Context) -> Result<(), Reason> {
     let value = match cx.attribute("value")? {
         None => make::float_tensor(&[], &[0.0]),
         Some(attribute) => {
-            let mut value = attribute.t.clone().ok_or_else(|| NodeInvalid.because("the attribute `value` is not a tensor"))?;
+            let mut value = attribute
+                .t
+                .clone()
+                .ok_or_else(|| NodeInvalid.because("the attribute `value` is not a tensor"))?;
             value.dims.clear();
             value.name = None;
             value
         }
     };
-    let shape = cx.input(0).ok_or_else(|| NodeInvalid.because("the input is missing"))?.to_owned();
+    let shape = cx
+        .input(0)
+        .ok_or_else(|| NodeInvalid.because("the input is missing"))?
+        .to_owned();
     let element = cx.add_constant("element", value);
     cx.remove_attribute("value");
     cx.set_input(0, &element);
@@ -139,7 +198,8 @@ fn one_element_is_expanded(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// 1. A constant axis. 2. A computed one: the input is reshaped so that this axis is the second of four.
+/// 1. A constant axis. 2. A computed one: the input is reshaped so that this axis is the second of
+///    four.
 fn axis_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
     let axis = match cx.input(2) {
         None => -2,
@@ -148,7 +208,9 @@ fn axis_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
                 let is_real = cx.int_or("inverse", 0)? != 0 && cx.int_or("onesided", 0)? != 0;
                 return computed_axes::transform(cx, 2, if is_real { 1 } else { 2 }, reason);
             }
-            axes => *axes?.first().ok_or_else(|| NodeInvalid.because("the input `axis` is empty"))?,
+            axes => *axes?
+                .first()
+                .ok_or_else(|| NodeInvalid.because("the input `axis` is empty"))?,
         },
     };
     cx.take_input(2);
@@ -159,22 +221,24 @@ fn axis_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
 fn grid_must_have_two_axes(cx: &mut Context) -> Result<(), Reason> {
     match cx.rank(0)? {
         4 => Ok(()),
-        _ => Err(ShapeUnsupported.because("GridSample supports inputs of rank 4 only before opset 20")),
+        _ => {
+            Err(ShapeUnsupported
+                .because("GridSample supports inputs of rank 4 only before opset 20"))
+        }
     }
 }
 
 /// Before version 28 `fmod` = 0 is defined for integers only.
 fn floats_need_fmod(cx: &mut Context) -> Result<(), Reason> {
     match cx.dtype(0)?.class() {
-        Class::Float if cx.int_or("fmod", 0)? == 0 => {
-            Err(TypeUnsupported.because("Mod supports floating-point inputs with `fmod` = 0 since opset 28 only"))
-        }
+        Class::Float if cx.int_or("fmod", 0)? == 0 => Err(TypeUnsupported
+            .because("Mod supports floating-point inputs with `fmod` = 0 since opset 28 only")),
         _ => Ok(()),
     }
 }
 
-/// The text of versions 13 to 27 restricts `fmod` = 1 to floats, and the schema does not. Runtimes compute what versions 10 and 28
-/// define.
+/// The text of versions 13 to 27 restricts `fmod` = 1 to floats, and the schema does not. Runtimes
+/// compute what versions 10 and 28 define.
 fn warn_of_integers_with_fmod(cx: &mut Context) -> Result<(), Reason> {
     match cx.dtype(0)?.class() {
         Class::Signed | Class::Unsigned if cx.int_or("fmod", 0)? != 0 => cx.warn(

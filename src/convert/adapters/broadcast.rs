@@ -1,35 +1,49 @@
-//! Broadcasting: by `axis` and `broadcast` before opset 7, by aligned trailing dimensions since; variadic operators since 8.
+//! Broadcasting: by `axis` and `broadcast` before opset 7, by aligned trailing dimensions since;
+//! variadic operators since 8.
 
 use super::super::adapter::{Adapter, Drop, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::{InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TypeUnsupported};
+use super::super::reason::{
+    InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TypeUnsupported,
+};
 use crate::elements::dtype::Class;
 use crate::ops::inference::{Known, Shape};
 use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter("Add And Div Equal Greater Less Mul Or Pow Sub Xor", 7).up(&[Run(align_trailing)]).down(&[Run(align_by_axis)]),
-    adapter("Gemm", 7).up(&[Drop("broadcast")]).down(&[Run(gemm_broadcast)]),
+    adapter("Add And Div Equal Greater Less Mul Or Pow Sub Xor", 7)
+        .up(&[Run(align_trailing)])
+        .down(&[Run(align_by_axis)]),
+    adapter("Gemm", 7)
+        .up(&[Drop("broadcast")])
+        .down(&[Run(gemm_broadcast)]),
     adapter("Gemm", 11).down(&[Run(add_nothing)]),
     adapter("Max Mean Min Sum", 8).down(&[Run(shapes_must_be_equal)]),
-    adapter("PRelu", 7).up(&[Run(slope_gets_trailing_ones)]).down(&[Run(slope_loses_ones)]),
+    adapter("PRelu", 7)
+        .up(&[Run(slope_gets_trailing_ones)])
+        .down(&[Run(slope_loses_ones)]),
 ];
 
-/// 1. No broadcast, or trailing dimensions are aligned: nothing to do. 2. `axis` is given: the second operand gets trailing ones.
+/// 1. No broadcast, or trailing dimensions are aligned: nothing to do. 2. `axis` is given: the
+///    second operand gets trailing ones.
 fn align_trailing(cx: &mut Context) -> Result<(), Reason> {
     let broadcasts = cx.int_or("broadcast", 0)? != 0;
     let axis = cx.int("axis")?.filter(|_| broadcasts);
     cx.remove_attribute("broadcast");
     cx.remove_attribute("axis");
-    let Some(axis) = axis else { return keeps_shape_of_first(cx) };
+    let Some(axis) = axis else {
+        return keeps_shape_of_first(cx);
+    };
     if elements(&cx.known_input(1)) == Some(1) {
         return keeps_shape_of_first(cx);
     }
     let (left, right) = (cx.rank(0)? as i64, cx.rank(1)? as i64);
     let missing = left.saturating_sub(axis).saturating_sub(right);
     if axis < 0 || missing < 0 {
-        return Err(NodeInvalid.because(format!("`axis` = {axis} is out of range for operands of rank {left} and {right}")));
+        return Err(NodeInvalid.because(format!(
+            "`axis` = {axis} is out of range for operands of rank {left} and {right}"
+        )));
     }
     if missing > 0 {
         unsqueeze(cx, 1, (right..right + missing).collect());
@@ -37,9 +51,12 @@ fn align_trailing(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Before opset 7 the result has the shape of the first operand. If it would have another one now, the node was invalid.
+/// Before opset 7 the result has the shape of the first operand. If it would have another one now,
+/// the node was invalid.
 fn keeps_shape_of_first(cx: &Context) -> Result<(), Reason> {
-    let (Some(left), Some(right)) = (cx.known_input(0).shape, cx.known_input(1).shape) else { return Ok(()) };
+    let (Some(left), Some(right)) = (cx.known_input(0).shape, cx.known_input(1).shape) else {
+        return Ok(());
+    };
     let is_kept = |(left, right): (&Option<i64>, &Option<i64>)| match (left, right) {
         (_, None | Some(1)) | (None, _) => true,
         (left, right) => left == right,
@@ -67,33 +84,57 @@ fn unsqueeze(cx: &mut Context, index: usize, axes: Vec<i64>) {
 /// Removes dimensions of one from an input, as versions 1 to 12 of `Squeeze` do.
 fn squeeze(cx: &mut Context, index: usize, axes: Vec<i64>) {
     let mut known = cx.known_input(index);
-    known.shape = known.shape.map(|shape| (0..).zip(shape).filter(|(axis, _)| !axes.contains(axis)).map(|(_, dim)| dim).collect());
+    known.shape = known.shape.map(|shape| {
+        (0..)
+            .zip(shape)
+            .filter(|(axis, _)| !axes.contains(axis))
+            .map(|(_, dim)| dim)
+            .collect()
+    });
     reshape(cx, index, "Squeeze", axes, known);
 }
 
 fn reshape(cx: &mut Context, index: usize, op: &str, axes: Vec<i64>, known: Known) {
     let input = cx.node.input[index].clone();
-    let name = cx.add_before(op, &[&input], vec![AttributeProto::ints("axes", axes)], "aligned", known);
+    let name = cx.add_before(
+        op,
+        &[&input],
+        vec![AttributeProto::ints("axes", axes)],
+        "aligned",
+        known,
+    );
     cx.set_input(index, &name);
 }
 
 fn elements(known: &Known) -> Option<i64> {
-    known.static_shape()?.into_iter().try_fold(1, i64::checked_mul)
+    known
+        .static_shape()?
+        .into_iter()
+        .try_fold(1, i64::checked_mul)
 }
 
 fn is(dim: Option<i64>, other: Option<i64>) -> bool {
     dim.is_some() && dim == other
 }
 
-/// 1. Equal shapes. 2. One element on the right. 3. The right shape, without ones at its ends, is a run of the left shape.
+/// 1. Equal shapes. 2. One element on the right. 3. The right shape, without ones at its ends, is a
+///    run of the left shape.
 fn align_by_axis(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(0) == cx.input(1) {
         return Ok(());
     }
     let (left, right) = (cx.known_input(0), cx.known_input(1));
-    let unknown = || ShapeUnknown.because("broadcasting before opset 7 requires known shapes of both inputs");
-    let (Some(left), Some(right_shape)) = (left.shape, right.shape.clone()) else { return Err(unknown()) };
-    if left.len() == right_shape.len() && left.iter().zip(&right_shape).all(|(left, right)| is(*left, *right)) {
+    let unknown =
+        || ShapeUnknown.because("broadcasting before opset 7 requires known shapes of both inputs");
+    let (Some(left), Some(right_shape)) = (left.shape, right.shape.clone()) else {
+        return Err(unknown());
+    };
+    if left.len() == right_shape.len()
+        && left
+            .iter()
+            .zip(&right_shape)
+            .all(|(left, right)| is(*left, *right))
+    {
         return Ok(()); // Case 1.
     }
     if elements(&right) == Some(1) && right_shape.len() <= left.len() {
@@ -112,20 +153,34 @@ fn align_by_axis(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The axis of the left shape at which the right shape, without ones at its ends, matches; and the axes of those ones.
+/// The axis of the left shape at which the right shape, without ones at its ends, matches; and the
+/// axes of those ones.
 fn run_of(left: &Shape, right: &Shape) -> Option<(i64, Vec<i64>)> {
     let leading = right.iter().take_while(|dim| **dim == Some(1)).count();
-    let trailing = right[leading..].iter().rev().take_while(|dim| **dim == Some(1)).count();
+    let trailing = right[leading..]
+        .iter()
+        .rev()
+        .take_while(|dim| **dim == Some(1))
+        .count();
     let core = leading..right.len() - trailing;
     let shift = left.len().checked_sub(right.len())?;
-    let matches = core.clone().all(|index| is(left[index + shift], right[index]));
-    let stripped = (0..right.len()).filter(|index| !core.contains(index)).map(|index| index as i64).collect();
+    let matches = core
+        .clone()
+        .all(|index| is(left[index + shift], right[index]));
+    let stripped = (0..right.len())
+        .filter(|index| !core.contains(index))
+        .map(|index| index as i64)
+        .collect();
     (matches && !core.is_empty()).then_some(((leading + shift) as i64, stripped))
 }
 
-/// Before opset 7 `C` of `Gemm` has the shape of the result, or is broadcast from one element or one row.
+/// Before opset 7 `C` of `Gemm` has the shape of the result, or is broadcast from one element or
+/// one row.
 fn gemm_broadcast(cx: &mut Context) -> Result<(), Reason> {
-    let columns = cx.known_output(0).shape.and_then(|shape| shape.get(1).copied().flatten());
+    let columns = cx
+        .known_output(0)
+        .shape
+        .and_then(|shape| shape.get(1).copied().flatten());
     match cx.known_input(2).shape.as_deref() {
         Some([] | [_] | [Some(1), Some(1)]) => cx.set_int("broadcast", 1),
         Some([Some(1), Some(_)]) => {
@@ -151,8 +206,11 @@ fn add_nothing(cx: &mut Context) -> Result<(), Reason> {
         Class::Float => make::scalar(dtype, -0.0),
         _ => make::zeros(dtype, &[]),
     };
-    let nothing = nothing
-        .ok_or_else(|| TypeUnsupported.because(format!("`C` is required before opset 11, and {dtype} has no neutral element")))?;
+    let nothing = nothing.ok_or_else(|| {
+        TypeUnsupported.because(format!(
+            "`C` is required before opset 11, and {dtype} has no neutral element"
+        ))
+    })?;
     let name = cx.add_constant("c", nothing);
     cx.set_input(2, &name);
     if cx.has_attribute("beta") {
@@ -163,10 +221,15 @@ fn add_nothing(cx: &mut Context) -> Result<(), Reason> {
 
 fn shapes_must_be_equal(cx: &mut Context) -> Result<(), Reason> {
     let first = cx.known_input(0).static_shape();
-    let differs =
-        |index: usize| cx.input(index) != cx.input(0) && (first.is_none() || cx.known_input(index).static_shape() != first);
+    let differs = |index: usize| {
+        cx.input(index) != cx.input(0)
+            && (first.is_none() || cx.known_input(index).static_shape() != first)
+    };
     match (1..cx.node.input.len()).any(differs) {
-        true => Err(ShapeUnsupported.because("before opset 8 all inputs must have the same known shape")),
+        true => {
+            Err(ShapeUnsupported
+                .because("before opset 8 all inputs must have the same known shape"))
+        }
         false => Ok(()),
     }
 }
@@ -181,7 +244,10 @@ fn slope_gets_trailing_ones(cx: &mut Context) -> Result<(), Reason> {
     match cx.rank(1)? {
         1 if rank >= 3 => unsqueeze(cx, 1, (1..rank - 1).collect()),
         1 if rank == 2 => {}
-        _ => return Err(InputUnsupported.because("opset 6 defines slopes of one element or one element per channel only")),
+        _ => {
+            return Err(InputUnsupported
+                .because("opset 6 defines slopes of one element or one element per channel only"));
+        }
     }
     Ok(())
 }
@@ -191,10 +257,16 @@ fn slope_loses_ones(cx: &mut Context) -> Result<(), Reason> {
     if elements(&slope) == Some(1) {
         return Ok(());
     }
-    let refuse = || InputUnsupported.because("opset 6 supports slopes of one element or one element per channel only");
+    let refuse = || {
+        InputUnsupported
+            .because("opset 6 supports slopes of one element or one element per channel only")
+    };
     let (rank, shape) = (cx.rank(0)?, slope.static_shape().ok_or_else(refuse)?);
     let channel = (shape.len() + 1).checked_sub(rank).ok_or_else(refuse)?;
-    let ones: Vec<i64> = (0..shape.len()).filter(|&index| index != channel).map(|index| index as i64).collect();
+    let ones: Vec<i64> = (0..shape.len())
+        .filter(|&index| index != channel)
+        .map(|index| index as i64)
+        .collect();
     if channel >= shape.len() || rank < 2 || ones.iter().any(|&index| shape[index as usize] != 1) {
         return Err(refuse());
     }

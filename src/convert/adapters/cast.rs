@@ -11,9 +11,13 @@ use crate::elements::dtype::{Class, DType};
 use crate::graph::{read_round_mode, read_saturate, read_type};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter("Cast", 6).up(&[Run(name_becomes_number)]).down(&[Run(number_becomes_name)]),
+    adapter("Cast", 6)
+        .up(&[Run(name_becomes_number)])
+        .down(&[Run(number_becomes_name)]),
     adapter("CastLike", 15).down(&[Run(becomes_cast)]),
-    adapter("Cast CastLike", 19).up(&[Run(write_out_defaults)]).down(&[Run(drop_saturate)]),
+    adapter("Cast CastLike", 19)
+        .up(&[Run(write_out_defaults)])
+        .down(&[Run(drop_saturate)]),
     adapter("Cast CastLike", 21).up(&[Run(write_out_defaults)]),
     adapter("Cast CastLike", 23).up(&[Run(write_out_defaults)]),
     adapter("Cast CastLike", 24)
@@ -36,7 +40,8 @@ fn number_becomes_name(cx: &mut Context) -> Result<(), Reason> {
     let to = cx.required("to", |to| Some(to.clone()))?;
     let dtype = read_type(&to).map_err(|error| NodeInvalid.because(error.to_string()))?;
     cx.set_string("to", dtype.name());
-    // onnx infers no type for the output of version 1, so that nodes that require one are not valid without a declaration.
+    // onnx infers no type for the output of version 1, so that nodes that require one are not valid
+    // without a declaration.
     cx.declare_output(dtype);
     Ok(())
 }
@@ -50,13 +55,17 @@ fn becomes_cast(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Defaults are written out where they affect the result: exporters and runtimes did not always agree on them.
+/// Defaults are written out where they affect the result: exporters and runtimes did not always
+/// agree on them.
 fn write_out_defaults(cx: &mut Context) -> Result<(), Reason> {
     let to = cx.known_output(0).dtype();
     let (saturates, rounds) = match cx.source.settings.explicit {
         Explicit::None => return Ok(()),
         Explicit::All => (true, cx.to >= 24),
-        Explicit::Relevant => (to.is_some_and(DType::obeys_saturate), cx.to >= 24 && to == Some(DType::Float8E8M0)),
+        Explicit::Relevant => (
+            to.is_some_and(DType::obeys_saturate),
+            cx.to >= 24 && to == Some(DType::Float8E8M0),
+        ),
     };
     if saturates && !cx.has_attribute("saturate") {
         cx.set_int("saturate", 1);
@@ -70,7 +79,9 @@ fn write_out_defaults(cx: &mut Context) -> Result<(), Reason> {
 /// Whether a cast or quantization saturates, by its attribute or the schema's default.
 fn saturates(cx: &Context) -> Result<bool, Reason> {
     match cx.attribute("saturate")? {
-        Some(attribute) => read_saturate(&attribute).map_err(|error| NodeInvalid.because(error.to_string())),
+        Some(attribute) => {
+            read_saturate(&attribute).map_err(|error| NodeInvalid.because(error.to_string()))
+        }
         None => Ok(Rules::default().saturate),
     }
 }
@@ -96,8 +107,8 @@ fn drop_round_mode(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Infinity cast to a FNUZ type is NaN by the text of versions 19 to 23, and the largest finite value by that of version 24. Node
-/// tests and runtimes always gave the largest value.
+/// Infinity cast to a FNUZ type is NaN by the text of versions 19 to 23, and the largest finite
+/// value by that of version 24. Node tests and runtimes always gave the largest value.
 fn warn_of_infinity(cx: &mut Context) -> Result<(), Reason> {
     let to = cx.known_output(0).dtype();
     let is_fnuz = matches!(to, Some(DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz));
@@ -109,7 +120,9 @@ fn warn_of_infinity(cx: &mut Context) -> Result<(), Reason> {
 
 fn may_be_infinite(from: Option<DType>) -> bool {
     match from {
-        Some(DType::Float8E4M3Fn | DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz | DType::Float8E8M0) => false,
+        Some(
+            DType::Float8E4M3Fn | DType::Float8E4M3Fnuz | DType::Float8E5M2Fnuz | DType::Float8E8M0,
+        ) => false,
         Some(dtype) if dtype.bits() < 8 => dtype == DType::String,
         Some(dtype) => matches!(dtype.class(), Class::Float | Class::String),
         None => true,

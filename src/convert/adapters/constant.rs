@@ -1,4 +1,5 @@
-//! `Constant` across opsets: a tensor since version 1, sparse ones since 11, plain numbers and strings since 12.
+//! `Constant` across opsets: a tensor since version 1, sparse ones since 11, plain numbers and
+//! strings since 12.
 
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
@@ -15,7 +16,10 @@ pub(super) const ADAPTERS: &[Adapter] = &[
 
 /// Before version 9 the value is of one of three types.
 fn most_types_become_initializers(cx: &mut Context) -> Result<(), Reason> {
-    if matches!(cx.output_dtype(0)?, DType::Double | DType::Float | DType::Float16) {
+    if matches!(
+        cx.output_dtype(0)?,
+        DType::Double | DType::Float | DType::Float16
+    ) {
         return Ok(());
     }
     let name = cx.node.output[0].clone();
@@ -25,19 +29,31 @@ fn most_types_become_initializers(cx: &mut Context) -> Result<(), Reason> {
     }
     let mut tensor = cx.required("value", |value| value.t.clone())?;
     tensor.name = Some(name.clone());
-    cx.record.notes.push(format!("'{name}' became an initializer"));
+    cx.record
+        .notes
+        .push(format!("'{name}' became an initializer"));
     cx.initializer = Some(tensor);
     Ok(())
 }
 
-const PLAIN: [&str; 6] = ["value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"];
+const PLAIN: [&str; 6] = [
+    "value_float",
+    "value_floats",
+    "value_int",
+    "value_ints",
+    "value_string",
+    "value_strings",
+];
 
 fn plain_values_become_tensors(cx: &mut Context) -> Result<(), Reason> {
     for name in PLAIN {
         if let Some(attribute) = cx.attribute(name)?
             && let Some(value) = ConstantValue::of_attribute(&attribute)
         {
-            let tensor = value.tensor().map_err(|reason| NodeInvalid.because(reason.to_string()))?.into_owned();
+            let tensor = value
+                .tensor()
+                .map_err(|reason| NodeInvalid.because(reason.to_string()))?
+                .into_owned();
             cx.remove_attribute(name);
             cx.set_attribute(AttributeProto::tensor("value", tensor));
         }

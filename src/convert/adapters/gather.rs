@@ -11,12 +11,16 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Gather", 11).down(&[Run(count_indices_from_front)]),
     adapter("OneHot", 11)
         .up(&[Run(warn_of_negative_indices)])
-        .down(&[Run(axis_counts_in_the_output), Run(|cx| must_not_be_negative(cx, 0))]),
+        .down(&[
+            Run(axis_counts_in_the_output),
+            Run(|cx| must_not_be_negative(cx, 0)),
+        ]),
     adapter("Scatter", 11).up(&[Becomes("ScatterElements")]),
     adapter("ScatterElements", 11).down(&[Run(count_indices_from_front), Becomes("Scatter")]),
 ];
 
-/// Constant indices are known to be valid or not; others get the length of the axis added where they are negative.
+/// Constant indices are known to be valid or not; others get the length of the axis added where
+/// they are negative.
 fn count_indices_from_front(cx: &mut Context) -> Result<(), Reason> {
     if must_not_be_negative(cx, 1).is_ok() || (cx.is_added && cx.constant(1).is_err()) {
         return Ok(());
@@ -31,9 +35,18 @@ fn count_indices_from_front(cx: &mut Context) -> Result<(), Reason> {
     let length = match length {
         Some(length) => index_constant(cx, dtype, length, "length")?,
         None => {
-            let scalar = Known { shape: Some(Vec::new()), ..Known::tensor(DType::Int64) };
+            let scalar = Known {
+                shape: Some(Vec::new()),
+                ..Known::tensor(DType::Int64)
+            };
             let data = cx.node.input[0].clone();
-            let dims = cx.add_before("Shape", &[&data], Vec::new(), "dims", Known::tensor(DType::Int64));
+            let dims = cx.add_before(
+                "Shape",
+                &[&data],
+                Vec::new(),
+                "dims",
+                Known::tensor(DType::Int64),
+            );
             let axis = cx.constant_ints("axis", &[], &[axis]);
             let length = cx.add_before("Gather", &[&dims, &axis], Vec::new(), "length", scalar);
             match dtype {
@@ -42,17 +55,38 @@ fn count_indices_from_front(cx: &mut Context) -> Result<(), Reason> {
             }
         }
     };
-    let like = |dtype| Known { shape: shape.clone(), ..Known::tensor(dtype) };
+    let like = |dtype| Known {
+        shape: shape.clone(),
+        ..Known::tensor(dtype)
+    };
     let index = cx.node.input[1].clone();
     let zero = index_constant(cx, dtype, 0, "zero")?;
-    let is_negative = cx.add_before("Less", &[&index, &zero], Vec::new(), "is_negative", like(DType::Bool));
+    let is_negative = cx.add_before(
+        "Less",
+        &[&index, &zero],
+        Vec::new(),
+        "is_negative",
+        like(DType::Bool),
+    );
     let counted = if cx.source.settings.opset < WHERE_SINCE {
         let flag = cx.cast_before(&is_negative, dtype, "flag");
         let shift = cx.add_before("Mul", &[&flag, &length], Vec::new(), "shift", like(dtype));
         cx.add_before("Add", &[&index, &shift], Vec::new(), "index", like(dtype))
     } else {
-        let from_end = cx.add_before("Add", &[&index, &length], Vec::new(), "from_end", like(dtype));
-        cx.add_before("Where", &[&is_negative, &from_end, &index], Vec::new(), "index", like(dtype))
+        let from_end = cx.add_before(
+            "Add",
+            &[&index, &length],
+            Vec::new(),
+            "from_end",
+            like(dtype),
+        );
+        cx.add_before(
+            "Where",
+            &[&is_negative, &from_end, &index],
+            Vec::new(),
+            "index",
+            like(dtype),
+        )
     };
     cx.set_input(1, &counted);
     Ok(())
@@ -61,20 +95,42 @@ fn count_indices_from_front(cx: &mut Context) -> Result<(), Reason> {
 /// The first opset with `Where`; before it a flag times a number is added.
 const WHERE_SINCE: i64 = 9;
 
-fn index_constant(cx: &mut Context, dtype: DType, value: i64, suffix: &str) -> Result<String, Reason> {
-    let tensor =
-        make::index(dtype, value).ok_or_else(|| TypeUnsupported.because(format!("indices of type {dtype} are not supported")))?;
+fn index_constant(
+    cx: &mut Context,
+    dtype: DType,
+    value: i64,
+    suffix: &str,
+) -> Result<String, Reason> {
+    let tensor = make::index(dtype, value).ok_or_else(|| {
+        TypeUnsupported.because(format!("indices of type {dtype} are not supported"))
+    })?;
     Ok(cx.add_constant(suffix, tensor))
 }
 
-fn replace_constant_indices(cx: &mut Context, dtype: DType, values: &[i64], length: i64) -> Result<(), Reason> {
-    let counted: Vec<i64> = values.iter().map(|&index| if index < 0 { index + length } else { index }).collect();
+fn replace_constant_indices(
+    cx: &mut Context,
+    dtype: DType,
+    values: &[i64],
+    length: i64,
+) -> Result<(), Reason> {
+    let counted: Vec<i64> = values
+        .iter()
+        .map(|&index| if index < 0 { index + length } else { index })
+        .collect();
     if let Some(index) = counted.iter().find(|&&index| index < 0) {
-        return Err(NodeInvalid.because(format!("the index {} is out of range for an axis of length {length}", index - length)));
+        return Err(NodeInvalid.because(format!(
+            "the index {} is out of range for an axis of length {length}",
+            index - length
+        )));
     }
     let tensor = make::indices(dtype, &counted);
-    let mut tensor = tensor.ok_or_else(|| TypeUnsupported.because(format!("indices of type {dtype} are not supported")))?;
-    tensor.dims = cx.known_input(1).static_shape().unwrap_or_else(|| vec![values.len() as i64]);
+    let mut tensor = tensor.ok_or_else(|| {
+        TypeUnsupported.because(format!("indices of type {dtype} are not supported"))
+    })?;
+    tensor.dims = cx
+        .known_input(1)
+        .static_shape()
+        .unwrap_or_else(|| vec![values.len() as i64]);
     cx.take_input(1);
     let name = cx.add_constant("index", tensor);
     cx.set_input(1, &name);
@@ -83,14 +139,22 @@ fn replace_constant_indices(cx: &mut Context, dtype: DType, values: &[i64], leng
 
 /// Negative indices are new in opset 11.
 fn must_not_be_negative(cx: &Context, index: usize) -> Result<(), Reason> {
-    if cx.known_input(index).dtype().is_some_and(|dtype| dtype.class() == Class::Unsigned) {
+    if cx
+        .known_input(index)
+        .dtype()
+        .is_some_and(|dtype| dtype.class() == Class::Unsigned)
+    {
         return Ok(());
     }
-    let indices = cx
-        .read_ints(index)
-        .map_err(|reason| reason.code.because(format!("negative indices are not supported before opset 11, and {reason}")))?;
+    let indices = cx.read_ints(index).map_err(|reason| {
+        reason.code.because(format!(
+            "negative indices are not supported before opset 11, and {reason}"
+        ))
+    })?;
     match indices.iter().find(|&&index| index < 0) {
-        Some(negative) => Err(InputUnsupported.because(format!("the negative index {negative} is not supported before opset 11"))),
+        Some(negative) => Err(InputUnsupported.because(format!(
+            "the negative index {negative} is not supported before opset 11"
+        ))),
         None => Ok(()),
     }
 }
@@ -105,8 +169,8 @@ fn axis_counts_in_the_output(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Negative indices select the "off" value by the text of version 9, and count from the back since version 11. Runtimes always
-/// counted from the back.
+/// Negative indices select the "off" value by the text of version 9, and count from the back since
+/// version 11. Runtimes always counted from the back.
 fn warn_of_negative_indices(cx: &mut Context) -> Result<(), Reason> {
     match must_not_be_negative(cx, 0) {
         Ok(()) => Ok(()),

@@ -1,7 +1,8 @@
-//! Adapters for every version of an operator that changes its meaning, attributes, inputs or outputs; one file per family.
+//! Adapters for every version of an operator that changes its meaning, attributes, inputs or
+//! outputs; one file per family.
 //!
-//! A version that only changes types needs no adapter: the facts describe it. A test compares this list with the facts, so that no
-//! version is missed.
+//! A version that only changes types needs no adapter: the facts describe it. A test compares this
+//! list with the facts, so that no version is missed.
 
 mod attributes;
 mod axes;
@@ -70,18 +71,36 @@ pub(super) fn find(op: &str, to: i64) -> Option<&'static Adapter> {
     static BY_STEP: OnceLock<HashMap<(&str, i64), &Adapter>> = OnceLock::new();
     let by_step = BY_STEP.get_or_init(|| {
         let adapters = FAMILIES.iter().copied().flatten();
-        adapters.flat_map(|adapter| adapter.ops.split(' ').map(move |op| ((op, adapter.to), adapter))).collect()
+        adapters
+            .flat_map(|adapter| {
+                adapter
+                    .ops
+                    .split(' ')
+                    .map(move |op| ((op, adapter.to), adapter))
+            })
+            .collect()
     });
     by_step.get(&(op, to)).copied()
 }
 
-/// The operators of a model of one opset that a later opset has in another form, or with another meaning, in alphabetical order.
+/// The operators of a model of one opset that a later opset has in another form, or with another
+/// meaning, in alphabetical order.
 pub(crate) fn differing_operators(model: &Model, from: i64, to: i64) -> BTreeSet<&str> {
-    let nodes = model.scopes().flat_map(|scope| model.nodes(scope)).map(|node| model.node(node));
-    let operators: BTreeSet<&str> = nodes.filter(|node| is_onnx_domain(node.domain())).map(|node| node.op_type()).collect();
+    let nodes = model
+        .scopes()
+        .flat_map(|scope| model.nodes(scope))
+        .map(|node| model.node(node));
+    let operators: BTreeSet<&str> = nodes
+        .filter(|node| is_onnx_domain(node.domain()))
+        .map(|node| node.op_type())
+        .collect();
     let differs = |op: &&str| {
-        let steps = schemas::versions("", op).iter().map(|schema| schema.since_version);
-        steps.filter(|&step| from < step && step <= to).any(|step| find(op, step).is_some_and(|adapter| !adapter.up.is_empty()))
+        let steps = schemas::versions("", op)
+            .iter()
+            .map(|schema| schema.since_version);
+        steps
+            .filter(|&step| from < step && step <= to)
+            .any(|step| find(op, step).is_some_and(|adapter| !adapter.up.is_empty()))
     };
     operators.into_iter().filter(differs).collect()
 }
@@ -89,7 +108,12 @@ pub(crate) fn differing_operators(model: &Model, from: i64, to: i64) -> BTreeSet
 /// Whether two versions of an operator differ only in the types they support.
 pub(super) fn differ_in_types_only(left: &Schema, right: &Schema) -> bool {
     let occurrences = |formals: &'static [Formal]| formals.iter().map(|formal| formal.occurrence);
-    let attributes = |schema: &Schema| schema.attributes.iter().map(|fact| (fact.name, fact.kind, fact.required, fact.default));
+    let attributes = |schema: &Schema| {
+        schema
+            .attributes
+            .iter()
+            .map(|fact| (fact.name, fact.kind, fact.required, fact.default))
+    };
     occurrences(left.inputs).eq(occurrences(right.inputs))
         && occurrences(left.outputs).eq(occurrences(right.outputs))
         && attributes(left).eq(attributes(right))

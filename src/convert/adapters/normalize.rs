@@ -4,20 +4,33 @@ use super::super::adapter::{Adapter, Drop, DropIf, Run, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{
-    AttributeUnsupported, BehaviourDiffers, Contested, NodeInvalid, OutputUnsupported, Reason, ShapeUnknown,
+    AttributeUnsupported, BehaviourDiffers, Contested, NodeInvalid, OutputUnsupported, Reason,
+    ShapeUnknown,
 };
 use crate::elements::cast;
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter("BatchNormalization", 6).up(&[Drop("consumed_inputs")]).down(&[Run(write_consumed_inputs)]),
-    adapter("BatchNormalization", 7).up(&[Run(mode_shows_in_outputs)]).down(&[Run(outputs_show_the_mode)]),
+    adapter("BatchNormalization", 6)
+        .up(&[Drop("consumed_inputs")])
+        .down(&[Run(write_consumed_inputs)]),
+    adapter("BatchNormalization", 7)
+        .up(&[Run(mode_shows_in_outputs)])
+        .down(&[Run(outputs_show_the_mode)]),
     adapter("BatchNormalization", 9).up(&[DropIf("spatial", Value::Int(1))]),
-    adapter("BatchNormalization", 14).up(&[Run(outputs_become_the_mode)]).down(&[Run(mode_becomes_outputs)]),
-    adapter("Dropout", 7).up(&[Run(dropout_must_be_in_test_mode)]).down(&[Run(no_mask), Run(dropout_is_in_test_mode)]),
-    adapter("Dropout", 10).up(&[Run(no_mask)]).down(&[Run(no_mask)]),
-    adapter("Dropout", 12).up(&[Run(no_mask), Run(ratio_becomes_input)]).down(&[Run(no_mask), Run(ratio_becomes_attribute)]),
+    adapter("BatchNormalization", 14)
+        .up(&[Run(outputs_become_the_mode)])
+        .down(&[Run(mode_becomes_outputs)]),
+    adapter("Dropout", 7)
+        .up(&[Run(dropout_must_be_in_test_mode)])
+        .down(&[Run(no_mask), Run(dropout_is_in_test_mode)]),
+    adapter("Dropout", 10)
+        .up(&[Run(no_mask)])
+        .down(&[Run(no_mask)]),
+    adapter("Dropout", 12)
+        .up(&[Run(no_mask), Run(ratio_becomes_input)])
+        .down(&[Run(no_mask), Run(ratio_becomes_attribute)]),
     adapter("GroupNormalization", 21).up(&[Run(groups_become_channels)]),
 ];
 
@@ -29,18 +42,21 @@ fn write_consumed_inputs(cx: &mut Context) -> Result<(), Reason> {
 
 /// Removes unused outputs; returns whether only the first one is left.
 fn has_one_output(cx: &mut Context) -> bool {
-    (1..cx.node.output.len()).rev().for_each(|index| cx.drop_unused_output(index));
+    (1..cx.node.output.len())
+        .rev()
+        .for_each(|index| cx.drop_unused_output(index));
     cx.node.output.len() <= 1
 }
 
-/// Whether the node names only its first output: versions 7 to 13 of `BatchNormalization` are in training mode if it names more,
-/// used or not.
+/// Whether the node names only its first output: versions 7 to 13 of `BatchNormalization` are in
+/// training mode if it names more, used or not.
 fn names_one_output(cx: &Context) -> bool {
     (1..cx.node.output.len()).all(|index| !cx.has_output(index))
 }
 
-/// Version 6 has `is_test`; version 7 is in training mode if it has five outputs. For one output, the text of version 6 contradicts
-/// itself: the attribute is that of training, the number of outputs that of inference.
+/// Version 6 has `is_test`; version 7 is in training mode if it has five outputs. For one output,
+/// the text of version 6 contradicts itself: the attribute is that of training, the number of
+/// outputs that of inference.
 fn mode_shows_in_outputs(cx: &mut Context) -> Result<(), Reason> {
     let mut is_test = cx.int_or("is_test", 0)? != 0;
     if !is_test && names_one_output(cx) {
@@ -55,10 +71,13 @@ fn mode_shows_in_outputs(cx: &mut Context) -> Result<(), Reason> {
         }
     }
     if !is_test && !names_all_outputs(cx) {
-        return Err(OutputUnsupported.because("`is_test` = 0 (training) requires all five outputs since opset 7"));
+        return Err(OutputUnsupported
+            .because("`is_test` = 0 (training) requires all five outputs since opset 7"));
     }
     if is_test && !has_one_output(cx) {
-        return Err(OutputUnsupported.because("outputs after the first are undefined in inference mode"));
+        return Err(
+            OutputUnsupported.because("outputs after the first are undefined in inference mode")
+        );
     }
     cx.remove_attribute("is_test");
     Ok(())
@@ -91,7 +110,8 @@ fn outputs_show_the_mode(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The first output is the same in both versions, the others of training mode differ since version 14.
+/// The first output is the same in both versions, the others of training mode differ since version
+/// 14.
 fn outputs_become_the_mode(cx: &mut Context) -> Result<(), Reason> {
     if names_one_output(cx) {
         return Ok(());
@@ -130,7 +150,11 @@ fn dropout_must_be_in_test_mode(cx: &mut Context) -> Result<(), Reason> {
                     "`is_test` = 0 is contested: by the text Dropout trains, which opsets 7 to 11 lack; onnx's converter takes it for inference",
                 ));
             }
-            _ => return Err(AttributeUnsupported.because("Dropout has no training mode in opsets 7 to 11")),
+            _ => {
+                return Err(
+                    AttributeUnsupported.because("Dropout has no training mode in opsets 7 to 11")
+                );
+            }
         }
     }
     no_mask(cx)?;
@@ -143,11 +167,14 @@ fn dropout_is_in_test_mode(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The mask in inference mode is defined since version 12 only, and its type differs before version 10.
+/// The mask in inference mode is defined since version 12 only, and its type differs before version
+/// 10.
 fn no_mask(cx: &mut Context) -> Result<(), Reason> {
     match has_one_output(cx) {
         true => Ok(()),
-        false => Err(BehaviourDiffers.because("the mask of Dropout differs between the two versions")),
+        false => {
+            Err(BehaviourDiffers.because("the mask of Dropout differs between the two versions"))
+        }
     }
 }
 
@@ -175,16 +202,20 @@ fn ratio_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Scale and bias have one element per group before version 21, and one per channel since. Version 18 computes in the type of its
-/// input, version 21 in float by default.
+/// Scale and bias have one element per group before version 21, and one per channel since. Version
+/// 18 computes in the type of its input, version 21 in float by default.
 fn groups_become_channels(cx: &mut Context) -> Result<(), Reason> {
     let dtype = cx.dtype(0)?;
     let groups = cx.required("num_groups", |groups| Some(groups.i()))?;
     let channels = cx.dim(0, 1);
-    let channels =
-        channels.ok_or_else(|| ShapeUnknown.because("the number of channels must be known to repeat the scale of each group"))?;
+    let channels = channels.ok_or_else(|| {
+        ShapeUnknown
+            .because("the number of channels must be known to repeat the scale of each group")
+    })?;
     if groups <= 0 || channels % groups != 0 {
-        return Err(NodeInvalid.because(format!("{channels} channels cannot be split into {groups} groups")));
+        return Err(NodeInvalid.because(format!(
+            "{channels} channels cannot be split into {groups} groups"
+        )));
     }
     if dtype != DType::Float {
         cx.set_int("stash_type", dtype.number().into());
@@ -192,16 +223,37 @@ fn groups_become_channels(cx: &mut Context) -> Result<(), Reason> {
     if channels == groups {
         return Ok(());
     }
-    let known = |shape: &[i64]| Known { shape: Some(shape.iter().copied().map(Some).collect()), ..Known::tensor(dtype) };
+    let known = |shape: &[i64]| Known {
+        shape: Some(shape.iter().copied().map(Some).collect()),
+        ..Known::tensor(dtype)
+    };
     for index in [1, 2] {
         let per_group = cx.node.input[index].clone();
         let axes = cx.constant_int_list("axes", &[1]);
-        let column = cx.add_before("Unsqueeze", &[&per_group, &axes], Vec::new(), "column", known(&[groups, 1]));
+        let column = cx.add_before(
+            "Unsqueeze",
+            &[&per_group, &axes],
+            Vec::new(),
+            "column",
+            known(&[groups, 1]),
+        );
         let expanded = [groups, channels / groups];
         let shape = cx.constant_int_list("shape", &expanded);
-        let table = cx.add_before("Expand", &[&column, &shape], Vec::new(), "repeated", known(&expanded));
+        let table = cx.add_before(
+            "Expand",
+            &[&column, &shape],
+            Vec::new(),
+            "repeated",
+            known(&expanded),
+        );
         let shape = cx.constant_int_list("shape", &[channels]);
-        let per_channel = cx.add_before("Reshape", &[&table, &shape], Vec::new(), "per_channel", known(&[channels]));
+        let per_channel = cx.add_before(
+            "Reshape",
+            &[&table, &shape],
+            Vec::new(),
+            "per_channel",
+            known(&[channels]),
+        );
         cx.set_input(index, &per_channel);
     }
     Ok(())

@@ -1,7 +1,9 @@
-//! `Optional`, `OptionalGetElement` and `OptionalHasElement` (versions 15, 18 and 28) where it is known what the optional contains.
+//! `Optional`, `OptionalGetElement` and `OptionalHasElement` (versions 15, 18 and 28) where it is
+//! known what the optional contains.
 //!
-//! An optional that nodes only take apart again is not needed: its element is a value of the model. The same decision is made at each of
-//! the nodes, so that either all of them are rewritten or none.
+//! An optional that nodes only take apart again is not needed: its element is a value of the model.
+//! The same decision is made at each of the nodes, so that either all of them are rewritten or
+//! none.
 
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
@@ -24,7 +26,10 @@ pub(super) const ADAPTERS: &[Adapter] = &[
 
 /// Since version 18 the input may also be a tensor or a sequence, which is its own element.
 fn element_of_what_is_not_optional(cx: &mut Context) -> Result<(), Reason> {
-    if matches!(cx.input_type(0), Some(ValueType::Tensor(_) | ValueType::Sequence(_))) {
+    if matches!(
+        cx.input_type(0),
+        Some(ValueType::Tensor(_) | ValueType::Sequence(_))
+    ) {
         cx.rename_operator("Identity");
     }
     Ok(())
@@ -43,7 +48,10 @@ fn presence_of_what_is_not_optional(cx: &mut Context) -> Result<(), Reason> {
 fn become_constant(cx: &mut Context, is_present: bool) {
     cx.take_input(0);
     cx.node.to_mut().input.clear();
-    cx.set_attribute(AttributeProto::tensor("value", make::bool_scalar(is_present)));
+    cx.set_attribute(AttributeProto::tensor(
+        "value",
+        make::bool_scalar(is_present),
+    ));
     cx.rename_operator("Constant");
 }
 
@@ -55,7 +63,9 @@ fn remove_pair(cx: &mut Context) -> Result<(), Reason> {
 }
 
 fn take_element(cx: &mut Context) -> Result<(), Reason> {
-    let Some(Some(element)) = content(cx, cx.node.input.first()) else { return Ok(()) };
+    let Some(Some(element)) = content(cx, cx.node.input.first()) else {
+        return Ok(());
+    };
     cx.set_input_to(0, element);
     cx.rename_operator("Identity");
     Ok(())
@@ -70,23 +80,40 @@ fn state_presence(cx: &mut Context) -> Result<(), Reason> {
 
 /// Whether the older opset has no optionals, or none of the type of this element.
 fn is_new(cx: &Context, element: Option<ValueId>) -> bool {
-    let Some(older) = schemas::schema("", "Optional", cx.to).and_then(|older| older.input(0)) else { return true };
-    element.and_then(|element| cx.source.known(element).value_type).is_some_and(|element| !older.types.contains(element))
+    let Some(older) = schemas::schema("", "Optional", cx.to).and_then(|older| older.input(0))
+    else {
+        return true;
+    };
+    element
+        .and_then(|element| cx.source.known(element).value_type)
+        .is_some_and(|element| !older.types.contains(element))
 }
 
-/// The content of an optional that a node of the model makes, if the older opset lacks it and all uses of it ask for its content.
-/// The element must be visible where it is asked for, and have the same name there.
+/// The content of an optional that a node of the model makes, if the older opset lacks it and all
+/// uses of it ask for its content. The element must be visible where it is asked for, and have the
+/// same name there.
 fn content(cx: &Context, optional: Option<&String>) -> Option<Option<ValueId>> {
     let model = cx.source.model;
     let optional = cx.value(optional?)?;
     let producer = model.producer(optional)?;
     let element = model.input(producer, 0);
-    let has_input = model.node(producer).input.first().is_some_and(|name| !name.is_empty());
-    if !model.applies(producer, "Optional") || has_input != element.is_some() || !model.is_used_by_nodes_only(optional) {
+    let has_input = model
+        .node(producer)
+        .input
+        .first()
+        .is_some_and(|name| !name.is_empty());
+    if !model.applies(producer, "Optional")
+        || has_input != element.is_some()
+        || !model.is_used_by_nodes_only(optional)
+    {
         return None;
     }
-    let is_visible = |user: NodeId| element.is_some_and(|element| model.is_visible(element, user.scope));
-    let takes_apart =
-        |user: NodeId| model.applies(user, "OptionalHasElement") || model.applies(user, "OptionalGetElement") && is_visible(user);
-    (model.uses(optional).all(|(user, _)| takes_apart(user)) && is_new(cx, element)).then_some(element)
+    let is_visible =
+        |user: NodeId| element.is_some_and(|element| model.is_visible(element, user.scope));
+    let takes_apart = |user: NodeId| {
+        model.applies(user, "OptionalHasElement")
+            || model.applies(user, "OptionalGetElement") && is_visible(user)
+    };
+    (model.uses(optional).all(|(user, _)| takes_apart(user)) && is_new(cx, element))
+        .then_some(element)
 }

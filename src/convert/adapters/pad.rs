@@ -9,25 +9,33 @@ use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter("Pad", 2).up(&[Rename("paddings", "pads")]).down(&[Rename("pads", "paddings")]),
+    adapter("Pad", 2)
+        .up(&[Rename("paddings", "pads")])
+        .down(&[Rename("pads", "paddings")]),
     adapter("Pad", 11)
         .up(&[ToInput("pads", 1, Kind::Ints), Run(value_becomes_input)])
-        .down(&[Run(value_becomes_attribute), ToAttribute(1, "pads", Kind::Ints)]),
+        .down(&[
+            Run(value_becomes_attribute),
+            ToAttribute(1, "pads", Kind::Ints),
+        ]),
     adapter("Pad", 18).down(&[Run(pads_for_all_axes)]),
     adapter("Pad", 19).down(&[Run(no_wrapping)]),
 ];
 
 /// The input defaults to zero.
 fn value_becomes_input(cx: &mut Context) -> Result<(), Reason> {
-    let Some(value) = cx.float("value")? else { return Ok(()) };
+    let Some(value) = cx.float("value")? else {
+        return Ok(());
+    };
     cx.remove_attribute("value");
     if value.to_bits() == 0 {
         return Ok(());
     }
     let dtype = cx.dtype(0)?;
     let value = f64::from(value);
-    let tensor = make::scalar(dtype, value)
-        .ok_or_else(|| TypeUnsupported.because(format!("`value` = {value} is not representable in {dtype}")))?;
+    let tensor = make::scalar(dtype, value).ok_or_else(|| {
+        TypeUnsupported.because(format!("`value` = {value} is not representable in {dtype}"))
+    })?;
     let name = cx.add_constant("constant_value", tensor);
     cx.set_input(2, &name);
     Ok(())
@@ -37,7 +45,12 @@ fn value_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(2).is_some() {
         match cx.read_floats(2)?.as_slice() {
             [value] => cx.set_float("value", *value),
-            values => return Err(NodeInvalid.because(format!("`constant_value` must have one element, not {}", values.len()))),
+            values => {
+                return Err(NodeInvalid.because(format!(
+                    "`constant_value` must have one element, not {}",
+                    values.len()
+                )));
+            }
         }
         cx.take_input(2);
     }
@@ -76,7 +89,10 @@ fn pads_for_all_axes(cx: &mut Context) -> Result<(), Reason> {
 /// Computed pads are placed at the positions that computed axes state: `axis` and `rank + axis`.
 fn place_pads(cx: &mut Context, rank: i64) -> Result<(), Reason> {
     let (pads, mut axes) = (cx.node.input[1].clone(), cx.node.input[3].clone());
-    let list = |length: Option<i64>| Known { shape: Some(vec![length]), ..Known::tensor(DType::Int64) };
+    let list = |length: Option<i64>| Known {
+        shape: Some(vec![length]),
+        ..Known::tensor(DType::Int64)
+    };
     if cx.dtype(3)? != DType::Int64 {
         let to = vec![AttributeProto::int("to", DType::Int64.number().into())];
         axes = cx.add_before("Cast", &[&axes], to, "axes", list(None));
@@ -84,10 +100,34 @@ fn place_pads(cx: &mut Context, rank: i64) -> Result<(), Reason> {
     let rank_name = cx.constant_int_list("rank", &[rank]);
     let zeros = cx.constant_int_list("zeros", &vec![0; 2 * rank as usize]);
     // The sign of the remainder is that of the divisor.
-    let first = cx.add_before("Mod", &[&axes, &rank_name], Vec::new(), "from_front", list(None));
-    let second = cx.add_before("Add", &[&first, &rank_name], Vec::new(), "at_end", list(None));
-    let places = cx.add_before("Concat", &[&first, &second], vec![AttributeProto::int("axis", 0)], "places", list(None));
-    let placed = cx.add_before("ScatterElements", &[&zeros, &places, &pads], Vec::new(), "pads", list(Some(2 * rank)));
+    let first = cx.add_before(
+        "Mod",
+        &[&axes, &rank_name],
+        Vec::new(),
+        "from_front",
+        list(None),
+    );
+    let second = cx.add_before(
+        "Add",
+        &[&first, &rank_name],
+        Vec::new(),
+        "at_end",
+        list(None),
+    );
+    let places = cx.add_before(
+        "Concat",
+        &[&first, &second],
+        vec![AttributeProto::int("axis", 0)],
+        "places",
+        list(None),
+    );
+    let placed = cx.add_before(
+        "ScatterElements",
+        &[&zeros, &places, &pads],
+        Vec::new(),
+        "pads",
+        list(Some(2 * rank)),
+    );
     cx.take_input(3);
     cx.set_input(1, &placed);
     Ok(())
@@ -95,7 +135,9 @@ fn place_pads(cx: &mut Context, rank: i64) -> Result<(), Reason> {
 
 fn no_wrapping(cx: &mut Context) -> Result<(), Reason> {
     match cx.string("mode")?.as_deref() {
-        Some("wrap") => Err(AttributeUnsupported.because("`mode` = 'wrap' is not supported before opset 19")),
+        Some("wrap") => {
+            Err(AttributeUnsupported.because("`mode` = 'wrap' is not supported before opset 19"))
+        }
         _ => Ok(()),
     }
 }

@@ -3,16 +3,23 @@
 use super::super::adapter::{Adapter, DropIf, Run, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::{AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported};
+use super::super::reason::{
+    AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported,
+};
 use super::cast::drop_saturate;
 use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
-    adapter("QuantizeLinear DequantizeLinear", 13).up(&[Run(scale_is_one_number_up)]).down(&[Run(scale_must_be_one_number)]),
+    adapter("QuantizeLinear DequantizeLinear", 13)
+        .up(&[Run(scale_is_one_number_up)])
+        .down(&[Run(scale_must_be_one_number)]),
     adapter("QuantizeLinear", 19).down(&[Run(drop_saturate)]),
-    adapter("QuantizeLinear", 21).down(&[DropIf("block_size", Value::Int(0)), Run(type_shows_in_zero_point)]),
+    adapter("QuantizeLinear", 21).down(&[
+        DropIf("block_size", Value::Int(0)),
+        Run(type_shows_in_zero_point),
+    ]),
     adapter("DequantizeLinear", 21).down(&[DropIf("block_size", Value::Int(0))]),
     adapter("QuantizeLinear", 23).down(&[Run(|cx| must_be_the_scale_s_type(cx, "precision"))]),
     adapter("DequantizeLinear", 23).down(&[Run(|cx| must_be_the_scale_s_type(cx, "output_dtype"))]),
@@ -21,9 +28,8 @@ pub(super) const ADAPTERS: &[Adapter] = &[
 /// Version 10 quantizes per tensor; scales of more than one element are undefined.
 fn scale_is_one_number_up(cx: &mut Context) -> Result<(), Reason> {
     match cx.known_input(1).static_shape() {
-        Some(shape) if shape.iter().any(|&dim| dim != 1) => {
-            Err(InputUnsupported.because("scales of more than one element are undefined before opset 13"))
-        }
+        Some(shape) if shape.iter().any(|&dim| dim != 1) => Err(InputUnsupported
+            .because("scales of more than one element are undefined before opset 13")),
         _ => Ok(()),
     }
 }
@@ -35,8 +41,11 @@ fn scale_must_be_one_number(cx: &mut Context) -> Result<(), Reason> {
             cx.remove_attribute("axis");
             Ok(())
         }
-        Some(_) => Err(ShapeUnsupported.because("per-axis quantization is not supported before opset 13")),
-        None => Err(ShapeUnknown.because("before opset 13 the scale must have one element; its shape is unknown")),
+        Some(_) => {
+            Err(ShapeUnsupported.because("per-axis quantization is not supported before opset 13"))
+        }
+        None => Err(ShapeUnknown
+            .because("before opset 13 the scale must have one element; its shape is unknown")),
     }
 }
 
@@ -48,19 +57,32 @@ fn type_shows_in_zero_point(cx: &mut Context) -> Result<(), Reason> {
         return Ok(());
     }
     let dtype = i32::try_from(stated).ok().and_then(DType::from_number);
-    let dtype = dtype.ok_or_else(|| NodeInvalid.because(format!("unknown element type `output_dtype` = {stated}")))?;
+    let dtype = dtype.ok_or_else(|| {
+        NodeInvalid.because(format!("unknown element type `output_dtype` = {stated}"))
+    })?;
     if dtype == DType::Uint8 {
         return Ok(());
     }
     let shape = cx.known_input(1).static_shape();
-    let shape = shape.ok_or_else(|| ShapeUnknown.because("the shape of the scale must be known to add a zero point"))?;
+    let shape = shape.ok_or_else(|| {
+        ShapeUnknown.because("the shape of the scale must be known to add a zero point")
+    })?;
     let name = match make::zeros(dtype, &shape) {
         Some(zeros) => cx.add_constant("zero_point", zeros),
         None => {
-            let known = Known { shape: cx.known_input(1).shape, ..Known::tensor(dtype) };
+            let known = Known {
+                shape: cx.known_input(1).shape,
+                ..Known::tensor(dtype)
+            };
             let dims = cx.constant_int_list("shape", &shape);
             let zero = make::zeros(dtype, &[1]).map(|zero| AttributeProto::tensor("value", zero));
-            cx.add_before("ConstantOfShape", &[&dims], Vec::from_iter(zero), "zero_point", known)
+            cx.add_before(
+                "ConstantOfShape",
+                &[&dims],
+                Vec::from_iter(zero),
+                "zero_point",
+                known,
+            )
         }
     };
     cx.set_input(2, &name);
@@ -70,7 +92,9 @@ fn type_shows_in_zero_point(cx: &mut Context) -> Result<(), Reason> {
 fn must_be_the_scale_s_type(cx: &mut Context, name: &str) -> Result<(), Reason> {
     let stated = cx.int_or(name, 0)?;
     if stated != 0 && stated != i64::from(cx.dtype(1)?.number()) {
-        return Err(AttributeUnsupported.because(format!("`{name}` must be the type of the scale before opset 23")));
+        return Err(AttributeUnsupported.because(format!(
+            "`{name}` must be the type of the scale before opset 23"
+        )));
     }
     cx.remove_attribute(name);
     Ok(())

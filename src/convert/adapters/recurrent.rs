@@ -10,8 +10,13 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("GRU", 3)
         // The default of version 1 is misspelt; it means the same.
         .up(&[RenameValue("direction", "foward", "forward")])
-        .down(&[Write("direction", Value::String("forward")), DropIf("linear_before_reset", Value::Int(0))]),
-    adapter("GRU LSTM RNN", 7).up(&[Drop("output_sequence")]).down(&[Run(write_output_sequence)]),
+        .down(&[
+            Write("direction", Value::String("forward")),
+            DropIf("linear_before_reset", Value::Int(0)),
+        ]),
+    adapter("GRU LSTM RNN", 7)
+        .up(&[Drop("output_sequence")])
+        .down(&[Run(write_output_sequence)]),
     adapter("GRU LSTM RNN", 14).down(&[Run(time_becomes_first)]),
 ];
 
@@ -22,7 +27,10 @@ fn time_becomes_first(cx: &mut Context) -> Result<(), Reason> {
     if layout == 0 {
         return Ok(());
     }
-    let known = |rank: usize, value_type| Known { value_type, shape: Some(vec![None; rank]) };
+    let known = |rank: usize, value_type| Known {
+        value_type,
+        shape: Some(vec![None; rank]),
+    };
     let perm = |axes: &[i64]| vec![AttributeProto::ints("perm", axes.to_vec())];
     for (index, suffix) in [(0, "time_first_data"), (5, "initial_h"), (6, "initial_c")] {
         if let Some(name) = cx.input(index).map(str::to_owned) {
@@ -31,7 +39,11 @@ fn time_becomes_first(cx: &mut Context) -> Result<(), Reason> {
             cx.set_input(index, &turned);
         }
     }
-    for (index, rank, axes) in [(2, 3, &[1, 0, 2][..]), (1, 3, &[1, 0, 2]), (0, 4, &[2, 0, 1, 3])] {
+    for (index, rank, axes) in [
+        (2, 3, &[1, 0, 2][..]),
+        (1, 3, &[1, 0, 2]),
+        (0, 4, &[2, 0, 1, 3]),
+    ] {
         if cx.has_output(index) {
             let known = known(rank, cx.output_type(index));
             cx.add_after_output(index, "Transpose", &[], perm(axes), "time_first", known);

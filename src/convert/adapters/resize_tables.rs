@@ -1,5 +1,5 @@
-//! `Resize` of known lengths to known sizes: a `Gather` along each axis for nearest neighbours, which moves elements, or a product with
-//! a matrix of weights, which computes what ONNX defines.
+//! `Resize` of known lengths to known sizes: a `Gather` along each axis for nearest neighbours,
+//! which moves elements, or a product with a matrix of weights, which computes what ONNX defines.
 //!
 //! For modes that the older version lacks, and for sizes that keep the aspect ratio.
 
@@ -9,8 +9,8 @@ use super::super::context::{Context, permuted};
 use super::super::expanded::Exactness;
 use super::super::make;
 use super::super::reason::{
-    AttributeUnsupported, BehaviourDiffers, ExpansionDisabled, ExpansionInexact, NodeInvalid, Reason, ShapeUnknown, TooLarge,
-    TypeUnsupported,
+    AttributeUnsupported, BehaviourDiffers, ExpansionDisabled, ExpansionInexact, NodeInvalid,
+    Reason, ShapeUnknown, TooLarge, TypeUnsupported,
 };
 use super::super::settings::Expand;
 use crate::elements::dtype::DType;
@@ -34,9 +34,15 @@ pub(super) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
     let class = match (cx.source.settings.expand, mode.as_str()) {
         (Expand::None, _) => return Err(ExpansionDisabled.because("expansion is disabled")),
         (_, "nearest") => Exactness::Exact,
-        (Expand::Exact, _) => return Err(ExpansionInexact.because("interpolation by products of matrices is not bit-exact")),
+        (Expand::Exact, _) => {
+            return Err(
+                ExpansionInexact.because("interpolation by products of matrices is not bit-exact")
+            );
+        }
         (_, "linear" | "cubic") => Exactness::ByDefinition,
-        (_, other) => return Err(AttributeUnsupported.because(format!("unknown `mode` = '{other}'"))),
+        (_, other) => {
+            return Err(AttributeUnsupported.because(format!("unknown `mode` = '{other}'")));
+        }
     };
     let mut steps = Vec::new();
     let rank = cx.rank(0)?;
@@ -48,14 +54,29 @@ pub(super) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
             continue;
         }
         if axis.size < 0 {
-            return Err(NodeInvalid.because(format!("the size {} of axis {} is negative", axis.size, axis.axis)));
+            return Err(NodeInvalid.because(format!(
+                "the size {} of axis {} is negative",
+                axis.size, axis.axis
+            )));
         }
-        if axis.length.checked_mul(axis.size).is_none_or(|weights| weights > MOST_WEIGHTS) || axis.length == 0 {
-            return Err(TooLarge.because(format!("an axis has no elements, or more than {MOST_WEIGHTS} weights")));
+        if axis
+            .length
+            .checked_mul(axis.size)
+            .is_none_or(|weights| weights > MOST_WEIGHTS)
+            || axis.length == 0
+        {
+            return Err(TooLarge.because(format!(
+                "an axis has no elements, or more than {MOST_WEIGHTS} weights"
+            )));
         }
         match class {
-            Exactness::Exact => steps.push(Step::Gather { axis: axis.axis, places: nearest(cx, &axis)? }),
-            Exactness::ByDefinition => steps.extend(product(rank, &axis, weights(cx, &axis, mode == "cubic")?)),
+            Exactness::Exact => steps.push(Step::Gather {
+                axis: axis.axis,
+                places: nearest(cx, &axis)?,
+            }),
+            Exactness::ByDefinition => {
+                steps.extend(product(rank, &axis, weights(cx, &axis, mode == "cubic")?))
+            }
         }
     }
     apply(cx, steps, class)
@@ -79,19 +100,35 @@ enum Step {
 
 /// The product along an axis: of the last two axes directly, of others as the last one.
 fn product(rank: usize, axis: &Axis, weights: Vec<f32>) -> Vec<Step> {
-    let &Axis { axis, length, size, .. } = axis;
+    let &Axis {
+        axis, length, size, ..
+    } = axis;
     if axis + 2 == rank {
-        return vec![Step::Product { is_left: true, dims: [size, length], weights }];
+        return vec![Step::Product {
+            is_left: true,
+            dims: [size, length],
+            weights,
+        }];
     }
     let width = length as usize;
-    let transposed = (0..width).flat_map(|column| weights.iter().skip(column).step_by(width.max(1)).copied()).collect();
-    let columns = Step::Product { is_left: false, dims: [length, size], weights: transposed };
+    let transposed = (0..width)
+        .flat_map(|column| weights.iter().skip(column).step_by(width.max(1)).copied())
+        .collect();
+    let columns = Step::Product {
+        is_left: false,
+        dims: [length, size],
+        weights: transposed,
+    };
     if axis + 1 == rank {
         return vec![columns];
     }
     let mut order: Vec<i64> = (0..rank as i64).collect();
     order.swap(axis, rank - 1);
-    vec![Step::Transpose(order.clone()), columns, Step::Transpose(order)]
+    vec![
+        Step::Transpose(order.clone()),
+        columns,
+        Step::Transpose(order),
+    ]
 }
 
 fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Reason> {
@@ -114,17 +151,41 @@ fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Rea
             Step::Gather { axis, places } => {
                 set(&mut known.shape, axis, places.len() as i64);
                 let places = cx.constant_int_list("places", &places);
-                ("Gather", vec![current, places], vec![AttributeProto::int("axis", axis as i64)])
+                (
+                    "Gather",
+                    vec![current, places],
+                    vec![AttributeProto::int("axis", axis as i64)],
+                )
             }
-            Step::Product { is_left, dims, weights } => {
-                let (axis, size) = if is_left { (last - 1, dims[0]) } else { (last, dims[1]) };
+            Step::Product {
+                is_left,
+                dims,
+                weights,
+            } => {
+                let (axis, size) = if is_left {
+                    (last - 1, dims[0])
+                } else {
+                    (last, dims[1])
+                };
                 set(&mut known.shape, axis, size);
                 let weights = cx.add_constant("weights", make::float_tensor(&dims, &weights));
-                ("MatMul", if is_left { vec![weights, current] } else { vec![current, weights] }, Vec::new())
+                (
+                    "MatMul",
+                    if is_left {
+                        vec![weights, current]
+                    } else {
+                        vec![current, weights]
+                    },
+                    Vec::new(),
+                )
             }
             Step::Transpose(order) => {
                 known = permuted(known, &order);
-                ("Transpose", vec![current], vec![AttributeProto::ints("perm", order)])
+                (
+                    "Transpose",
+                    vec![current],
+                    vec![AttributeProto::ints("perm", order)],
+                )
             }
         };
         if index + 1 == count {
@@ -151,12 +212,16 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
         None => (0..shape.len() as i64).collect(),
     };
     let length = |axis: i64| -> Result<(usize, Option<i64>), Reason> {
-        let place = usize::try_from(axis).ok().filter(|&place| place < shape.len());
+        let place = usize::try_from(axis)
+            .ok()
+            .filter(|&place| place < shape.len());
         let place = place.ok_or_else(|| NodeInvalid.because("`axes` are out of range"))?;
         Ok((place, shape[place]))
     };
     let unknown = || ShapeUnknown.because("the length of a resized axis is unknown");
-    let has = |index: usize| cx.input(index).is_some() && cx.known_input(index).static_shape() != Some(vec![0]);
+    let has = |index: usize| {
+        cx.input(index).is_some() && cx.known_input(index).static_shape() != Some(vec![0])
+    };
     let mut axes = Vec::new();
     if has(3) {
         let sizes = cx.read_ints(3)?;
@@ -166,7 +231,12 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
         for (&axis, &size) in chosen.iter().zip(&sizes) {
             let (axis, length) = length(axis)?;
             let length = length.filter(|&length| length > 0).ok_or_else(unknown)?;
-            axes.push(Axis { axis, length, size, scale: size as f32 / length as f32 });
+            axes.push(Axis {
+                axis,
+                length,
+                size,
+                scale: size as f32 / length as f32,
+            });
         }
         let scales = axes.iter().map(|axis: &Axis| axis.scale);
         let policy = cx.string("keep_aspect_ratio_policy")?;
@@ -174,7 +244,10 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
             None | Some("stretch") => None,
             Some("not_larger") => scales.reduce(f32::min),
             Some("not_smaller") => scales.reduce(f32::max),
-            Some(other) => return Err(AttributeUnsupported.because(format!("unknown `keep_aspect_ratio_policy` = '{other}'"))),
+            Some(other) => {
+                return Err(AttributeUnsupported
+                    .because(format!("unknown `keep_aspect_ratio_policy` = '{other}'")));
+            }
         };
         if let Some(scale) = common {
             for axis in &mut axes {
@@ -195,16 +268,23 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
             let length = length.ok_or_else(unknown)?;
             let size = (scale * length as f32).floor();
             if f64::from(size) != (f64::from(scale) * length as f64).floor() {
-                return Err(BehaviourDiffers.because("the size of the result depends on how a runtime rounds"));
+                return Err(BehaviourDiffers
+                    .because("the size of the result depends on how a runtime rounds"));
             }
-            axes.push(Axis { axis, length, size: size as i64, scale });
+            axes.push(Axis {
+                axis,
+                length,
+                size: size as i64,
+                scale,
+            });
         }
     }
     Ok(axes)
 }
 
-/// The position in the input of an element of the output, in single or in double precision. Lengths are at most [`MOST_WEIGHTS`], which
-/// both represent; with sizes, the scale is their ratio, which single precision rounds.
+/// The position in the input of an element of the output, in single or in double precision. Lengths
+/// are at most [`MOST_WEIGHTS`], which both represent; with sizes, the scale is their ratio, which
+/// single precision rounds.
 fn position<T>(cx: &Context, axis: &Axis, place: i64) -> Result<T, Reason>
 where
     T: Copy + From<f32> + Add<Output = T> + Sub<Output = T> + Mul<Output = T> + Div<Output = T>,
@@ -219,15 +299,20 @@ where
         "pytorch_half_pixel" | "align_corners" if axis.size <= 1 => zero,
         "pytorch_half_pixel" => (at + half) / scale - half,
         "align_corners" => at * (length - one) / (size - one),
-        "half_pixel_symmetric" => length / two * (one - size / (scale * length)) + (at + half) / scale - half,
+        "half_pixel_symmetric" => {
+            length / two * (one - size / (scale * length)) + (at + half) / scale - half
+        }
         "tf_half_pixel_for_nn" => (at + half) / scale,
         other => {
-            return Err(AttributeUnsupported.because(format!("`coordinate_transformation_mode` = '{other}' has no equivalent")));
+            return Err(AttributeUnsupported.because(format!(
+                "`coordinate_transformation_mode` = '{other}' has no equivalent"
+            )));
         }
     })
 }
 
-/// The index of the nearest element for each element of the output. It must not depend on the precision of the computation.
+/// The index of the nearest element for each element of the output. It must not depend on the
+/// precision of the computation.
 fn nearest(cx: &Context, axis: &Axis) -> Result<Vec<i64>, Reason> {
     let mode = cx.string("nearest_mode")?;
     let round = |position: f64| -> Result<i64, Reason> {
@@ -236,14 +321,23 @@ fn nearest(cx: &Context, axis: &Axis) -> Result<Vec<i64>, Reason> {
             "round_prefer_ceil" => (position + 0.5).floor(),
             "floor" => position.floor(),
             "ceil" => position.ceil(),
-            other => return Err(AttributeUnsupported.because(format!("unknown `nearest_mode` = '{other}'"))),
+            other => {
+                return Err(
+                    AttributeUnsupported.because(format!("unknown `nearest_mode` = '{other}'"))
+                );
+            }
         } as i64)
     };
     let index = |place: i64| {
-        let (first, second) = (round(position::<f32>(cx, axis, place)?.into())?, round(position(cx, axis, place)?)?);
+        let (first, second) = (
+            round(position::<f32>(cx, axis, place)?.into())?,
+            round(position(cx, axis, place)?)?,
+        );
         match first == second {
             true => Ok(first.clamp(0, axis.length - 1)),
-            false => Err(BehaviourDiffers.because("the nearest element depends on how a runtime rounds")),
+            false => {
+                Err(BehaviourDiffers.because("the nearest element depends on how a runtime rounds"))
+            }
         }
     };
     (0..axis.size).map(index).collect()
@@ -254,9 +348,19 @@ fn weights(cx: &Context, axis: &Axis, is_cubic: bool) -> Result<Vec<f32>, Reason
     let excludes = cx.int_or("exclude_outside", 0)? != 0;
     let sharpness = f64::from(cx.float("cubic_coeff_a")?.unwrap_or(-0.75));
     // A smooth filter is as wide as the elements that become one.
-    let stretch = if cx.int_or("antialias", 0)? != 0 { f64::from(axis.scale).min(1.0) } else { 1.0 };
+    let stretch = if cx.int_or("antialias", 0)? != 0 {
+        f64::from(axis.scale).min(1.0)
+    } else {
+        1.0
+    };
     let reach = if is_cubic { 2.0 } else { 1.0 } / stretch;
-    let filter = |distance: f64| if is_cubic { cubic(distance.abs(), sharpness) } else { (1.0 - distance.abs()).max(0.0) };
+    let filter = |distance: f64| {
+        if is_cubic {
+            cubic(distance.abs(), sharpness)
+        } else {
+            (1.0 - distance.abs()).max(0.0)
+        }
+    };
     let mut all = Vec::with_capacity((axis.length * axis.size) as usize);
     for place in 0..axis.size {
         let position: f64 = position(cx, axis, place)?;

@@ -1,11 +1,13 @@
 //! `ScatterElements` and `ScatterND` with a `reduction`: versions 16 and 18.
 //!
-//! If no element is updated twice, the reduction is an operator on the elements at the indices and the updates, which is then
-//! scattered.
+//! If no element is updated twice, the reduction is an operator on the elements at the indices and
+//! the updates, which is then scattered.
 
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
-use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown, TypeUnsupported};
+use super::super::reason::{
+    AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown, TypeUnsupported,
+};
 use crate::base::hash::HashSet;
 use crate::elements::dtype::Class;
 use crate::ops::inference::Known;
@@ -38,24 +40,44 @@ fn reduce_first(cx: &mut Context, op: &str, since: i64) -> Result<(), Reason> {
     let name = cx.node.op_type().to_owned();
     let refuse = |why: &dyn std::fmt::Display| {
         let reduction = op.to_lowercase();
-        AttributeUnsupported.because(format!("`reduction` = '{reduction}' is not supported before opset {since}, and {why}"))
+        AttributeUnsupported.because(format!(
+            "`reduction` = '{reduction}' is not supported before opset {since}, and {why}"
+        ))
     };
     let dtype = cx.dtype(0)?;
     if dtype.class() != Class::Float && dtype.bits() < 32
-        || !matches!(dtype.class(), Class::Float | Class::Signed | Class::Unsigned)
+        || !matches!(
+            dtype.class(),
+            Class::Float | Class::Signed | Class::Unsigned
+        )
     {
-        return Err(TypeUnsupported.because(format!("{op} does not support {dtype} in all of these opsets")));
+        return Err(TypeUnsupported.because(format!(
+            "{op} does not support {dtype} in all of these opsets"
+        )));
     }
     if !updates_are_apart(cx).map_err(|reason| refuse(&reason))? {
         return Err(refuse(&"an element is updated twice"));
     }
-    let [data, indices, updates] = [0, 1, 2].map(|index| cx.node.input.get(index).cloned().unwrap_or_default());
-    let known = Known { shape: cx.known_input(2).shape, ..Known::tensor(dtype) };
+    let [data, indices, updates] =
+        [0, 1, 2].map(|index| cx.node.input.get(index).cloned().unwrap_or_default());
+    let known = Known {
+        shape: cx.known_input(2).shape,
+        ..Known::tensor(dtype)
+    };
     let (gather, attributes) = match name.as_str() {
         "ScatterND" => ("GatherND", Vec::new()),
-        _ => ("GatherElements", vec![AttributeProto::int("axis", cx.int_or("axis", 0)?)]),
+        _ => (
+            "GatherElements",
+            vec![AttributeProto::int("axis", cx.int_or("axis", 0)?)],
+        ),
     };
-    let present = cx.add_before(gather, &[&data, &indices], attributes, "present", known.clone());
+    let present = cx.add_before(
+        gather,
+        &[&data, &indices],
+        attributes,
+        "present",
+        known.clone(),
+    );
     let reduced = cx.add_before(op, &[&present, &updates], Vec::new(), "reduced", known);
     cx.remove_attribute("reduction");
     cx.set_input(2, &reduced);
@@ -65,19 +87,30 @@ fn reduce_first(cx: &mut Context, op: &str, since: i64) -> Result<(), Reason> {
 /// Whether constant indices select each element at most once.
 fn updates_are_apart(cx: &Context) -> Result<bool, Reason> {
     let values = cx.read_ints(1)?;
-    let shape = cx.known_input(1).static_shape().ok_or_else(|| ShapeUnknown.because("the shape of the indices is unknown"))?;
+    let shape = cx
+        .known_input(1)
+        .static_shape()
+        .ok_or_else(|| ShapeUnknown.because("the shape of the indices is unknown"))?;
     let data = cx.known_input(0).shape.unwrap_or_default();
     let from_front = |index: i64, axis: usize| match data.get(axis).copied().flatten() {
         Some(length) if index < 0 => Ok(index + length),
-        None if index < 0 => Err(ShapeUnknown.because("indices are negative, and the length of the axis is unknown")),
+        None if index < 0 => {
+            Err(ShapeUnknown.because("indices are negative, and the length of the axis is unknown"))
+        }
         _ => Ok(index),
     };
     let mut seen: HashSet<Vec<i64>> = HashSet::default();
     if cx.node.op_type() == "ScatterND" {
-        let width = shape.last().and_then(|&width| usize::try_from(width).ok()).filter(|&width| width > 0);
+        let width = shape
+            .last()
+            .and_then(|&width| usize::try_from(width).ok())
+            .filter(|&width| width > 0);
         let width = width.ok_or_else(|| NodeInvalid.because("the indices have no last axis"))?;
         for tuple in values.chunks(width) {
-            let tuple = tuple.iter().enumerate().map(|(axis, &index)| from_front(index, axis));
+            let tuple = tuple
+                .iter()
+                .enumerate()
+                .map(|(axis, &index)| from_front(index, axis));
             if !seen.insert(tuple.collect::<Result<_, _>>()?) {
                 return Ok(false);
             }
@@ -85,7 +118,9 @@ fn updates_are_apart(cx: &Context) -> Result<bool, Reason> {
         return Ok(true);
     }
     let axis = cx.axes_from_front(vec![cx.int_or("axis", 0)?])?[0];
-    let axis = usize::try_from(axis).ok().filter(|&axis| axis < shape.len());
+    let axis = usize::try_from(axis)
+        .ok()
+        .filter(|&axis| axis < shape.len());
     let axis = axis.ok_or_else(|| NodeInvalid.because("`axis` is out of range"))?;
     for (place, &index) in values.iter().enumerate() {
         let (mut rest, mut target) = (place as i64, vec![0; shape.len()]);

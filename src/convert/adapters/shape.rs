@@ -1,24 +1,30 @@
 //! `Concat`, `Reshape`, `Shape`, `Slice`, `Tile` and `TopK` across opsets.
 
-use super::super::adapter::{Adapter, Drop, Kind, Run, ToAttribute, ToInput, Value, Write, adapter};
+use super::super::adapter::{
+    Adapter, Drop, Kind, Run, ToAttribute, ToInput, Value, Write, adapter,
+};
 use super::super::context::Context;
 use super::super::make;
-use super::super::reason::{AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, TypeUnsupported};
+use super::super::reason::{
+    AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, TypeUnsupported,
+};
 use super::wider::compute_wider;
 use crate::elements::dtype::{Class, DType};
 use crate::ops::inference::Known;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Concat", 4).up(&[Write("axis", Value::Int(1))]),
-    adapter("Reshape", 5).up(&[Drop("consumed_inputs"), ToInput("shape", 1, Kind::Ints)]).down(&[ToAttribute(
-        1,
-        "shape",
-        Kind::Ints,
-    )]),
+    adapter("Reshape", 5)
+        .up(&[Drop("consumed_inputs"), ToInput("shape", 1, Kind::Ints)])
+        .down(&[ToAttribute(1, "shape", Kind::Ints)]),
     adapter("Reshape", 14).down(&[Run(zeros_must_copy)]),
     adapter("Shape", 15).down(&[Run(slice_the_shape)]),
     adapter("Slice", 10)
-        .up(&[ToInput("starts", 1, Kind::Ints), ToInput("ends", 2, Kind::Ints), ToInput("axes", 3, Kind::Ints)])
+        .up(&[
+            ToInput("starts", 1, Kind::Ints),
+            ToInput("ends", 2, Kind::Ints),
+            ToInput("axes", 3, Kind::Ints),
+        ])
         .down(&[
             Run(steps_must_be_one),
             ToAttribute(3, "axes", Kind::Ints),
@@ -28,22 +34,36 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Slice", 11).down(&[Run(axes_count_from_the_front)]),
     adapter("Tile", 6)
         .up(&[Run(tiles_become_repeats)])
-        .down(&[Run(|_| Err(InputUnsupported.because("Tile has no input `repeats` before opset 6")))]),
+        .down(&[Run(|_| {
+            Err(InputUnsupported.because("Tile has no input `repeats` before opset 6"))
+        })]),
     adapter("TopK", 10)
         .up(&[ToInput("k", 1, Kind::IntInList)])
-        .down(&[ToAttribute(1, "k", Kind::IntInList), Run(k_must_be_positive)]),
+        .down(&[
+            ToAttribute(1, "k", Kind::IntInList),
+            Run(k_must_be_positive),
+        ]),
     // Without `sorted` any order is allowed, and the older version sorts.
-    adapter("TopK", 11).down(&[Drop("sorted"), Run(compute_wider), Run(smallest_are_largest_negated)]),
+    adapter("TopK", 11).down(&[
+        Drop("sorted"),
+        Run(compute_wider),
+        Run(smallest_are_largest_negated),
+    ]),
 ];
 
-/// Before version 14 a zero in the shape always copies a dimension; `allowzero` has no effect on a shape without zeros.
+/// Before version 14 a zero in the shape always copies a dimension; `allowzero` has no effect on a
+/// shape without zeros.
 fn zeros_must_copy(cx: &mut Context) -> Result<(), Reason> {
     if cx.int_or("allowzero", 0)? != 0 {
-        let shape = cx
-            .read_ints(1)
-            .map_err(|reason| reason.code.because(format!("`allowzero` is not supported before opset 14, and {reason}")))?;
+        let shape = cx.read_ints(1).map_err(|reason| {
+            reason.code.because(format!(
+                "`allowzero` is not supported before opset 14, and {reason}"
+            ))
+        })?;
         if shape.contains(&0) {
-            return Err(AttributeUnsupported.because("`allowzero` is not supported before opset 14, and the shape contains a zero"));
+            return Err(AttributeUnsupported.because(
+                "`allowzero` is not supported before opset 14, and the shape contains a zero",
+            ));
         }
     }
     cx.remove_attribute("allowzero");
@@ -62,14 +82,19 @@ fn slice_the_shape(cx: &mut Context) -> Result<(), Reason> {
     let starts = cx.constant_int_list("starts", &[start]);
     let ends = cx.constant_int_list("ends", &[end.unwrap_or(i64::MAX)]);
     let rank = cx.known_input(0).rank().map(|rank| rank as i64);
-    let whole = Known { shape: Some(vec![rank]), ..Known::tensor(DType::Int64) };
+    let whole = Known {
+        shape: Some(vec![rank]),
+        ..Known::tensor(DType::Int64)
+    };
     cx.add_after("Slice", &[&starts, &ends], Vec::new(), "whole", whole);
     Ok(())
 }
 
 fn steps_must_be_one(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(4).is_some() && cx.read_ints(4)?.iter().any(|&step| step != 1) {
-        return Err(InputUnsupported.because("`steps` other than 1 are not supported before opset 10"));
+        return Err(
+            InputUnsupported.because("`steps` other than 1 are not supported before opset 10")
+        );
     }
     cx.take_input(4);
     Ok(())
@@ -83,8 +108,9 @@ fn axes_count_from_the_front(cx: &mut Context) -> Result<(), Reason> {
     let counted = cx.axes_from_front(axes.clone())?;
     if counted != axes {
         let dtype = cx.dtype(3)?;
-        let tensor = make::indices(dtype, &counted)
-            .ok_or_else(|| TypeUnsupported.because(format!("axes of type {dtype} are not supported")))?;
+        let tensor = make::indices(dtype, &counted).ok_or_else(|| {
+            TypeUnsupported.because(format!("axes of type {dtype} are not supported"))
+        })?;
         cx.take_input(3);
         let name = cx.add_constant("axes", tensor);
         cx.set_input(3, &name);
@@ -96,7 +122,9 @@ fn axes_count_from_the_front(cx: &mut Context) -> Result<(), Reason> {
 fn k_must_be_positive(cx: &mut Context) -> Result<(), Reason> {
     match cx.int_or("k", 0)? {
         1.. => Ok(()),
-        k => Err(AttributeUnsupported.because(format!("`k` = {k} is not supported by TopK before opset 10"))),
+        k => Err(AttributeUnsupported.because(format!(
+            "`k` = {k} is not supported by TopK before opset 10"
+        ))),
     }
 }
 
@@ -105,7 +133,9 @@ fn smallest_are_largest_negated(cx: &mut Context) -> Result<(), Reason> {
     if cx.int_or("largest", 1)? == 0 {
         let dtype = cx.dtype(0)?;
         if dtype.class() != Class::Float {
-            return Err(TypeUnsupported.because(format!("TopK does not support {dtype} before opset 11")));
+            return Err(
+                TypeUnsupported.because(format!("TopK does not support {dtype} before opset 11"))
+            );
         }
         let input = cx.node.input[0].clone();
         let negated = cx.add_before("Neg", &[&input], Vec::new(), "negated", cx.known_input(0));
@@ -126,8 +156,14 @@ fn tiles_become_repeats(cx: &mut Context) -> Result<(), Reason> {
     };
     let mut repeats = vec![1; rank];
     match repeats.get_mut(*axis as usize) {
-        Some(repeat) if axis.fract() == 0.0 && *axis >= 0.0 && tiles.fract() == 0.0 => *repeat = *tiles as i64,
-        _ => return Err(NodeInvalid.because(format!("`axis` = {axis} and `tiles` = {tiles} are out of range for rank {rank}"))),
+        Some(repeat) if axis.fract() == 0.0 && *axis >= 0.0 && tiles.fract() == 0.0 => {
+            *repeat = *tiles as i64
+        }
+        _ => {
+            return Err(NodeInvalid.because(format!(
+                "`axis` = {axis} and `tiles` = {tiles} are out of range for rank {rank}"
+            )));
+        }
     }
     cx.take_input(2);
     cx.take_input(1);

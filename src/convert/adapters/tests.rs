@@ -6,7 +6,8 @@ use super::super::adapter::{Action, Value};
 use super::*;
 use crate::ops::schemas;
 
-/// The versions of ai.onnx operators that only change types. A new version of an operator changes this number: read its text first.
+/// The versions of ai.onnx operators that only change types. A new version of an operator changes
+/// this number: read its text first.
 const TYPES_ONLY: usize = 225;
 
 #[test]
@@ -18,15 +19,24 @@ fn every_version_step_has_one_adapter_or_changes_types_only() {
             if !rows.insert((op, adapter.to)) {
                 wrong.push(format!("{op}-{} has two adapters", adapter.to));
             }
-            if !schemas::versions("", op).iter().any(|schema| schema.since_version == adapter.to) {
+            if !schemas::versions("", op)
+                .iter()
+                .any(|schema| schema.since_version == adapter.to)
+            {
                 wrong.push(format!("{op}-{} is not in the facts", adapter.to));
             }
         }
     }
     let mut types_only = 0;
-    for pair in schemas::all().windows(2).filter(|pair| pair[0].domain.is_empty() && pair[0].name == pair[1].name) {
+    for pair in schemas::all()
+        .windows(2)
+        .filter(|pair| pair[0].domain.is_empty() && pair[0].name == pair[1].name)
+    {
         let step = (pair[1].name, pair[1].since_version);
-        match (rows.contains(&step), differ_in_types_only(&pair[0], &pair[1])) {
+        match (
+            rows.contains(&step),
+            differ_in_types_only(&pair[0], &pair[1]),
+        ) {
             (false, false) => wrong.push(format!("{}-{} has no adapter", step.0, step.1)),
             (false, true) => types_only += 1,
             (true, _) => {}
@@ -41,8 +51,14 @@ fn every_version_step_has_one_adapter_or_changes_types_only() {
 fn what_is_dropped_is_what_the_older_version_implies() {
     let mut wrong = Vec::new();
     for adapter in FAMILIES.iter().copied().flatten() {
-        for (op, action) in adapter.ops.split(' ').flat_map(|op| adapter.down.iter().map(move |action| (op, action))) {
-            let Action::DropIf(name, value) = action else { continue };
+        for (op, action) in adapter
+            .ops
+            .split(' ')
+            .flat_map(|op| adapter.down.iter().map(move |action| (op, action)))
+        {
+            let Action::DropIf(name, value) = action else {
+                continue;
+            };
             let newer = schemas::schema("", op, adapter.to).expect("a version of the facts");
             let implied = schemas::implied(newer, name, 1).map(|implied| match implied {
                 schemas::Default::Int(int) => Value::Int(int),
@@ -52,7 +68,10 @@ fn what_is_dropped_is_what_the_older_version_implies() {
             });
             // A list of ones has no default to compare with.
             if implied != Some(*value) && *value != Value::Ones {
-                wrong.push(format!("{op}-{}: `{name}` = {value:?}, but {implied:?} in the facts", adapter.to));
+                wrong.push(format!(
+                    "{op}-{}: `{name}` = {value:?}, but {implied:?} in the facts",
+                    adapter.to
+                ));
             }
         }
     }

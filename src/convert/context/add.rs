@@ -10,7 +10,12 @@ use crate::protobuf::schema::{AttributeProto, TensorProto};
 impl Context<'_, '_> {
     /// A unique name derived from the node's first output.
     pub fn fresh(&mut self, suffix: &str) -> String {
-        let base = self.node.output.iter().find(|name| !name.is_empty()).map_or("value", String::as_str);
+        let base = self
+            .node
+            .output
+            .iter()
+            .find(|name| !name.is_empty())
+            .map_or("value", String::as_str);
         self.names.fresh(&format!("{base}_{suffix}"))
     }
 
@@ -19,7 +24,13 @@ impl Context<'_, '_> {
         let name = self.fresh(suffix);
         let known = Known::of_tensor(&tensor);
         self.before.push(make::constant_node(&name, tensor.clone()));
-        self.record.made.push(Made { name: name.clone(), known, constant: Some(tensor), ints: None, is_unused: false });
+        self.record.made.push(Made {
+            name: name.clone(),
+            known,
+            constant: Some(tensor),
+            ints: None,
+            is_unused: false,
+        });
         self.record.notes.push(format!("constant '{name}' added"));
         name
     }
@@ -39,10 +50,19 @@ impl Context<'_, '_> {
     /// Declares the type of the node's first output, unless the graph does.
     pub fn declare_output(&mut self, dtype: DType) {
         let model = self.source.model;
-        let is_undeclared =
-            |&value: &ValueId| model.declared(value).is_none() && matches!(model.body(model.scope_of(value)), Body::Graph(_));
-        let output = self.node.output.first().and_then(|name| self.value(name)).filter(is_undeclared);
-        self.record.declared.extend(output.map(|value| (value, dtype)));
+        let is_undeclared = |&value: &ValueId| {
+            model.declared(value).is_none()
+                && matches!(model.body(model.scope_of(value)), Body::Graph(_))
+        };
+        let output = self
+            .node
+            .output
+            .first()
+            .and_then(|name| self.value(name))
+            .filter(is_undeclared);
+        self.record
+            .declared
+            .extend(output.map(|value| (value, dtype)));
     }
 
     /// Adds an output that nothing uses.
@@ -50,27 +70,63 @@ impl Context<'_, '_> {
         let name = self.fresh(suffix);
         self.record.notes.push(format!("output '{name}' added"));
         self.node.to_mut().output.push(name.clone());
-        self.record.made.push(Made { name, known, constant: None, ints: None, is_unused: true });
+        self.record.made.push(Made {
+            name,
+            known,
+            constant: None,
+            ints: None,
+            is_unused: true,
+        });
     }
 
     /// A new node in front of the node, with one output.
-    pub fn add_before(&mut self, op: &str, inputs: &[&str], attributes: Vec<AttributeProto>, suffix: &str, known: Known) -> String {
+    pub fn add_before(
+        &mut self,
+        op: &str,
+        inputs: &[&str],
+        attributes: Vec<AttributeProto>,
+        suffix: &str,
+        known: Known,
+    ) -> String {
         let name = self.fresh(suffix);
         let node = make::node(op, &name, inputs, attributes);
         self.before.push(node);
-        self.record.made.push(Made { name: name.clone(), known, constant: None, ints: None, is_unused: false });
+        self.record.made.push(Made {
+            name: name.clone(),
+            known,
+            constant: None,
+            ints: None,
+            is_unused: false,
+        });
         self.record.notes.push(format!("{op} '{name}' added"));
         name
     }
 
     /// A new cast in front of the node.
     pub fn cast_before(&mut self, input: &str, to: DType, suffix: &str) -> String {
-        let known = Known { shape: self.known(input).shape.clone(), ..Known::tensor(to) };
-        self.add_before("Cast", &[input], vec![AttributeProto::int("to", to.number().into())], suffix, known)
+        let known = Known {
+            shape: self.known(input).shape.clone(),
+            ..Known::tensor(to)
+        };
+        self.add_before(
+            "Cast",
+            &[input],
+            vec![AttributeProto::int("to", to.number().into())],
+            suffix,
+            known,
+        )
     }
 
-    /// Renames the node's first output and adds a node behind that produces the original output from it.
-    pub fn add_after(&mut self, op: &str, extra: &[&str], attributes: Vec<AttributeProto>, suffix: &str, known: Known) {
+    /// Renames the node's first output and adds a node behind that produces the original output
+    /// from it.
+    pub fn add_after(
+        &mut self,
+        op: &str,
+        extra: &[&str],
+        attributes: Vec<AttributeProto>,
+        suffix: &str,
+        known: Known,
+    ) {
         self.add_after_output(0, op, extra, attributes, suffix, known);
     }
 
@@ -86,11 +142,19 @@ impl Context<'_, '_> {
     ) {
         let inner = self.fresh(suffix);
         let outer = std::mem::replace(&mut self.node.to_mut().output[index], inner.clone());
-        let inputs: Vec<&str> = std::iter::once(inner.as_str()).chain(extra.iter().copied()).collect();
+        let inputs: Vec<&str> = std::iter::once(inner.as_str())
+            .chain(extra.iter().copied())
+            .collect();
         let mut node = make::node(op, &outer, &inputs, attributes);
         node.name = Some(self.names.fresh(&format!("{inner}_{op}")));
         self.record.notes.push(format!("{op} added after it"));
         self.after.insert(0, node);
-        self.record.made.push(Made { name: inner, known, constant: None, ints: None, is_unused: false });
+        self.record.made.push(Made {
+            name: inner,
+            known,
+            constant: None,
+            ints: None,
+            is_unused: false,
+        });
     }
 }

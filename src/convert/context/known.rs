@@ -1,7 +1,8 @@
 //! Types, shapes and constants of the values that the node names.
 
 use crate::convert::reason::{
-    DataUnreadable, NodeInvalid, NotConstant, Overridable, Reason, ShapeUnknown, TypeUnknown, TypeUnsupported,
+    DataUnreadable, NodeInvalid, NotConstant, Overridable, Reason, ShapeUnknown, TypeUnknown,
+    TypeUnsupported,
 };
 use bytes::Bytes;
 
@@ -18,7 +19,10 @@ use crate::tensor::{Data, Tensor, element_count};
 impl<'m> Context<'_, 'm> {
     pub fn value(&self, name: &str) -> Option<ValueId> {
         let values = &self.source.values;
-        values.binary_search_by(|(known, _)| known.cmp(&name)).ok().map(|index| values[index].1)
+        values
+            .binary_search_by(|(known, _)| known.cmp(&name))
+            .ok()
+            .map(|index| values[index].1)
     }
 
     pub(super) fn made(&self, name: &str) -> Option<&Made> {
@@ -29,17 +33,32 @@ impl<'m> Context<'_, 'm> {
     pub fn known(&self, name: &str) -> &Known {
         match self.made(name) {
             Some(made) => &made.known,
-            None => self.value(name).map_or(&NOTHING, |value| self.source.known(value)),
+            None => self
+                .value(name)
+                .map_or(&NOTHING, |value| self.source.known(value)),
         }
     }
 
     pub fn known_input(&self, index: usize) -> Known {
-        Known { value_type: self.input_type(index), ..self.input(index).map(|name| self.known(name).clone()).unwrap_or_default() }
+        Known {
+            value_type: self.input_type(index),
+            ..self
+                .input(index)
+                .map(|name| self.known(name).clone())
+                .unwrap_or_default()
+        }
     }
 
     pub fn known_output(&self, index: usize) -> Known {
-        let known = self.node.output.get(index).map(|name| self.known(name).clone());
-        Known { value_type: self.output_type(index), ..known.unwrap_or_default() }
+        let known = self
+            .node
+            .output
+            .get(index)
+            .map(|name| self.known(name).clone());
+        Known {
+            value_type: self.output_type(index),
+            ..known.unwrap_or_default()
+        }
     }
 
     pub fn input_type(&self, index: usize) -> Option<ValueType> {
@@ -55,34 +74,53 @@ impl<'m> Context<'_, 'm> {
         let known = |name: &String| self.known(name).value_type;
         let by_variable = || {
             let formal = formal.filter(|formal| formal.is_homogeneous())?;
-            let shares = |other: Option<&Formal>| other.is_some_and(|other| other.shares_variable(formal));
-            let inputs = self.node.input.iter().enumerate().filter(|(index, _)| shares(self.schema.input(*index)));
-            let outputs = self.node.output.iter().enumerate().filter(|(index, _)| shares(self.schema.output(*index)));
-            formal.fixed_type().or_else(|| inputs.chain(outputs).find_map(|(_, name)| known(name)))
+            let shares =
+                |other: Option<&Formal>| other.is_some_and(|other| other.shares_variable(formal));
+            let inputs = self
+                .node
+                .input
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| shares(self.schema.input(*index)));
+            let outputs = self
+                .node
+                .output
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| shares(self.schema.output(*index)));
+            formal
+                .fixed_type()
+                .or_else(|| inputs.chain(outputs).find_map(|(_, name)| known(name)))
         };
         name.and_then(known).or_else(by_variable)
     }
 
     pub fn dtype(&self, index: usize) -> Result<DType, Reason> {
-        self.known_input(index)
-            .dtype()
-            .ok_or_else(|| TypeUnknown.because(format!("the type of {} is unknown", self.describe(index))))
+        self.known_input(index).dtype().ok_or_else(|| {
+            TypeUnknown.because(format!("the type of {} is unknown", self.describe(index)))
+        })
     }
 
     pub fn output_dtype(&self, index: usize) -> Result<DType, Reason> {
         let name = self.node.output.get(index).map_or("", String::as_str);
-        self.known_output(index).dtype().ok_or_else(|| TypeUnknown.because(format!("the type of output '{name}' is unknown")))
+        self.known_output(index)
+            .dtype()
+            .ok_or_else(|| TypeUnknown.because(format!("the type of output '{name}' is unknown")))
     }
 
     pub fn rank(&self, index: usize) -> Result<usize, Reason> {
-        self.known_input(index)
-            .rank()
-            .ok_or_else(|| ShapeUnknown.because(format!("the rank of {} is unknown", self.describe(index))))
+        self.known_input(index).rank().ok_or_else(|| {
+            ShapeUnknown.because(format!("the rank of {} is unknown", self.describe(index)))
+        })
     }
 
     /// The length of an axis of an input, if it is known.
     pub fn dim(&self, input: usize, axis: impl TryInto<usize>) -> Option<i64> {
-        self.known_input(input).shape?.get(axis.try_into().ok()?).copied().flatten()
+        self.known_input(input)
+            .shape?
+            .get(axis.try_into().ok()?)
+            .copied()
+            .flatten()
     }
 
     /// The length of the last axis of an input, if it is known.
@@ -106,12 +144,23 @@ impl<'m> Context<'_, 'm> {
     /// The tensor of an input that is constant.
     pub fn constant(&self, index: usize) -> Result<TensorProto, Reason> {
         let what = self.describe(index);
-        let name = self.input(index).ok_or_else(|| NodeInvalid.because(format!("input {index} is missing")))?;
+        let name = self
+            .input(index)
+            .ok_or_else(|| NodeInvalid.because(format!("input {index} is missing")))?;
         if let Some(made) = self.made(name) {
-            return made.constant.clone().ok_or_else(|| NotConstant.because(format!("{what} is not constant")));
+            return made
+                .constant
+                .clone()
+                .ok_or_else(|| NotConstant.because(format!("{what} is not constant")));
         }
-        let value = self.value(name).ok_or_else(|| NodeInvalid.because(format!("{what} is not defined")))?;
-        let constant = self.source.model.constant(value).map_err(|reason| not_constant(&what, reason))?;
+        let value = self
+            .value(name)
+            .ok_or_else(|| NodeInvalid.because(format!("{what} is not defined")))?;
+        let constant = self
+            .source
+            .model
+            .constant(value)
+            .map_err(|reason| not_constant(&what, reason))?;
         Ok(constant.tensor.into_owned())
     }
 
@@ -119,10 +168,13 @@ impl<'m> Context<'_, 'm> {
         let what = self.describe(index);
         let proto = self.constant(index)?;
         let content = Tensor::read(&proto).and_then(|tensor| tensor.load(self.source.model.data()));
-        let content = content.map_err(|error| DataUnreadable.because(format!("{what}: {error}")))?;
+        let content =
+            content.map_err(|error| DataUnreadable.because(format!("{what}: {error}")))?;
         match content.data() {
             Data::Numbers(numbers, _) => Ok((content.dtype(), numbers.to_bytes())),
-            Data::Strings(_) => Err(TypeUnsupported.because(format!("{what} has element type string"))),
+            Data::Strings(_) => {
+                Err(TypeUnsupported.because(format!("{what} has element type string")))
+            }
         }
     }
 
@@ -133,7 +185,10 @@ impl<'m> Context<'_, 'm> {
         }
         let (dtype, bytes) = self.constant_bytes(index)?;
         packed::integers(dtype, &bytes).ok_or_else(|| {
-            TypeUnsupported.because(format!("{} has element type {dtype}, not an integer type", self.describe(index)))
+            TypeUnsupported.because(format!(
+                "{} has element type {dtype}, not an integer type",
+                self.describe(index)
+            ))
         })
     }
 
@@ -150,8 +205,10 @@ impl<'m> Context<'_, 'm> {
     pub fn read_floats(&self, index: usize) -> Result<Vec<f32>, Reason> {
         let exact = |double: f64| match double as f32 {
             float if f64::from(float) == double || double.is_nan() => Ok(float),
-            _ => Err(TypeUnsupported
-                .because(format!("{} contains {double}, which a FLOAT attribute cannot represent", self.describe(index)))),
+            _ => Err(TypeUnsupported.because(format!(
+                "{} contains {double}, which a FLOAT attribute cannot represent",
+                self.describe(index)
+            ))),
         };
         self.read_doubles(index)?.into_iter().map(exact).collect()
     }
@@ -160,7 +217,10 @@ impl<'m> Context<'_, 'm> {
     pub fn read_doubles(&self, index: usize) -> Result<Vec<f64>, Reason> {
         let (dtype, bytes) = self.constant_bytes(index)?;
         make::doubles(dtype, &bytes).ok_or_else(|| {
-            TypeUnsupported.because(format!("constants of type {dtype} are not supported as {}", self.describe(index)))
+            TypeUnsupported.because(format!(
+                "constants of type {dtype} are not supported as {}",
+                self.describe(index)
+            ))
         })
     }
 
@@ -168,16 +228,24 @@ impl<'m> Context<'_, 'm> {
     pub fn read_bools(&self, index: usize) -> Result<Vec<bool>, Reason> {
         match self.constant_bytes(index)? {
             (DType::Bool, bytes) => Ok(bytes.iter().map(|&byte| byte != 0).collect()),
-            (dtype, _) => Err(TypeUnsupported.because(format!("{} has element type {dtype}, not bool", self.describe(index)))),
+            (dtype, _) => Err(TypeUnsupported.because(format!(
+                "{} has element type {dtype}, not bool",
+                self.describe(index)
+            ))),
         }
     }
 }
 
 /// Axes of a tensor of this rank as non-negative numbers.
-pub(in crate::convert) fn counted_from_front(axes: Vec<i64>, rank: usize) -> Result<Vec<i64>, Reason> {
+pub(in crate::convert) fn counted_from_front(
+    axes: Vec<i64>,
+    rank: usize,
+) -> Result<Vec<i64>, Reason> {
     let counted = |axis: i64| match usize::try_from(axis.unsigned_abs()) {
         Ok(back) if axis < 0 && back <= rank => Ok((rank - back) as i64),
-        _ if axis < 0 => Err(NodeInvalid.because(format!("axis {axis} is out of range for rank {rank}"))),
+        _ if axis < 0 => {
+            Err(NodeInvalid.because(format!("axis {axis} is out of range for rank {rank}")))
+        }
         _ => Ok(axis),
     };
     axes.into_iter().map(counted).collect()
@@ -185,11 +253,14 @@ pub(in crate::convert) fn counted_from_front(axes: Vec<i64>, rank: usize) -> Res
 
 /// The known type and shape of a transposed tensor.
 pub(in crate::convert) fn permuted(known: Known, order: &[i64]) -> Known {
-    let shape = known.shape.map(|shape| order.iter().map(|&axis| shape[axis as usize]).collect());
+    let shape = known
+        .shape
+        .map(|shape| order.iter().map(|&axis| shape[axis as usize]).collect());
     Known { shape, ..known }
 }
 
-/// Whether the number of elements of a shape can be a dimension: so can those of its parts then, unless a dimension is zero.
+/// Whether the number of elements of a shape can be a dimension: so can those of its parts then,
+/// unless a dimension is zero.
 pub(in crate::convert) fn is_countable(dims: &[i64]) -> bool {
     element_count(dims).is_some_and(|elements| i64::try_from(elements).is_ok())
 }
@@ -197,9 +268,9 @@ pub(in crate::convert) fn is_countable(dims: &[i64]) -> bool {
 fn not_constant(what: &str, reason: graph::NotConstant) -> Reason {
     match reason {
         graph::NotConstant::Computed => NotConstant.because(format!("{what} is not constant")),
-        graph::NotConstant::Overridable => {
-            Overridable.because(format!("{what} must be constant, but it is also a graph input, which a caller can override"))
-        }
+        graph::NotConstant::Overridable => Overridable.because(format!(
+            "{what} must be constant, but it is also a graph input, which a caller can override"
+        )),
         other => NotConstant.because(format!("{what} is not constant: {other}")),
     }
 }

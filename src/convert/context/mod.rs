@@ -42,11 +42,13 @@ impl Source<'_> {
         self.inferred().of(value)
     }
 
-    /// The types that a value has in all calls of the function that contains the node, as far as they are known. If no graph calls the
-    /// function, there are none.
+    /// The types that a value has in all calls of the function that contains the node, as far as
+    /// they are known. If no graph calls the function, there are none.
     pub fn types_in_calls(&self, value: Option<ValueId>) -> Option<TypeSet> {
         let root = self.model.root(self.id.scope);
-        let ScopeKind::Function(_) = self.model.scope_kind(root) else { return None };
+        let ScopeKind::Function(_) = self.model.scope_kind(root) else {
+            return None;
+        };
         let inferred = self.inferred();
         match inferred.is_called(root) {
             true => inferred.types_in_calls(root, value?),
@@ -98,12 +100,41 @@ struct Mark([usize; 7]);
 impl Record {
     /// The present state, to return to.
     fn mark(&self) -> Mark {
-        let Record { made, initializers, released, declared, notes, expanded, warnings } = self;
-        Mark([made.len(), initializers.len(), released.len(), declared.len(), notes.len(), expanded.len(), warnings.len()])
+        let Record {
+            made,
+            initializers,
+            released,
+            declared,
+            notes,
+            expanded,
+            warnings,
+        } = self;
+        Mark([
+            made.len(),
+            initializers.len(),
+            released.len(),
+            declared.len(),
+            notes.len(),
+            expanded.len(),
+            warnings.len(),
+        ])
     }
 
     /// Forgets what was recorded since a mark.
-    fn reset(&mut self, Mark([made, initializers, released, declared, notes, expanded, warnings]): Mark) {
+    fn reset(
+        &mut self,
+        Mark(
+            [
+                made,
+                initializers,
+                released,
+                declared,
+                notes,
+                expanded,
+                warnings,
+            ],
+        ): Mark,
+    ) {
         self.made.truncate(made);
         self.initializers.truncate(initializers);
         self.released.truncate(released);
@@ -123,14 +154,16 @@ pub(super) struct Context<'a, 'm> {
     pub schema: &'static Schema,
     /// The opset to convert to.
     pub to: i64,
-    /// Whether an adapter or an expansion added the node. Such nodes do not use negative computed indices.
+    /// Whether an adapter or an expansion added the node. Such nodes do not use negative computed
+    /// indices.
     pub is_added: bool,
     pub node: Cow<'m, NodeProto>,
     /// New nodes in front of it.
     pub before: Vec<NodeProto>,
     /// New nodes behind it.
     pub after: Vec<NodeProto>,
-    /// The initializer that replaces a constant whose type `Constant` does not support in this version.
+    /// The initializer that replaces a constant whose type `Constant` does not support in this
+    /// version.
     pub initializer: Option<TensorProto>,
     /// Whether the node is not needed any more.
     pub is_removed: bool,
@@ -138,8 +171,16 @@ pub(super) struct Context<'a, 'm> {
 
 impl Context<'_, '_> {
     /// Changes the node in a way that may turn out to be impossible: then it is as it was.
-    pub fn attempt(&mut self, change: impl FnOnce(&mut Self) -> Result<(), Reason>) -> Result<(), Reason> {
-        let (mark, node, before, after) = (self.record.mark(), self.node.clone(), self.before.len(), self.after.len());
+    pub fn attempt(
+        &mut self,
+        change: impl FnOnce(&mut Self) -> Result<(), Reason>,
+    ) -> Result<(), Reason> {
+        let (mark, node, before, after) = (
+            self.record.mark(),
+            self.node.clone(),
+            self.before.len(),
+            self.after.len(),
+        );
         let changed = change(self);
         if changed.is_err() {
             self.record.reset(mark);
@@ -154,7 +195,10 @@ impl Context<'_, '_> {
 /// Attributes.
 impl Context<'_, '_> {
     pub fn has_attribute(&self, name: &str) -> bool {
-        self.node.attribute.iter().any(|attribute| attribute.name() == name && !self.is_absent(attribute))
+        self.node
+            .attribute
+            .iter()
+            .any(|attribute| attribute.name() == name && !self.is_absent(attribute))
     }
 
     /// Whether an attribute refers to one of the function that no call gives a value.
@@ -164,7 +208,12 @@ impl Context<'_, '_> {
 
     /// An attribute; in a function, the value that all calls agree on.
     pub fn attribute(&self, name: &str) -> Result<Option<AttributeProto>, Reason> {
-        let Some(attribute) = self.node.attribute.iter().find(|attribute| attribute.name() == name) else {
+        let Some(attribute) = self
+            .node
+            .attribute
+            .iter()
+            .find(|attribute| attribute.name() == name)
+        else {
             return Ok(None);
         };
         if attribute.tail().ref_attr_name().is_empty() {
@@ -183,7 +232,11 @@ impl Context<'_, '_> {
     }
 
     /// The value of an attribute that the operator requires.
-    pub fn required<T>(&self, name: &str, value: impl FnOnce(&AttributeProto) -> Option<T>) -> Result<T, Reason> {
+    pub fn required<T>(
+        &self,
+        name: &str,
+        value: impl FnOnce(&AttributeProto) -> Option<T>,
+    ) -> Result<T, Reason> {
         let value = self.attribute(name)?.as_ref().and_then(value);
         value.ok_or_else(|| NodeInvalid.because(format!("the attribute `{name}` is missing")))
     }
@@ -197,7 +250,9 @@ impl Context<'_, '_> {
     }
 
     pub fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, Reason> {
-        Ok(self.attribute(name)?.map(|attribute| attribute.ints.clone()))
+        Ok(self
+            .attribute(name)?
+            .map(|attribute| attribute.ints.clone()))
     }
 
     pub fn float(&self, name: &str) -> Result<Option<f32>, Reason> {
@@ -205,26 +260,51 @@ impl Context<'_, '_> {
     }
 
     pub fn string(&self, name: &str) -> Result<Option<String>, Reason> {
-        Ok(self.attribute(name)?.map(|attribute| String::from_utf8_lossy(attribute.s()).into_owned()))
+        Ok(self
+            .attribute(name)?
+            .map(|attribute| String::from_utf8_lossy(attribute.s()).into_owned()))
     }
 
     pub fn remove_attribute(&mut self, name: &str) {
-        if self.node.attribute.iter().any(|attribute| attribute.name() == name) {
-            self.node.to_mut().attribute.retain(|attribute| attribute.name() != name);
+        if self
+            .node
+            .attribute
+            .iter()
+            .any(|attribute| attribute.name() == name)
+        {
+            self.node
+                .to_mut()
+                .attribute
+                .retain(|attribute| attribute.name() != name);
             self.record.notes.push(format!("`{name}` removed"));
         }
     }
 
-    /// Removes the attributes that the node does not have because no call of the function gives them a value, where a version does not
-    /// have them either.
+    /// Removes the attributes that the node does not have because no call of the function gives
+    /// them a value, where a version does not have them either.
     pub fn remove_absent(&mut self, target: &Schema) {
-        let is_absent = |attribute: &&AttributeProto| self.is_absent(attribute) && target.attribute(attribute.name()).is_none();
-        let absent = self.node.attribute.iter().filter(is_absent).map(|attribute| attribute.name().to_owned());
-        absent.collect::<Vec<_>>().iter().for_each(|name| self.remove_attribute(name));
+        let is_absent = |attribute: &&AttributeProto| {
+            self.is_absent(attribute) && target.attribute(attribute.name()).is_none()
+        };
+        let absent = self
+            .node
+            .attribute
+            .iter()
+            .filter(is_absent)
+            .map(|attribute| attribute.name().to_owned());
+        absent
+            .collect::<Vec<_>>()
+            .iter()
+            .for_each(|name| self.remove_attribute(name));
     }
 
     pub fn rename_attribute(&mut self, old: &str, new: &str) {
-        if let Some(index) = self.node.attribute.iter().position(|attribute| attribute.name() == old) {
+        if let Some(index) = self
+            .node
+            .attribute
+            .iter()
+            .position(|attribute| attribute.name() == old)
+        {
             self.node.to_mut().attribute[index].name = Some(new.to_owned());
             self.record.notes.push(format!("`{old}` renamed `{new}`"));
         }
@@ -232,8 +312,16 @@ impl Context<'_, '_> {
 
     /// Sets an attribute; an existing one keeps its position, doc string and unknown fields.
     pub fn set_attribute(&mut self, mut attribute: AttributeProto) {
-        self.record.notes.push(format!("`{}` set to {}", attribute.name(), make::text_of(&attribute)));
-        let present = self.node.attribute.iter().position(|present| present.name() == attribute.name());
+        self.record.notes.push(format!(
+            "`{}` set to {}",
+            attribute.name(),
+            make::text_of(&attribute)
+        ));
+        let present = self
+            .node
+            .attribute
+            .iter()
+            .position(|present| present.name() == attribute.name());
         match present {
             Some(index) => {
                 let present = &mut self.node.to_mut().attribute[index];
@@ -281,7 +369,9 @@ impl Context<'_, '_> {
     }
 
     pub fn rename_operator(&mut self, name: &str) {
-        self.record.notes.push(format!("{} became {name}", self.node.op_type()));
+        self.record
+            .notes
+            .push(format!("{} became {name}", self.node.op_type()));
         self.node.to_mut().op_type = Some(name.to_owned());
     }
 }
@@ -290,16 +380,24 @@ impl Context<'_, '_> {
 impl Context<'_, '_> {
     /// The name of an input, if present.
     pub fn input(&self, index: usize) -> Option<&str> {
-        self.node.input.get(index).map(String::as_str).filter(|name| !name.is_empty())
+        self.node
+            .input
+            .get(index)
+            .map(String::as_str)
+            .filter(|name| !name.is_empty())
     }
 
     /// Whether an output is present and used.
     pub fn uses_output(&self, index: usize) -> bool {
-        let Some(name) = self.node.output.get(index).filter(|name| !name.is_empty()) else { return false };
+        let Some(name) = self.node.output.get(index).filter(|name| !name.is_empty()) else {
+            return false;
+        };
         match self.value(name) {
             Some(value) => {
                 let model = self.source.model;
-                model.uses(value).next().is_some() || !model.output_of(value).is_empty() || model.pin(value).is_some()
+                model.uses(value).next().is_some()
+                    || !model.output_of(value).is_empty()
+                    || model.pin(value).is_some()
             }
             None => !self.made(name).is_some_and(|made| made.is_unused),
         }
@@ -307,7 +405,10 @@ impl Context<'_, '_> {
 
     /// Whether an output is present.
     pub fn has_output(&self, index: usize) -> bool {
-        self.node.output.get(index).is_some_and(|name| !name.is_empty())
+        self.node
+            .output
+            .get(index)
+            .is_some_and(|name| !name.is_empty())
     }
 
     pub fn set_input(&mut self, index: usize, name: &str) {
@@ -322,10 +423,18 @@ impl Context<'_, '_> {
         let (source, name) = (self.source, self.source.model.name(value).to_owned());
         if self.value(&name).is_none() {
             let (known, ints) = (source.known(value).clone(), source.ints(value).cloned());
-            self.record.made.push(Made { name: name.clone(), known, constant: None, ints, is_unused: false });
+            self.record.made.push(Made {
+                name: name.clone(),
+                known,
+                constant: None,
+                ints,
+                is_unused: false,
+            });
         }
         self.set_input(index, &name);
-        self.record.notes.push(format!("input {index} set to '{name}'"));
+        self.record
+            .notes
+            .push(format!("input {index} set to '{name}'"));
     }
 
     /// Removes the node, whose outputs nothing uses any more.
@@ -336,16 +445,21 @@ impl Context<'_, '_> {
 
     /// Removes an input. A constant that nothing else uses is removed with it.
     pub fn take_input(&mut self, index: usize) {
-        let Some(name) = self.input(index).map(str::to_owned) else { return };
+        let Some(name) = self.input(index).map(str::to_owned) else {
+            return;
+        };
         self.release(&name);
         self.record.notes.push(format!("input '{name}' removed"));
         self.node.to_mut().input[index].clear();
         self.trim();
     }
 
-    /// Notes that the node no longer uses a value, which is removed with its last use if it is constant.
+    /// Notes that the node no longer uses a value, which is removed with its last use if it is
+    /// constant.
     pub fn release(&mut self, name: &str) {
-        let constant = self.value(name).filter(|&value| self.source.model.constant(value).is_ok());
+        let constant = self
+            .value(name)
+            .filter(|&value| self.source.model.constant(value).is_ok());
         self.record.released.extend(constant);
     }
 
@@ -359,13 +473,20 @@ impl Context<'_, '_> {
     /// Removes empty names at the end beyond the inputs and outputs of a version.
     pub fn trim_to(&mut self, target: &Schema) {
         let surplus = |names: &[String], most: Option<usize>| {
-            let empty = names.iter().rev().take_while(|name| name.is_empty()).count();
+            let empty = names
+                .iter()
+                .rev()
+                .take_while(|name| name.is_empty())
+                .count();
             empty.min(names.len().saturating_sub(most.unwrap_or(names.len())))
         };
         let inputs = surplus(&self.node.input, target.input_count().1);
         let outputs = surplus(&self.node.output, target.output_count().1);
         if inputs + outputs > 0 {
-            let (kept_inputs, kept_outputs) = (self.node.input.len() - inputs, self.node.output.len() - outputs);
+            let (kept_inputs, kept_outputs) = (
+                self.node.input.len() - inputs,
+                self.node.output.len() - outputs,
+            );
             let node = self.node.to_mut();
             node.input.truncate(kept_inputs);
             node.output.truncate(kept_outputs);
@@ -377,7 +498,9 @@ impl Context<'_, '_> {
     pub fn drop_unused_output(&mut self, index: usize) {
         if self.has_output(index) && !self.uses_output(index) {
             let name = std::mem::take(&mut self.node.to_mut().output[index]);
-            self.record.notes.push(format!("unused output '{name}' removed"));
+            self.record
+                .notes
+                .push(format!("unused output '{name}' removed"));
         }
         while self.node.output.last().is_some_and(String::is_empty) {
             self.node.to_mut().output.pop();

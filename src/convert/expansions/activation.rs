@@ -1,5 +1,5 @@
-//! Activation functions. Infinite and NaN inputs give what ONNX's formula gives for them: the Gelu, Mish and Swish of negative
-//! infinity, for instance, is NaN.
+//! Activation functions. Infinite and NaN inputs give what ONNX's formula gives for them: the Gelu,
+//! Mish and Swish of negative infinity, for instance, is NaN.
 
 use super::{Expansion, by_definition, exact, fill, number, type_of};
 use crate::convert::context::Context;
@@ -13,19 +13,25 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("Swish", 24, swish),
 ];
 
-/// For a positive `alpha` the two terms of ONNX's formula are never both other than zero, and the sum is a scaled `Elu`.
-/// Where `alpha` < 1, `X` / `alpha` overflows for inputs beyond the largest number times `alpha`.
+/// For a positive `alpha` the two terms of ONNX's formula are never both other than zero, and the
+/// sum is a scaled `Elu`. Where `alpha` < 1, `X` / `alpha` overflows for inputs beyond the largest
+/// number times `alpha`.
 fn celu(cx: &Context) -> Result<String, Reason> {
     let alpha = cx.float("alpha")?.unwrap_or(1.0);
     if !(alpha > 0.0 && alpha.is_finite()) {
-        return Err(AttributeUnsupported.because(format!("`alpha` = {alpha} is not a positive number")));
+        return Err(
+            AttributeUnsupported.because(format!("`alpha` = {alpha} is not a positive number"))
+        );
     }
     let body = "
         alpha = Constant <value = $T {$alpha}> ()
         scaled = Div (X, alpha)
         elu = Elu <alpha: float = 1.0> (scaled)
         Y = Mul (alpha, elu)";
-    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("alpha", &number(alpha))]))
+    Ok(fill(
+        body,
+        &[("T", &type_of(cx, 0)?), ("alpha", &number(alpha))],
+    ))
 }
 
 fn gelu(cx: &Context) -> Result<String, Reason> {
@@ -57,7 +63,9 @@ fn gelu(cx: &Context) -> Result<String, Reason> {
             phi = Mul (half, shifted)
             Y = Mul (X, phi)"
         }
-        Some(other) => return Err(AttributeUnsupported.because(format!("unknown `approximate` = '{other}'"))),
+        Some(other) => {
+            return Err(AttributeUnsupported.because(format!("unknown `approximate` = '{other}'")));
+        }
     };
     Ok(fill(body, &[("T", &type_of(cx, 0)?)]))
 }
@@ -83,5 +91,11 @@ fn swish(cx: &Context) -> Result<String, Reason> {
         scaled = Mul (alpha, X)
         gate = Sigmoid (scaled)
         Y = Mul (X, gate)";
-    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("alpha", &number(cx.float("alpha")?.unwrap_or(1.0)))]))
+    Ok(fill(
+        body,
+        &[
+            ("T", &type_of(cx, 0)?),
+            ("alpha", &number(cx.float("alpha")?.unwrap_or(1.0))),
+        ],
+    ))
 }

@@ -2,7 +2,9 @@
 
 use super::{Expansion, by_definition, exact, fill, list, number, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::{NotConstant, Overridable, Reason, ShapeUnknown, TooLarge, TypeUnsupported};
+use crate::convert::reason::{
+    NotConstant, Overridable, Reason, ShapeUnknown, TooLarge, TypeUnsupported,
+};
 use crate::elements::dtype::{Class, DType};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
@@ -15,7 +17,8 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("SwiGLU", 28, swi_glu),
 ];
 
-/// The bound is used where an element is beyond it, so that NaN stays NaN, and a minimum above the maximum gives the maximum.
+/// The bound is used where an element is beyond it, so that NaN stays NaN, and a minimum above the
+/// maximum gives the maximum.
 fn clip(cx: &Context) -> Result<String, Reason> {
     let mut body = match cx.input(1) {
         Some(_) => "is_low = Less (input, min) raised = Where (is_low, min, input)\n".to_owned(),
@@ -35,7 +38,11 @@ fn clip_of_floats(cx: &Context) -> Result<String, Reason> {
         DType::Float16 => f64::from(half::f16::MAX),
         DType::Float => f64::from(f32::MAX),
         DType::Double => f64::MAX,
-        _ => return Err(TypeUnsupported.because(format!("Clip does not support {dtype} before opset 12"))),
+        _ => {
+            return Err(
+                TypeUnsupported.because(format!("Clip does not support {dtype} before opset 12"))
+            );
+        }
     };
     let name = type_of(cx, 0)?;
     let bound = |index: usize, local: &str, value: f64| match cx.input(index) {
@@ -47,7 +54,8 @@ fn clip_of_floats(cx: &Context) -> Result<String, Reason> {
     Ok(bound(1, "low", -largest) + &bound(2, "high", largest) + body)
 }
 
-/// Integers: the remainder gets the sign of the divisor, independent of how the quotient is rounded.
+/// Integers: the remainder gets the sign of the divisor, independent of how the quotient is
+/// rounded.
 fn modulo(cx: &Context) -> Result<String, Reason> {
     let dtype = cx.dtype(0)?;
     if !matches!(dtype.class(), Class::Signed | Class::Unsigned) {
@@ -92,12 +100,14 @@ fn modulo(cx: &Context) -> Result<String, Reason> {
     Ok(body)
 }
 
-/// Integers, counted by a `Loop`, whose number of iterations is the quotient rounded up. Each iteration gives a row of one element: onnx's
-/// reference evaluator stacks scalars into a matrix.
+/// Integers, counted by a `Loop`, whose number of iterations is the quotient rounded up. Each
+/// iteration gives a row of one element: onnx's reference evaluator stacks scalars into a matrix.
 fn range(cx: &Context) -> Result<String, Reason> {
     let dtype = cx.dtype(0)?;
     if !matches!(dtype, DType::Int64 | DType::Int32 | DType::Int16) {
-        return Err(TypeUnsupported.because(format!("a range of {dtype} has no equivalent whose elements are equal to the bit")));
+        return Err(TypeUnsupported.because(format!(
+            "a range of {dtype} has no equivalent whose elements are equal to the bit"
+        )));
     }
     let body = "
         goes = Constant <value = bool {1}> ()
@@ -146,16 +156,26 @@ fn short_range(cx: &Context) -> Result<String, Reason> {
 /// The most elements of a constant that numbers the places.
 const MOST_PLACES: i64 = 1 << 14;
 
-/// Both alternatives one after the other, from which `Gather` selects: no arithmetic changes an element.
+/// Both alternatives one after the other, from which `Gather` selects: no arithmetic changes an
+/// element.
 fn select(cx: &Context) -> Result<String, Reason> {
     let shape = cx.known_output(0).static_shape();
-    let shape = shape.ok_or_else(|| ShapeUnknown.because("the shape of the result must be known"))?;
-    let count = shape.iter().try_fold(1, |product: i64, &dim| product.checked_mul(dim));
+    let shape =
+        shape.ok_or_else(|| ShapeUnknown.because("the shape of the result must be known"))?;
+    let count = shape
+        .iter()
+        .try_fold(1, |product: i64, &dim| product.checked_mul(dim));
     let Some(count) = count.filter(|&count| count > 0 && count <= MOST_PLACES) else {
-        return Err(TooLarge.because(format!("the result has no elements, or more than {MOST_PLACES}")));
+        return Err(TooLarge.because(format!(
+            "the result has no elements, or more than {MOST_PLACES}"
+        )));
     };
     let places: Vec<i64> = (0..count).collect();
-    let dims = if shape.is_empty() { String::new() } else { format!("[{}]", list(&shape)) };
+    let dims = if shape.is_empty() {
+        String::new()
+    } else {
+        format!("[{}]", list(&shape))
+    };
     let mut body = format!(
         "all = Constant <value = int64[1] {{-1}}> ()
          shape = Constant <value = int64[{}] {{{}}}> ()
@@ -168,7 +188,9 @@ fn select(cx: &Context) -> Result<String, Reason> {
     for (index, name) in [(1, "X"), (2, "Y")] {
         body += &match cx.known_input(index).static_shape() {
             Some(given) if given == shape => format!("{name}_flat = Reshape ({name}, all)\n"),
-            _ => format!("{name}_wide = Expand ({name}, shape) {name}_flat = Reshape ({name}_wide, all)\n"),
+            _ => format!(
+                "{name}_wide = Expand ({name}, shape) {name}_flat = Reshape ({name}_wide, all)\n"
+            ),
         };
     }
     body += "
@@ -184,5 +206,8 @@ fn swi_glu(cx: &Context) -> Result<String, Reason> {
     let body = "
         gate = Swish <alpha: float = $alpha> (A)
         Y = Mul (gate, B)";
-    Ok(fill(body, &[("alpha", &number(cx.float("alpha")?.unwrap_or(1.0)))]))
+    Ok(fill(
+        body,
+        &[("alpha", &number(cx.float("alpha")?.unwrap_or(1.0)))],
+    ))
 }

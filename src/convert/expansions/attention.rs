@@ -1,10 +1,13 @@
-//! `Attention`: scaled dot products of queries and keys, soft cap, mask, softmax, and the product with the values.
+//! `Attention`: scaled dot products of queries and keys, soft cap, mask, softmax, and the product
+//! with the values.
 //!
 //! A query whose keys are all masked gives zeros. Masked scores are negative infinity.
 
 use super::{Expansion, by_definition, fill, list, number, type_name};
 use crate::convert::context::Context;
-use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported};
+use crate::convert::reason::{
+    AttributeUnsupported, NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported,
+};
 use crate::elements::dtype::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
@@ -34,7 +37,11 @@ fn attention(cx: &Context) -> Result<String, Reason> {
         three_index = Constant <value = int64[1] {3}> ()
         minus_one = Constant <value = int64[1] {-1}> ()\n"
         .to_owned();
-    body += if rank == 4 { "q = Identity (Q) k = Identity (K) v = Identity (V)\n" } else { SPLIT_HEADS };
+    body += if rank == 4 {
+        "q = Identity (Q) k = Identity (K) v = Identity (V)\n"
+    } else {
+        SPLIT_HEADS
+    };
     for (past, name, new) in [(PAST_KEY, "key", "k"), (PAST_VALUE, "value", "v")] {
         body += &match cx.input(past) {
             Some(_) => format!("present_{name} = Concat <axis: int = 2> (past_{name}, {new})\n"),
@@ -55,8 +62,14 @@ fn attention(cx: &Context) -> Result<String, Reason> {
     let bias = bias(cx, dtype)?;
     body += &bias;
     let is_masked = !bias.is_empty();
-    body += if is_masked { "biased = Add (capped, bias)\n" } else { "biased = Identity (capped)\n" };
-    let precision = cx.int("softmax_precision")?.unwrap_or_else(|| dtype.number().into());
+    body += if is_masked {
+        "biased = Add (capped, bias)\n"
+    } else {
+        "biased = Identity (capped)\n"
+    };
+    let precision = cx
+        .int("softmax_precision")?
+        .unwrap_or_else(|| dtype.number().into());
     body += match precision == i64::from(dtype.number()) {
         true => "softmax = Softmax <axis: int = -1> (biased)\n",
         false => {
@@ -78,7 +91,11 @@ fn attention(cx: &Context) -> Result<String, Reason> {
         1 => "qk_matmul_output = Identity (capped)\n",
         2 => "qk_matmul_output = Identity (biased)\n",
         3 => "qk_matmul_output = Identity (weights)\n",
-        other => return Err(AttributeUnsupported.because(format!("unknown `qk_matmul_output_mode` = {other}"))),
+        other => {
+            return Err(
+                AttributeUnsupported.because(format!("unknown `qk_matmul_output_mode` = {other}"))
+            );
+        }
     };
     body += match rank {
         4 => "Y = MatMul (weights, v_heads)",
@@ -112,12 +129,25 @@ struct Heads {
 impl Heads {
     fn of(cx: &Context, rank: usize) -> Result<Heads, Reason> {
         match rank {
-            4 => Ok(Heads { query: cx.dim(0, 1), key: cx.dim(1, 1), size: cx.dim(0, 3) }),
+            4 => Ok(Heads {
+                query: cx.dim(0, 1),
+                key: cx.dim(1, 1),
+                size: cx.dim(0, 3),
+            }),
             3 => {
-                let missing = || NodeInvalid.because("`q_num_heads` and `kv_num_heads` are required for inputs of rank 3");
-                let positive = |name: &str| cx.int(name)?.filter(|&heads| heads > 0).ok_or_else(missing);
+                let missing = || {
+                    NodeInvalid.because(
+                        "`q_num_heads` and `kv_num_heads` are required for inputs of rank 3",
+                    )
+                };
+                let positive =
+                    |name: &str| cx.int(name)?.filter(|&heads| heads > 0).ok_or_else(missing);
                 let (query, key) = (positive("q_num_heads")?, positive("kv_num_heads")?);
-                Ok(Heads { query: Some(query), key: Some(key), size: cx.dim(0, 2).map(|width| width / query) })
+                Ok(Heads {
+                    query: Some(query),
+                    key: Some(key),
+                    size: cx.dim(0, 2).map(|width| width / query),
+                })
             }
             _ => Err(ShapeUnsupported.because(format!("Q must have rank 3 or 4, not {rank}"))),
         }
@@ -163,7 +193,10 @@ fn scale(cx: &Context, heads: &Heads) -> Result<String, Reason> {
         (None, None) => None,
     };
     Ok(match known {
-        Some(scale) => format!("scale_sqrt = Constant <value = $T {{{}}}> ()\n", number(scale.sqrt())),
+        Some(scale) => format!(
+            "scale_sqrt = Constant <value = $T {{{}}}> ()\n",
+            number(scale.sqrt())
+        ),
         None => "
             q_size_dims = Shape (q)
             q_size = Gather (q_size_dims, three_index)
@@ -197,13 +230,18 @@ fn bias(cx: &Context, dtype: DType) -> Result<String, Reason> {
         body += &mask(cx, dtype)?;
         parts.push("mask_bias".to_owned());
     }
-    let (left, right) = (cx.int_or("left_window_size", -1)?, cx.int_or("right_window_size", -1)?);
+    let (left, right) = (
+        cx.int_or("left_window_size", -1)?,
+        cx.int_or("right_window_size", -1)?,
+    );
     let is_causal = cx.int_or("is_causal", 0)? != 0;
     if is_causal || left >= 0 || right >= 0 {
         body += &positions(cx);
-        for (is_limited, name, limit, compare) in
-            [(is_causal, "causal", 0, "Greater"), (left >= 0, "left", -left, "Less"), (right >= 0, "right", right, "Greater")]
-        {
+        for (is_limited, name, limit, compare) in [
+            (is_causal, "causal", 0, "Greater"),
+            (left >= 0, "left", -left, "Less"),
+            (right >= 0, "right", right, "Greater"),
+        ] {
             if is_limited {
                 body += &fill(
                     "$name_limit = Constant <value = int64 {$limit}> ()
@@ -229,25 +267,34 @@ fn bias(cx: &Context, dtype: DType) -> Result<String, Reason> {
             padding_bias = Where (padding_is_valid, zero, minus_infinity)\n";
         parts.push("padding_bias".to_owned());
     }
-    let Some((first, others)) = parts.split_first() else { return Ok(body) };
+    let Some((first, others)) = parts.split_first() else {
+        return Ok(body);
+    };
     let mut sum = first.clone();
     for (index, part) in others.iter().enumerate() {
         body += &format!("bias_{index} = Add ({sum}, {part})\n");
         sum = format!("bias_{index}");
     }
-    let constants = "zero = Constant <value = $T {0}> () minus_infinity = Constant <value = $T {-inf}> ()\n";
+    let constants =
+        "zero = Constant <value = $T {0}> () minus_infinity = Constant <value = $T {-inf}> ()\n";
     Ok(format!("{constants}{body}bias = Identity ({sum})\n"))
 }
 
-/// `mask_bias`: zero where a mask of type bool is true; since version 24 it may be shorter than the keys.
+/// `mask_bias`: zero where a mask of type bool is true; since version 24 it may be shorter than the
+/// keys.
 fn mask(cx: &Context, dtype: DType) -> Result<String, Reason> {
     let mut body = match cx.dtype(MASK)? {
         DType::Bool => "mask_short = Where (attn_mask, zero, minus_infinity)\n".to_owned(),
         mask if mask == dtype => "mask_short = Identity (attn_mask)\n".to_owned(),
-        mask => return Err(TypeUnsupported.because(format!("the mask has type {mask}, which is neither BOOL nor that of Q"))),
+        mask => {
+            return Err(TypeUnsupported.because(format!(
+                "the mask has type {mask}, which is neither BOOL nor that of Q"
+            )));
+        }
     };
     let mask_keys = cx.last_dim(MASK);
-    let is_padded = cx.schema.since_version >= 24 && (mask_keys.is_none() || mask_keys != total_keys(cx));
+    let is_padded =
+        cx.schema.since_version >= 24 && (mask_keys.is_none() || mask_keys != total_keys(cx));
     body += match is_padded {
         true => {
             "mask_dims = Shape (mask_short)
@@ -262,14 +309,25 @@ fn mask(cx: &Context, dtype: DType) -> Result<String, Reason> {
         false => "mask_bias = Identity (mask_short)\n",
     };
     // Before and after all axes, except after the last one.
-    let count = if is_padded { (2 * cx.rank(MASK)?).saturating_sub(1) } else { 0 };
-    Ok(fill(&body, &[("count", &count), ("zeros", &list(vec![0; count]))]))
+    let count = if is_padded {
+        (2 * cx.rank(MASK)?).saturating_sub(1)
+    } else {
+        0
+    };
+    Ok(fill(
+        &body,
+        &[("count", &count), ("zeros", &list(vec![0; count]))],
+    ))
 }
 
 /// The number of past and present keys, if it is known.
 fn total_keys(cx: &Context) -> Option<i64> {
     let length = |input: usize| cx.dim(input, cx.known_input(input).rank()?.checked_sub(2)?);
-    let past = if cx.input(PAST_KEY).is_some() { length(PAST_KEY)? } else { 0 };
+    let past = if cx.input(PAST_KEY).is_some() {
+        length(PAST_KEY)?
+    } else {
+        0
+    };
     length(1)?.checked_add(past)
 }
 

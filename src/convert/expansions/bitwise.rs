@@ -1,6 +1,7 @@
-//! Operators on bits. `BitShift` is guarded against large shifts. `BitwiseNot` is the difference from the number whose bits are all ones.
-//! For the others, the bits of a number become a list of truth values, and that list a sum of powers of two: it has a shape,
-//! since onnxruntime keeps the axis over which it sums no elements.
+//! Operators on bits. `BitShift` is guarded against large shifts. `BitwiseNot` is the difference
+//! from the number whose bits are all ones. For the others, the bits of a number become a list of
+//! truth values, and that list a sum of powers of two: it has a shape, since onnxruntime keeps the
+//! axis over which it sums no elements.
 
 use super::{Expansion, exact, fill, list, type_of};
 use crate::convert::context::Context;
@@ -21,10 +22,16 @@ fn bit_shift(cx: &Context) -> Result<String, Reason> {
     if dtype.class() != Class::Unsigned {
         return Err(TypeUnsupported.because(format!("shifts of {dtype} are not supported before")));
     }
-    let direction = cx.string("direction")?.ok_or_else(|| NodeInvalid.because("the attribute `direction` is missing"))?;
+    let direction = cx
+        .string("direction")?
+        .ok_or_else(|| NodeInvalid.because("the attribute `direction` is missing"))?;
     let direction = match direction.as_str() {
         direction @ ("LEFT" | "RIGHT") => direction,
-        other => return Err(NodeInvalid.because(format!("`direction` = '{other}' is not LEFT or RIGHT"))),
+        other => {
+            return Err(
+                NodeInvalid.because(format!("`direction` = '{other}' is not LEFT or RIGHT"))
+            );
+        }
     };
     let body = "
         bits = Constant <value = $T {$bits}> ()
@@ -33,7 +40,14 @@ fn bit_shift(cx: &Context) -> Result<String, Reason> {
         shift = Where (is_small, Y, zero)
         shifted = BitShift <direction: string = \"$direction\"> (X, shift)
         Z = Where (is_small, shifted, zero)";
-    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("bits", &dtype.bits()), ("direction", &direction)]))
+    Ok(fill(
+        body,
+        &[
+            ("T", &type_of(cx, 0)?),
+            ("bits", &dtype.bits()),
+            ("direction", &direction),
+        ],
+    ))
 }
 
 fn bitwise_not(cx: &Context) -> Result<String, Reason> {
@@ -51,7 +65,8 @@ fn bitwise_not(cx: &Context) -> Result<String, Reason> {
 /// The most bits that have a modulus of type int64.
 const MOST_BITS: usize = 62;
 
-/// The truth values of the bits of `$x`, lowest first: a bit is set if the number modulo twice its value is not less than its value.
+/// The truth values of the bits of `$x`, lowest first: a bit is set if the number modulo twice its
+/// value is not less than its value.
 const BITS: &str = "
     $x_wide = Cast <to = 7> ($x)
     $x_column = Unsqueeze ($x_wide, last)
@@ -72,12 +87,22 @@ fn bitwise(cx: &Context, op: &str) -> Result<String, Reason> {
     let is_signed = dtype.class() == Class::Signed;
     let plain = dtype.bits() - usize::from(is_signed);
     if plain > MOST_BITS || !matches!(dtype.class(), Class::Signed | Class::Unsigned) {
-        return Err(TypeUnsupported.because(format!("the highest bit of {dtype} has no modulus of type INT64")));
+        return Err(TypeUnsupported.because(format!(
+            "the highest bit of {dtype} has no modulus of type INT64"
+        )));
     }
     let values: Vec<i64> = (0..plain).map(|bit| 1 << bit).collect();
-    let weights: Vec<i64> = values.iter().copied().chain(is_signed.then(|| -(1 << plain))).collect();
+    let weights: Vec<i64> = values
+        .iter()
+        .copied()
+        .chain(is_signed.then(|| -(1 << plain)))
+        .collect();
     let bits = |name: &str| {
-        let sign = if is_signed { SIGN } else { "$x_bits = Identity ($x_plain)\n" };
+        let sign = if is_signed {
+            SIGN
+        } else {
+            "$x_bits = Identity ($x_plain)\n"
+        };
         format!("{BITS}{sign}").replace("$x", name)
     };
     let body = "

@@ -1,16 +1,23 @@
-//! `DepthToSpace` and `SpaceToDepth` with a `mode` that the older version lacks: elements are regrouped.
+//! `DepthToSpace` and `SpaceToDepth` with a `mode` that the older version lacks: elements are
+//! regrouped.
 
 use super::{Expansion, exact, fill};
 use crate::convert::context::Context;
 use crate::convert::reason::{NodeInvalid, Reason};
 
-pub(super) const EXPANSIONS: &[Expansion] = &[exact("DepthToSpace", 11, depth_to_space), exact("SpaceToDepth", 28, space_to_depth)];
+pub(super) const EXPANSIONS: &[Expansion] = &[
+    exact("DepthToSpace", 11, depth_to_space),
+    exact("SpaceToDepth", 28, space_to_depth),
+];
 
 fn block_size(cx: &Context) -> Result<i64, Reason> {
-    cx.int("blocksize")?.filter(|&size| size > 0).ok_or_else(|| NodeInvalid.because("`blocksize` is missing or not positive"))
+    cx.int("blocksize")?
+        .filter(|&size| size > 0)
+        .ok_or_else(|| NodeInvalid.because("`blocksize` is missing or not positive"))
 }
 
-/// Columns, rows, depth: the channels of a block follow each other. The other mode has an equivalent.
+/// Columns, rows, depth: the channels of a block follow each other. The other mode has an
+/// equivalent.
 fn depth_to_space(cx: &Context) -> Result<String, Reason> {
     let block = block_size(cx)?;
     let (split, order) = match cx.string("mode")?.as_deref() {
@@ -26,11 +33,16 @@ fn space_to_depth(cx: &Context) -> Result<String, Reason> {
         Some("CRD") => "0, 1, 3, 5, 2, 4",
         _ => "0, 3, 5, 1, 2, 4",
     };
-    Ok(regrouped(block, ["Mul", "Div"], "depth, height, block, width, block", order))
+    Ok(regrouped(
+        block,
+        ["Mul", "Div"],
+        "depth, height, block, width, block",
+        order,
+    ))
 }
 
-/// The input split into these axes after the batch, in another order, and joined again. The operators give the number of channels
-/// and the lengths of the other axes.
+/// The input split into these axes after the batch, in another order, and joined again. The
+/// operators give the number of channels and the lengths of the other axes.
 fn regrouped(block: i64, [channels, lengths]: [&str; 2], split: &str, order: &str) -> String {
     let body = "
         dims = Shape (input)
@@ -55,6 +67,13 @@ fn regrouped(block: i64, [channels, lengths]: [&str; 2], split: &str, order: &st
     let area = block.saturating_mul(block);
     fill(
         body,
-        &[("block", &block), ("area", &area), ("channels", &channels), ("lengths", &lengths), ("split", &split), ("order", &order)],
+        &[
+            ("block", &block),
+            ("area", &area),
+            ("channels", &channels),
+            ("lengths", &lengths),
+            ("split", &split),
+            ("order", &order),
+        ],
     )
 }

@@ -3,6 +3,10 @@
 use super::{Expansion, exact};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
-    exact("GreaterOrEqual", 12, |_| Ok("greater = Greater (A, B) equal = Equal (A, B) C = Or (greater, equal)".to_owned())),
-    exact("LessOrEqual", 12, |_| Ok("less = Less (A, B) equal = Equal (A, B) C = Or (less, equal)".to_owned())),
+    exact("GreaterOrEqual", 12, |_| {
+        Ok("greater = Greater (A, B) equal = Equal (A, B) C = Or (greater, equal)".to_owned())
+    }),
+    exact("LessOrEqual", 12, |_| {
+        Ok("less = Less (A, B) equal = Equal (A, B) C = Or (less, equal)".to_owned())
+    }),
 ];

@@ -25,11 +25,15 @@ fn center_crop_pad(cx: &Context) -> Result<String, Reason> {
 /// The shape of the result, of all axes.
 fn target_shape(cx: &Context) -> Result<String, Reason> {
     let body = "input_shape = Shape (input_data)\n".to_owned();
-    let Some(axes) = cx.ints("axes")? else { return Ok(body + "target = Cast <to = 7> (shape)\n") };
+    let Some(axes) = cx.ints("axes")? else {
+        return Ok(body + "target = Cast <to = 7> (shape)\n");
+    };
     let rank = cx.rank(0)?;
     let axes = counted_from_front(axes, rank)?;
     if axes.iter().any(|&axis| axis >= rank as i64) {
-        return Err(NodeInvalid.because(format!("`axes` = {axes:?} is out of range for rank {rank}")));
+        return Err(
+            NodeInvalid.because(format!("`axes` = {axes:?} is out of range for rank {rank}"))
+        );
     }
     let part = |axis: usize| {
         let (from, index) = match axes.iter().position(|&given| given == axis as i64) {
@@ -42,5 +46,7 @@ fn target_shape(cx: &Context) -> Result<String, Reason> {
     };
     let dims = list((0..rank).map(|axis| format!("dim_{axis}")));
     let parts: String = (0..rank).map(part).collect();
-    Ok(format!("{body}given = Cast <to = 7> (shape)\n{parts}target = Concat <axis: int = 0> ({dims})\n"))
+    Ok(format!(
+        "{body}given = Cast <to = 7> (shape)\n{parts}target = Concat <axis: int = 0> ({dims})\n"
+    ))
 }

@@ -18,12 +18,14 @@ pub(in crate::convert) struct Expansion {
     pub class: Exactness,
     /// The nodes for a node with these attributes, types and shapes.
     pub body: fn(&Context) -> Result<String, Reason>,
-    /// If the operator has an older version: the obstacles to a conversion to it that the expansion removes. None for all.
+    /// If the operator has an older version: the obstacles to a conversion to it that the expansion
+    /// removes. None for all.
     pub obstacles: &'static [Code],
 }
 
 impl Expansion {
-    /// Whether the expansion is tried if the node has no equivalent in the older version of its operator for this reason.
+    /// Whether the expansion is tried if the node has no equivalent in the older version of its
+    /// operator for this reason.
     pub fn helps(&self, reason: &Reason) -> bool {
         self.obstacles.is_empty() || self.obstacles.contains(&reason.code)
     }
@@ -33,19 +35,43 @@ impl Expansion {
     }
 }
 
-pub(super) const fn exact(ops: &'static str, version: i64, body: fn(&Context) -> Result<String, Reason>) -> Expansion {
-    Expansion { ops, version, class: Exactness::Exact, body, obstacles: &[] }
+pub(super) const fn exact(
+    ops: &'static str,
+    version: i64,
+    body: fn(&Context) -> Result<String, Reason>,
+) -> Expansion {
+    Expansion {
+        ops,
+        version,
+        class: Exactness::Exact,
+        body,
+        obstacles: &[],
+    }
 }
 
-pub(super) const fn by_definition(ops: &'static str, version: i64, body: fn(&Context) -> Result<String, Reason>) -> Expansion {
-    Expansion { ops, version, class: Exactness::ByDefinition, body, obstacles: &[] }
+pub(super) const fn by_definition(
+    ops: &'static str,
+    version: i64,
+    body: fn(&Context) -> Result<String, Reason>,
+) -> Expansion {
+    Expansion {
+        ops,
+        version,
+        class: Exactness::ByDefinition,
+        body,
+        obstacles: &[],
+    }
 }
 
 /// A body with its parameters filled in.
 pub(super) fn fill(body: &str, parameters: &[(&str, &dyn Display)]) -> String {
     let mut longest_first = parameters.to_vec();
     longest_first.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-    longest_first.iter().fold(body.to_owned(), |body, (name, value)| body.replace(&format!("${name}"), &value.to_string()))
+    longest_first
+        .iter()
+        .fold(body.to_owned(), |body, (name, value)| {
+            body.replace(&format!("${name}"), &value.to_string())
+        })
 }
 
 /// An element type as the text writes it.
@@ -60,24 +86,39 @@ pub(super) fn type_of(cx: &Context, input: usize) -> Result<String, Reason> {
 
 /// A float as the text writes it.
 pub(super) fn number(value: f32) -> String {
-    if value.is_nan() { "nan".to_owned() } else { format!("{value:?}") }
+    if value.is_nan() {
+        "nan".to_owned()
+    } else {
+        format!("{value:?}")
+    }
 }
 
 /// The axes from `axis` to the last one.
 pub(super) fn axes_from(cx: &Context, axis: i64) -> Result<String, Reason> {
-    let rank = if axis < 0 { cx.rank(0).unwrap_or(MOST_DIMENSIONS) } else { cx.rank(0)? } as i64;
+    let rank = if axis < 0 {
+        cx.rank(0).unwrap_or(MOST_DIMENSIONS)
+    } else {
+        cx.rank(0)?
+    } as i64;
     match (-rank..rank).contains(&axis) {
         true => Ok(list(axis..if axis < 0 { 0 } else { rank })),
-        false => Err(NodeInvalid.because(format!("`axis` = {axis} is out of range for rank {rank}"))),
+        false => {
+            Err(NodeInvalid.because(format!("`axis` = {axis} is out of range for rank {rank}")))
+        }
     }
 }
 
 /// Numbers, or other words, as the text lists them.
 pub(super) fn list(values: impl IntoIterator<Item: ToString>) -> String {
-    values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(", ")
+    values
+        .into_iter()
+        .map(|value| value.to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
-/// The name of an input in a body: that of the schema, and a number if the formal input is repeated.
+/// The name of an input in a body: that of the schema, and a number if the formal input is
+/// repeated.
 pub(in crate::convert) fn local_name(cx: &Context, index: usize) -> Option<String> {
     numbered(index, |index| Some(cx.schema.input(index)?.name))
 }
@@ -90,5 +131,8 @@ pub(in crate::convert) fn local_output_name(cx: &Context, index: usize) -> Optio
 fn numbered(index: usize, formal: impl Fn(usize) -> Option<&'static str>) -> Option<String> {
     let name = formal(index)?;
     let first = (0..index).find(|&other| formal(other) == Some(name));
-    Some(first.map_or_else(|| name.to_owned(), |first| format!("{name}_{}", index - first)))
+    Some(first.map_or_else(
+        || name.to_owned(),
+        |first| format!("{name}_{}", index - first),
+    ))
 }

@@ -7,7 +7,10 @@ use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown};
 use crate::elements::dtype::DType;
 
-pub(super) const EXPANSIONS: &[Expansion] = &[by_definition("DFT", 17, dft), by_definition("STFT", 17, stft)];
+pub(super) const EXPANSIONS: &[Expansion] = &[
+    by_definition("DFT", 17, dft),
+    by_definition("STFT", 17, stft),
+];
 
 /// The most elements of a constant matrix.
 const MOST_ELEMENTS: i64 = 1 << 14;
@@ -15,7 +18,8 @@ const MOST_ELEMENTS: i64 = 1 << 14;
 /// The longest constant list of numbers.
 const LONGEST_LIST: i64 = 1 << 16;
 
-/// A transform along one axis of a signal, whose last dimension holds a real number, or a real and an imaginary part.
+/// A transform along one axis of a signal, whose last dimension holds a real number, or a real and
+/// an imaginary part.
 struct Transform {
     rank: usize,
     axis: usize,
@@ -26,14 +30,25 @@ struct Transform {
 }
 
 fn dft(cx: &Context) -> Result<String, Reason> {
-    let shape = cx.known_input(0).shape.ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
-    let transform = Transform::new(cx, shape.len(), cx.int_or("axis", 1)?, cx.int_or("onesided", 0)? != 0)?;
+    let shape = cx
+        .known_input(0)
+        .shape
+        .ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
+    let transform = Transform::new(
+        cx,
+        shape.len(),
+        cx.int_or("axis", 1)?,
+        cx.int_or("onesided", 0)? != 0,
+    )?;
     if transform.is_inverse && transform.is_onesided {
         return Err(AttributeUnsupported.because("`inverse` and `onesided` are both set"));
     }
     let given = shape[transform.axis];
     let Some(_) = cx.input(1) else {
-        return Ok(format!("{}output = Identity (spectrum)", transform.body("input", (given, given), "length = Identity (given)")));
+        return Ok(format!(
+            "{}output = Identity (spectrum)",
+            transform.body("input", (given, given), "length = Identity (given)")
+        ));
     };
     let length = known_number(cx, 1);
     // A longer axis is cut; a shorter one needs no zeros, since they would be multiplied.
@@ -52,23 +67,36 @@ fn dft(cx: &Context) -> Result<String, Reason> {
         length = Squeeze (end)\n";
     let samples = given.zip(length).map(|(given, length)| given.min(length));
     let cut = fill(cut, &[("axis", &transform.axis)]);
-    Ok(format!("{body}{cut}{}output = Identity (spectrum)", transform.body("cut", (samples, length), "")))
+    Ok(format!(
+        "{body}{cut}{}output = Identity (spectrum)",
+        transform.body("cut", (samples, length), "")
+    ))
 }
 
 /// The frames are gathered from the signal.
 fn stft(cx: &Context) -> Result<String, Reason> {
     let transform = Transform::new(cx, 4, 2, cx.int_or("onesided", 1)? != 0)?;
     let (length, define_length) = match (cx.input(3), cx.input(2)) {
-        (Some(_), _) => (known_number(cx, 3), "long_length = Cast <to = 7> (frame_length) length = Reshape (long_length, scalar)"),
-        (None, Some(_)) => (cx.dim(2, 0), "window_shape = Shape (window) length = Squeeze (window_shape)"),
+        (Some(_), _) => (
+            known_number(cx, 3),
+            "long_length = Cast <to = 7> (frame_length) length = Reshape (long_length, scalar)",
+        ),
+        (None, Some(_)) => (
+            cx.dim(2, 0),
+            "window_shape = Shape (window) length = Squeeze (window_shape)",
+        ),
         (None, None) => (cx.dim(0, 1), "length = Identity (samples)"),
     };
     let window = match cx.input(2) {
-        Some(_) => "window_column = Reshape (window, column_shape) framed = Mul (frames, window_column)",
+        Some(_) => {
+            "window_column = Reshape (window, column_shape) framed = Mul (frames, window_column)"
+        }
         None => "framed = Identity (frames)",
     };
     let places = match (cx.dim(0, 1), length, known_number(cx, 1)) {
-        (Some(samples), Some(length), Some(step)) if length <= samples && step > 0 => frames(samples, length, step),
+        (Some(samples), Some(length), Some(step)) if length <= samples && step > 0 => {
+            frames(samples, length, step)
+        }
         _ => None,
     };
     let places = places.unwrap_or_else(|| {
@@ -113,7 +141,10 @@ fn known_number(cx: &Context, index: usize) -> Option<i64> {
 /// The numbers from zero on: a constant, if their count is known, or a `Range` of computed bounds.
 fn numbers(name: &str, count: Option<i64>, range: &str) -> String {
     match count.filter(|count| (0..=LONGEST_LIST).contains(count)) {
-        Some(count) => format!("{name} = Constant <value = int64[{count}] {{{}}}> ()", list(0..count)),
+        Some(count) => format!(
+            "{name} = Constant <value = int64[{count}] {{{}}}> ()",
+            list(0..count)
+        ),
         None => format!("{name} = Range ({range})"),
     }
 }
@@ -122,9 +153,15 @@ fn numbers(name: &str, count: Option<i64>, range: &str) -> String {
 fn frames(samples: i64, length: i64, step: i64) -> Option<String> {
     let count = (samples - length) / step + 1;
     let starts = (0..count).map(|frame| frame * step);
-    if count.checked_mul(length).is_some_and(|places| places <= MOST_ELEMENTS) {
+    if count
+        .checked_mul(length)
+        .is_some_and(|places| places <= MOST_ELEMENTS)
+    {
         let places = starts.flat_map(|start| start..start + length);
-        return Some(format!("places = Constant <value = int64[{count},{length}] {{{}}}> ()", list(places)));
+        return Some(format!(
+            "places = Constant <value = int64[{count},{length}] {{{}}}> ()",
+            list(places)
+        ));
     }
     let is_short = count <= LONGEST_LIST && length <= LONGEST_LIST;
     is_short.then(|| {
@@ -141,7 +178,9 @@ fn frames(samples: i64, length: i64, step: i64) -> Option<String> {
 /// The cosine and the sine of a part of a circle.
 fn point_of_circle(number: i64, length: i64) -> (f64, f64) {
     match (4 * i128::from(number)).checked_rem(length.into()) {
-        Some(0) => [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)][(4 * number / length) as usize % 4],
+        Some(0) => {
+            [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)][(4 * number / length) as usize % 4]
+        }
         _ => {
             let (sine, cosine) = (TAU * number as f64 / length as f64).sin_cos();
             (cosine, sine)
@@ -166,12 +205,20 @@ impl Transform {
         let is_complex = match cx.last_dim(0) {
             Some(1) => false,
             Some(2) => true,
-            Some(_) => return Err(NodeInvalid.because("the last dimension of the input must be 1 or 2")),
-            None => return Err(ShapeUnknown.because("it is unknown whether the signal is complex: its last dimension is unknown")),
+            Some(_) => {
+                return Err(NodeInvalid.because("the last dimension of the input must be 1 or 2"));
+            }
+            None => {
+                return Err(ShapeUnknown.because(
+                    "it is unknown whether the signal is complex: its last dimension is unknown",
+                ));
+            }
         };
         Ok(Transform {
             rank,
-            axis: axis.ok_or_else(|| NodeInvalid.because(format!("`axis` is out of range for rank {rank}")))?,
+            axis: axis.ok_or_else(|| {
+                NodeInvalid.because(format!("`axis` is out of range for rank {rank}"))
+            })?,
             is_complex,
             is_inverse: cx.int_or("inverse", 0)? != 0,
             is_onesided,
@@ -179,9 +226,14 @@ impl Transform {
         })
     }
 
-    /// Computes `spectrum` from a signal, for numbers of given samples and of the transform, as far as they are known. The latter is
-    /// `length`, which is defined before, or by `define_length`.
-    fn body(&self, signal: &str, (given, length): (Option<i64>, Option<i64>), define_length: &str) -> String {
+    /// Computes `spectrum` from a signal, for numbers of given samples and of the transform, as far
+    /// as they are known. The latter is `length`, which is defined before, or by `define_length`.
+    fn body(
+        &self,
+        signal: &str,
+        (given, length): (Option<i64>, Option<i64>),
+        define_length: &str,
+    ) -> String {
         let mut body = "
             samples_first = Constant <value = int64 {0}> ()
             samples_next = Constant <value = int64 {1}> ()
@@ -203,10 +255,18 @@ impl Transform {
                 imaginary_sines = MatMul (imaginary_rows, sines)\n";
         }
         body += match (self.is_complex, self.is_inverse) {
-            (false, false) => "sum_real = Identity (real_cosines) sum_imaginary = Neg (real_sines)\n",
-            (false, true) => "sum_real = Identity (real_cosines) sum_imaginary = Identity (real_sines)\n",
-            (true, false) => "sum_real = Add (real_cosines, imaginary_sines) sum_imaginary = Sub (imaginary_cosines, real_sines)\n",
-            (true, true) => "sum_real = Sub (real_cosines, imaginary_sines) sum_imaginary = Add (imaginary_cosines, real_sines)\n",
+            (false, false) => {
+                "sum_real = Identity (real_cosines) sum_imaginary = Neg (real_sines)\n"
+            }
+            (false, true) => {
+                "sum_real = Identity (real_cosines) sum_imaginary = Identity (real_sines)\n"
+            }
+            (true, false) => {
+                "sum_real = Add (real_cosines, imaginary_sines) sum_imaginary = Sub (imaginary_cosines, real_sines)\n"
+            }
+            (true, true) => {
+                "sum_real = Sub (real_cosines, imaginary_sines) sum_imaginary = Add (imaginary_cosines, real_sines)\n"
+            }
         };
         body += match self.is_inverse {
             false => "bins_real = Identity (sum_real) bins_imaginary = Identity (sum_imaginary)\n",
@@ -224,14 +284,23 @@ impl Transform {
             part_imaginary = Unsqueeze (turned_imaginary, last_axis)
             spectrum = Concat <axis: int = $last> (part_real, part_imaginary)\n";
         let signal_axes = self.rank - 1;
-        let to_last: Vec<usize> = (0..signal_axes).filter(|&axis| axis != self.axis).chain([self.axis]).collect();
+        let to_last: Vec<usize> = (0..signal_axes)
+            .filter(|&axis| axis != self.axis)
+            .chain([self.axis])
+            .collect();
         let mut back: Vec<usize> = (0..signal_axes - 1).collect();
         back.insert(self.axis, signal_axes - 1);
         let define_length = match length.filter(|_| !define_length.is_empty()) {
             Some(length) => format!("length = Constant <value = int64 {{{length}}}> ()"),
             None => define_length.to_owned(),
         };
-        let body = fill(&body, &[("matrices", &self.matrices(given, length)), ("define_length", &define_length)]);
+        let body = fill(
+            &body,
+            &[
+                ("matrices", &self.matrices(given, length)),
+                ("define_length", &define_length),
+            ],
+        );
         fill(
             &body,
             &[
@@ -245,24 +314,40 @@ impl Transform {
         )
     }
 
-    /// `cosines` and `sines`: a row for each sample, a column for each bin. If they are not constants, angles are computed in FLOAT at
-    /// least, of whole numbers that are reduced first.
+    /// `cosines` and `sines`: a row for each sample, a column for each bin. If they are not
+    /// constants, angles are computed in FLOAT at least, of whole numbers that are reduced first.
     fn matrices(&self, given: Option<i64>, length: Option<i64>) -> String {
-        let bins = length.map(|length| if self.is_onesided { length / 2 + 1 } else { length });
+        let bins = length.map(|length| {
+            if self.is_onesided {
+                length / 2 + 1
+            } else {
+                length
+            }
+        });
         if let (Some(given), Some(length), Some(bins)) = (given, length, bins)
             && length > 0
-            && given.checked_mul(bins).is_some_and(|elements| (1..=MOST_ELEMENTS).contains(&elements))
+            && given
+                .checked_mul(bins)
+                .is_some_and(|elements| (1..=MOST_ELEMENTS).contains(&elements))
         {
-            let turns = (0..given).flat_map(|sample| (0..bins).map(move |bin| sample * bin % length));
+            let turns =
+                (0..given).flat_map(|sample| (0..bins).map(move |bin| sample * bin % length));
             let points: Vec<(f64, f64)> = turns.map(|turn| point_of_circle(turn, length)).collect();
             let constant = |name: &str, part: fn(&(f64, f64)) -> f64| {
                 let elements = list(points.iter().map(|point| nearest(part(point), self.dtype)));
-                format!("{name} = Constant <value = {}[{given},{bins}] {{{elements}}}> ()\n", type_name(self.dtype))
+                format!(
+                    "{name} = Constant <value = {}[{given},{bins}] {{{elements}}}> ()\n",
+                    type_name(self.dtype)
+                )
             };
             return constant("cosines", |point| point.0) + &constant("sines", |point| point.1);
         }
         // Half floats have too few digits for angles.
-        let wide = if self.dtype == DType::Double { DType::Double } else { DType::Float };
+        let wide = if self.dtype == DType::Double {
+            DType::Double
+        } else {
+            DType::Float
+        };
         let count = match self.is_onesided {
             true => {
                 "halves = Constant <value = int64 {2}> ()
@@ -272,7 +357,10 @@ impl Transform {
             false => "bins = Identity (length)",
         };
         let step_angle = match length.filter(|&length| length > 0) {
-            Some(length) => format!("step_angle = Constant <value = $T {{{}}}> ()", nearest(TAU / length as f64, wide)),
+            Some(length) => format!(
+                "step_angle = Constant <value = $T {{{}}}> ()",
+                nearest(TAU / length as f64, wide)
+            ),
             None => "length_float = Cast <to = $wide> (length)
                      circle = Constant <value = $T {6.283185307179586}> ()
                      step_angle = Div (circle, length_float)"
@@ -296,10 +384,26 @@ impl Transform {
         fill(
             body,
             &[
-                ("sample_numbers", &numbers("sample_numbers", given, "samples_first, given, samples_next")),
-                ("bin_numbers", &numbers("bin_numbers", bins, "samples_first, bins, samples_next")),
+                (
+                    "sample_numbers",
+                    &numbers(
+                        "sample_numbers",
+                        given,
+                        "samples_first, given, samples_next",
+                    ),
+                ),
+                (
+                    "bin_numbers",
+                    &numbers("bin_numbers", bins, "samples_first, bins, samples_next"),
+                ),
                 ("count", &count),
-                ("step_angle", &fill(&step_angle, &[("wide", &wide.number()), ("T", &type_name(wide))])),
+                (
+                    "step_angle",
+                    &fill(
+                        &step_angle,
+                        &[("wide", &wide.number()), ("T", &type_name(wide))],
+                    ),
+                ),
                 ("wide", &wide.number()),
             ],
         )

@@ -1,12 +1,16 @@
-//! Gathering in terms of `Gather`, which selects from the flattened data. Elements are moved, not computed.
+//! Gathering in terms of `Gather`, which selects from the flattened data. Elements are moved, not
+//! computed.
 
 use super::{Expansion, exact, list};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::{Contested, NodeInvalid, Reason, ShapeUnknown, TooLarge};
 use crate::ops::readings;
 
-pub(super) const EXPANSIONS: &[Expansion] =
-    &[exact("GatherElements", 11, gather_elements), exact("GatherND", 11, gather_nd), exact("Slice", 10, slice)];
+pub(super) const EXPANSIONS: &[Expansion] = &[
+    exact("GatherElements", 11, gather_elements),
+    exact("GatherND", 11, gather_nd),
+    exact("Slice", 10, slice),
+];
 
 /// The longest axis whose offsets become a constant.
 const LONGEST_AXIS: i64 = 1 << 16;
@@ -17,16 +21,22 @@ fn stride(dims: &[i64], axis: usize) -> i64 {
 }
 
 fn static_shape(cx: &Context, index: usize) -> Result<Vec<i64>, Reason> {
-    let what = || ShapeUnknown.because(format!("the shape of {} must be known", cx.describe(index)));
+    let what =
+        || ShapeUnknown.because(format!("the shape of {} must be known", cx.describe(index)));
     let shape = cx.known_input(index).static_shape().ok_or_else(what)?;
     // The steps along the axes have to fit also if another axis is empty.
-    match shape.iter().filter(|&&dim| dim != 0).try_fold(1, |product: i64, &dim| product.checked_mul(dim)) {
+    match shape
+        .iter()
+        .filter(|&&dim| dim != 0)
+        .try_fold(1, |product: i64, &dim| product.checked_mul(dim))
+    {
         Some(_) => Ok(shape),
         None => Err(NodeInvalid.because(format!("{} is too large", cx.describe(index)))),
     }
 }
 
-/// Adds the length of the axis to negative indices, without `Where` and comparisons of integers, which are newer.
+/// Adds the length of the axis to negative indices, without `Where` and comparisons of integers,
+/// which are newer.
 const COUNT_FROM_FRONT: &str = "
         given = Cast <to = 7> (indices)
         sign = Cast <to = 1> (given)
@@ -39,12 +49,18 @@ const COUNT_FROM_FRONT: &str = "
 fn gather_elements(cx: &Context) -> Result<String, Reason> {
     let (data, indices) = (static_shape(cx, 0)?, static_shape(cx, 1)?);
     if data.len() != indices.len() || data.is_empty() {
-        return Err(NodeInvalid.because("data and indices must have the same rank, which is at least one"));
+        return Err(
+            NodeInvalid.because("data and indices must have the same rank, which is at least one")
+        );
     }
     let axis = counted_from_front(vec![cx.int_or("axis", 0)?], data.len())?[0] as usize;
-    let length = data.get(axis).ok_or_else(|| NodeInvalid.because("`axis` is out of range"))?;
+    let length = data
+        .get(axis)
+        .ok_or_else(|| NodeInvalid.because("`axis` is out of range"))?;
     if indices.iter().any(|&dim| dim > LONGEST_AXIS) {
-        return Err(TooLarge.because(format!("an axis of the indices has more than {LONGEST_AXIS} elements")));
+        return Err(TooLarge.because(format!(
+            "an axis of the indices has more than {LONGEST_AXIS} elements"
+        )));
     }
     let mut body = format!(
         "lengths = Constant <value = int64 {{{length}}}> ()
@@ -63,7 +79,9 @@ fn gather_elements(cx: &Context) -> Result<String, Reason> {
         body += &format!(
             "offset_{other} = Constant <value = int64[{}] {{{}}}> ()
              index_{other} = Add (index_{before}, offset_{other})\n",
-            list(std::iter::once(indices[other]).chain(std::iter::repeat_n(1, data.len() - before))),
+            list(
+                std::iter::once(indices[other]).chain(std::iter::repeat_n(1, data.len() - before))
+            ),
             list((0..indices[other]).map(|place| place * stride(&data, other)))
         );
     }
@@ -76,13 +94,22 @@ fn gather_elements(cx: &Context) -> Result<String, Reason> {
 /// The index tuples become numbers of slices of the flattened data.
 fn gather_nd(cx: &Context) -> Result<String, Reason> {
     let data = static_shape(cx, 0)?;
-    let indices = cx.known_input(1).shape.ok_or_else(|| ShapeUnknown.because("the rank of the indices must be known"))?;
-    let count = indices.last().copied().flatten().and_then(|count| usize::try_from(count).ok());
-    let count = count.ok_or_else(|| ShapeUnknown.because("the last dimension of the indices must be known"))?;
+    let indices = cx
+        .known_input(1)
+        .shape
+        .ok_or_else(|| ShapeUnknown.because("the rank of the indices must be known"))?;
+    let count = indices
+        .last()
+        .copied()
+        .flatten()
+        .and_then(|count| usize::try_from(count).ok());
+    let count = count
+        .ok_or_else(|| ShapeUnknown.because("the last dimension of the indices must be known"))?;
     if count == 0 || count > data.len() {
-        return Err(
-            NodeInvalid.because(format!("the last dimension of the indices is {count}, but the data has rank {}", data.len()))
-        );
+        return Err(NodeInvalid.because(format!(
+            "the last dimension of the indices is {count}, but the data has rank {}",
+            data.len()
+        )));
     }
     let slices: i64 = data[..count].iter().product();
     let target = list(std::iter::once(slices).chain(data[count..].iter().copied()));
@@ -116,7 +143,10 @@ fn slice(cx: &Context) -> Result<String, Reason> {
         Some(_) => cx.read_ints(4)?,
         None => vec![1; starts.len()],
     };
-    let shape = cx.known_input(0).shape.ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
+    let shape = cx
+        .known_input(0)
+        .shape
+        .ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
     let axes = counted_from_front(axes, shape.len())?;
     if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
         return Err(NodeInvalid.because("the lists of the slice have different lengths"));
@@ -130,11 +160,22 @@ fn slice(cx: &Context) -> Result<String, Reason> {
             );
             continue;
         }
-        let dim = usize::try_from(axis).ok().and_then(|axis| shape.get(axis)).copied();
+        let dim = usize::try_from(axis)
+            .ok()
+            .and_then(|axis| shape.get(axis))
+            .copied();
         let length = match dim {
             Some(Some(length)) if length <= LONGEST_AXIS => length,
-            Some(Some(_)) => return Err(TooLarge.because(format!("an axis has more than {LONGEST_AXIS} elements"))),
-            Some(None) => return Err(ShapeUnknown.because(format!("the length of axis {axis} must be known"))),
+            Some(Some(_)) => {
+                return Err(
+                    TooLarge.because(format!("an axis has more than {LONGEST_AXIS} elements"))
+                );
+            }
+            Some(None) => {
+                return Err(
+                    ShapeUnknown.because(format!("the length of axis {axis} must be known"))
+                );
+            }
             None => return Err(NodeInvalid.because("`axes` are out of range")),
         };
         let places = steps_along(cx, length, [start, end, step])?;
@@ -151,8 +192,14 @@ fn slice(cx: &Context) -> Result<String, Reason> {
 /// The indices of a slice of an axis of this length.
 fn steps_along(cx: &Context, length: i64, bounds: [i64; 3]) -> Result<Vec<i64>, Reason> {
     let invalid = || NodeInvalid.because("a step of the slice is zero");
-    let opset = cx.source.model.opset(cx.source.id.scope, "").unwrap_or(cx.to);
+    let opset = cx
+        .source
+        .model
+        .opset(cx.source.id.scope, "")
+        .unwrap_or(cx.to);
     let range = readings::slice(length, bounds, opset).ok_or_else(invalid)?;
-    let (first, count) = range.choose(cx.source.settings.contested).map_err(|why| Contested.because(why))?;
+    let (first, count) = range
+        .choose(cx.source.settings.contested)
+        .map_err(|why| Contested.because(why))?;
     Ok((0..count).map(|place| first + place * bounds[2]).collect())
 }

@@ -2,7 +2,9 @@
 
 use super::{Expansion, by_definition, fill, list, type_name, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::{AttributeUnsupported, BehaviourDiffers, NodeInvalid, Reason, ShapeUnknown, TypeUnsupported};
+use crate::convert::reason::{
+    AttributeUnsupported, BehaviourDiffers, NodeInvalid, Reason, ShapeUnknown, TypeUnsupported,
+};
 use crate::elements::dtype::Class;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
@@ -14,18 +16,30 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
 /// The names of the spatial axes, from the first.
 const AXES: [&str; 3] = ["depth", "height", "width"];
 
-/// Products of `theta` and the coordinates of each pixel: of its centre, or of its corner with `align_corners`.
+/// Products of `theta` and the coordinates of each pixel: of its centre, or of its corner with
+/// `align_corners`.
 fn affine_grid(cx: &Context) -> Result<String, Reason> {
     let length = cx.dim(1, 0).map(|length| length - 2);
     let rank = match cx.dim(0, 1).or(length) {
         Some(2) => 2,
         Some(3) => 3,
-        Some(_) => return Err(NodeInvalid.because("`theta` must be a list of 2 x 3 or 3 x 4 matrices")),
-        None => return Err(ShapeUnknown.because("the shape of `theta` and the length of `size` are unknown")),
+        Some(_) => {
+            return Err(NodeInvalid.because("`theta` must be a list of 2 x 3 or 3 x 4 matrices"));
+        }
+        None => {
+            return Err(
+                ShapeUnknown.because("the shape of `theta` and the length of `size` are unknown")
+            );
+        }
     };
     let aligned = cx.int_or("align_corners", 0)? != 0;
-    if aligned && cx.read_ints(1).is_ok_and(|size| size.iter().skip(2).any(|&length| length == 1)) {
-        return Err(BehaviourDiffers.because("runtimes disagree on the corners of an image that is one pixel wide"));
+    if aligned
+        && cx
+            .read_ints(1)
+            .is_ok_and(|size| size.iter().skip(2).any(|&length| length == 1))
+    {
+        return Err(BehaviourDiffers
+            .because("runtimes disagree on the corners of an image that is one pixel wide"));
     }
     let mut body = "
         zero_int = Constant <value = int64 {0}> ()
@@ -99,7 +113,15 @@ fn affine_grid(cx: &Context) -> Result<String, Reason> {
             ("rank", &rank),
             ("columns", &(rank + 1)),
             ("space", &list(2..rank + 2)),
-            ("from_last", &list(AXES[3 - rank..].iter().rev().map(|axis| format!("grid_{axis}")))),
+            (
+                "from_last",
+                &list(
+                    AXES[3 - rank..]
+                        .iter()
+                        .rev()
+                        .map(|axis| format!("grid_{axis}")),
+                ),
+            ),
         ],
     ))
 }
@@ -111,24 +133,34 @@ enum Padding {
     Reflection,
 }
 
-/// The pixels around each point are gathered from the image, whose pixels are rows of a matrix, and weighted.
+/// The pixels around each point are gathered from the image, whose pixels are rows of a matrix, and
+/// weighted.
 fn grid_sample(cx: &Context) -> Result<String, Reason> {
-    let rank = [0, 1].into_iter().find_map(|index| cx.known_input(index).rank());
+    let rank = [0, 1]
+        .into_iter()
+        .find_map(|index| cx.known_input(index).rank());
     let rank = rank.ok_or_else(|| ShapeUnknown.because("the rank of the inputs is unknown"))?;
     let rank = rank.checked_sub(2).filter(|rank| (1..=3).contains(rank));
-    let rank = rank.ok_or_else(|| NodeInvalid.because("the image must have one to three spatial axes"))?;
+    let rank =
+        rank.ok_or_else(|| NodeInvalid.because("the image must have one to three spatial axes"))?;
     let mode = cx.string("mode")?.unwrap_or_else(|| "linear".to_owned());
     let padding = match cx.string("padding_mode")?.as_deref() {
         None | Some("zeros") => Padding::Zeros,
         Some("border") => Padding::Border,
         Some("reflection") => Padding::Reflection,
-        Some(other) => return Err(NodeInvalid.because(format!("`padding_mode` = '{other}' is unknown"))),
+        Some(other) => {
+            return Err(NodeInvalid.because(format!("`padding_mode` = '{other}' is unknown")));
+        }
     };
     let offsets: &[i64] = match mode.as_str() {
         "nearest" => &[0],
         "linear" | "bilinear" => &[0, 1],
         "cubic" | "bicubic" if rank <= 2 => &[-1, 0, 1, 2],
-        "cubic" | "bicubic" => return Err(AttributeUnsupported.because("cubic interpolation of three axes has no expansion")),
+        "cubic" | "bicubic" => {
+            return Err(
+                AttributeUnsupported.because("cubic interpolation of three axes has no expansion")
+            );
+        }
         other => return Err(NodeInvalid.because(format!("`mode` = '{other}' is unknown"))),
     };
     if offsets.len() == 4 && padding == Padding::Border {
@@ -144,9 +176,19 @@ fn grid_sample(cx: &Context) -> Result<String, Reason> {
     let mut body = constants(rank);
     for index in 0..rank {
         let axis = format!("axis_{index}");
-        body += &fill(&point(offsets.len() == 1, aligned, padding), &[("a", &axis)]);
+        body += &fill(
+            &point(offsets.len() == 1, aligned, padding),
+            &[("a", &axis)],
+        );
         for (tap, offset) in offsets.iter().enumerate() {
-            body += &fill(&pixel(padding), &[("a", &axis), ("t", &format!("{axis}_{tap}")), ("offset", &offset)]);
+            body += &fill(
+                &pixel(padding),
+                &[
+                    ("a", &axis),
+                    ("t", &format!("{axis}_{tap}")),
+                    ("offset", &offset),
+                ],
+            );
         }
         let weights = match offsets.len() {
             1 => "",
@@ -154,7 +196,13 @@ fn grid_sample(cx: &Context) -> Result<String, Reason> {
             _ => CUBIC_WEIGHTS,
         };
         body += &fill(weights, &[("a", &axis)]);
-        body = fill(&body, &[("image_axis", &(index + 2)), ("coordinate", &(rank - 1 - index))]);
+        body = fill(
+            &body,
+            &[
+                ("image_axis", &(index + 2)),
+                ("coordinate", &(rank - 1 - index)),
+            ],
+        );
     }
     body += &weighted_sum(rank, offsets.len(), padding);
     Ok(fill(
@@ -164,8 +212,14 @@ fn grid_sample(cx: &Context) -> Result<String, Reason> {
             ("to", &grid.number()),
             ("image_type", &type_name(image)),
             ("last", &(rank + 1)),
-            ("channels_last", &list(std::iter::once(0).chain(2..rank + 2).chain([1]))),
-            ("channels_second", &list([0, rank + 1].into_iter().chain(1..rank + 1))),
+            (
+                "channels_last",
+                &list(std::iter::once(0).chain(2..rank + 2).chain([1])),
+            ),
+            (
+                "channels_second",
+                &list([0, rank + 1].into_iter().chain(1..rank + 1)),
+            ),
         ],
     ))
 }
@@ -194,8 +248,8 @@ fn constants(rank: usize) -> String {
     )
 }
 
-/// The position of each point along an axis, in pixels, inside of the image unless what is outside is zero. NaN selects the first pixel,
-/// and is its weight.
+/// The position of each point along an axis, in pixels, inside of the image unless what is outside
+/// is zero. NaN selects the first pixel, and is its weight.
 fn point(is_nearest: bool, aligned: bool, padding: Padding) -> String {
     let position = match aligned {
         true => {
@@ -221,10 +275,16 @@ fn point(is_nearest: bool, aligned: bool, padding: Padding) -> String {
         }
         _ => "",
     };
-    let rounded = if is_nearest { "rounded_$a = Round (position_$a)" } else { "rounded_$a = Identity (position_$a)" };
+    let rounded = if is_nearest {
+        "rounded_$a = Round (position_$a)"
+    } else {
+        "rounded_$a = Identity (position_$a)"
+    };
     let inside = match padding {
         Padding::Zeros => "inside_$a = Identity (rounded_$a)".to_owned(),
-        Padding::Border => "above_$a = Max (rounded_$a, zero) inside_$a = Min (above_$a, limit_$a)".to_owned(),
+        Padding::Border => {
+            "above_$a = Max (rounded_$a, zero) inside_$a = Min (above_$a, limit_$a)".to_owned()
+        }
         Padding::Reflection => reflect("rounded_$a", "inside_$a", "point_$a"),
     };
     format!(
@@ -337,11 +397,19 @@ fn weighted_sum(rank: usize, taps: usize, padding: Padding) -> String {
         .to_owned();
     let count = taps.pow(rank as u32);
     for number in 0..count {
-        let tap = |axis: usize| format!("axis_{axis}_{}", number / taps.pow((rank - 1 - axis) as u32) % taps);
+        let tap = |axis: usize| {
+            format!(
+                "axis_{axis}_{}",
+                number / taps.pow((rank - 1 - axis) as u32) % taps
+            )
+        };
         let mut row = "batch_column".to_owned();
         for axis in 0..rank {
             body += &format!("before_{number}_{axis} = Mul ({row}, length_axis_{axis})\n");
-            body += &format!("row_{number}_{axis} = Add (before_{number}_{axis}, number_{})\n", tap(axis));
+            body += &format!(
+                "row_{number}_{axis} = Add (before_{number}_{axis}, number_{})\n",
+                tap(axis)
+            );
             row = format!("row_{number}_{axis}");
         }
         body += &format!("pixels_{number} = Gather <axis: int = 0> (rows, {row})\n");
@@ -349,7 +417,10 @@ fn weighted_sum(rank: usize, taps: usize, padding: Padding) -> String {
             let mut text = String::new();
             let mut joined = format!("{of}_{}", tap(0));
             for axis in 1..rank {
-                text += &format!("{into}_{number}_{axis} = {op} ({joined}, {of}_{})\n", tap(axis));
+                text += &format!(
+                    "{into}_{number}_{axis} = {op} ({joined}, {of}_{})\n",
+                    tap(axis)
+                );
                 joined = format!("{into}_{number}_{axis}");
             }
             text + &format!("{into}_{number} = Unsqueeze ({joined}, behind)\n")
@@ -357,7 +428,9 @@ fn weighted_sum(rank: usize, taps: usize, padding: Padding) -> String {
         body += &match padding {
             Padding::Zeros => {
                 join("Or", "is_outside", "is_missing")
-                    + &format!("shown_{number} = Where (is_missing_{number}, nothing, pixels_{number})\n")
+                    + &format!(
+                        "shown_{number} = Where (is_missing_{number}, nothing, pixels_{number})\n"
+                    )
             }
             _ => format!("shown_{number} = Identity (pixels_{number})\n"),
         };
@@ -373,5 +446,8 @@ fn weighted_sum(rank: usize, taps: usize, padding: Padding) -> String {
             }
         };
     }
-    body + &format!("Y = Transpose <perm: ints = [$channels_second]> (sum_{})", count - 1)
+    body + &format!(
+        "Y = Transpose <perm: ints = [$channels_second]> (sum_{})",
+        count - 1
+    )
 }

@@ -5,9 +5,14 @@ use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported};
 use crate::ops::inference::MOST_DIMENSIONS;
 
-pub(super) const EXPANSIONS: &[Expansion] = &[exact("Expand", 8, expand), exact("Flatten", 9, flatten), exact("Split", 13, split)];
+pub(super) const EXPANSIONS: &[Expansion] = &[
+    exact("Expand", 8, expand),
+    exact("Flatten", 9, flatten),
+    exact("Split", 13, split),
+];
 
-/// 1. One element: repeated as often as each dimension says. 2. Known shapes: repeated along the dimensions of one.
+/// 1. One element: repeated as often as each dimension says. 2. Known shapes: repeated along the
+///    dimensions of one.
 fn expand(cx: &Context) -> Result<String, Reason> {
     let shape = cx.known_input(0).static_shape();
     let length = cx.known_input(1).static_shape();
@@ -28,13 +33,20 @@ fn expand(cx: &Context) -> Result<String, Reason> {
     };
     let target = cx.read_ints(1)?;
     let rank = shape.len().max(target.len());
-    let at = |dims: &[i64], axis: usize| (axis + dims.len()).checked_sub(rank).map_or(1, |axis| dims[axis]);
+    let at = |dims: &[i64], axis: usize| {
+        (axis + dims.len())
+            .checked_sub(rank)
+            .map_or(1, |axis| dims[axis])
+    };
     let mut repeats = Vec::new();
     for axis in 0..rank {
         repeats.push(match (at(&shape, axis), at(&target, axis)) {
             (1, wanted) => wanted,
             (given, wanted) if wanted == 1 || wanted == given => 1,
-            (given, wanted) => return Err(NodeInvalid.because(format!("{given} elements cannot be broadcast to {wanted}"))),
+            (given, wanted) => {
+                return Err(NodeInvalid
+                    .because(format!("{given} elements cannot be broadcast to {wanted}")));
+            }
         });
     }
     if rank == 0 {
@@ -51,16 +63,31 @@ fn expand(cx: &Context) -> Result<String, Reason> {
     ))
 }
 
-/// A reshape to two dimensions, one of which may be unknown. A length of zero in the shape would mean that of the input.
+/// A reshape to two dimensions, one of which may be unknown. A length of zero in the shape would
+/// mean that of the input.
 fn flatten(cx: &Context) -> Result<String, Reason> {
-    let shape = cx.known_input(0).shape.ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
+    let shape = cx
+        .known_input(0)
+        .shape
+        .ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
     let axis = counted_from_front(vec![cx.int_or("axis", 1)?], shape.len())?[0];
-    let axis = usize::try_from(axis).ok().filter(|&axis| axis <= shape.len());
-    let axis = axis.ok_or_else(|| NodeInvalid.because(format!("`axis` is out of range for rank {}", shape.len())))?;
-    let length = |dims: &[Option<i64>]| dims.iter().try_fold(1, |product: i64, dim| product.checked_mul((*dim)?));
+    let axis = usize::try_from(axis)
+        .ok()
+        .filter(|&axis| axis <= shape.len());
+    let axis = axis.ok_or_else(|| {
+        NodeInvalid.because(format!("`axis` is out of range for rank {}", shape.len()))
+    })?;
+    let length = |dims: &[Option<i64>]| {
+        dims.iter()
+            .try_fold(1, |product: i64, dim| product.checked_mul((*dim)?))
+    };
     let (rows, columns) = match (length(&shape[..axis]), length(&shape[axis..])) {
-        (None, None) => return Err(ShapeUnknown.because("both dimensions of the result are unknown")),
-        (Some(0), _) | (_, Some(0)) => return Err(ShapeUnsupported.because("the input has no elements")),
+        (None, None) => {
+            return Err(ShapeUnknown.because("both dimensions of the result are unknown"));
+        }
+        (Some(0), _) | (_, Some(0)) => {
+            return Err(ShapeUnsupported.because("the input has no elements"));
+        }
         (rows, columns) => (rows.unwrap_or(-1), columns.unwrap_or(-1)),
     };
     Ok(format!(
@@ -69,7 +96,8 @@ fn flatten(cx: &Context) -> Result<String, Reason> {
     ))
 }
 
-/// Parts of computed lengths: slices, each of which begins where the one before ends. A constant becomes an attribute instead.
+/// Parts of computed lengths: slices, each of which begins where the one before ends. A constant
+/// becomes an attribute instead.
 fn split(cx: &Context) -> Result<String, Reason> {
     if cx.input(1).is_none() {
         return Err(ShapeUnknown.because("the lengths of the parts are not an input"));

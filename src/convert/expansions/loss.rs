@@ -1,4 +1,5 @@
-//! Losses. A sample whose target is `ignore_index` has the loss and the weight zero; where all samples are ignored, their mean is NaN.
+//! Losses. A sample whose target is `ignore_index` has the loss and the weight zero; where all
+//! samples are ignored, their mean is NaN.
 
 use super::{Expansion, by_definition, fill, type_name};
 use crate::convert::context::Context;
@@ -16,7 +17,11 @@ fn negative_log_likelihood(cx: &Context) -> Result<String, Reason> {
 
 /// The classes become the last of three axes, over which both meanings of `axis` agree.
 fn softmax_cross_entropy(cx: &Context) -> Result<String, Reason> {
-    if cx.known_input(0).shape.is_some_and(|shape| shape.contains(&Some(0))) {
+    if cx
+        .known_input(0)
+        .shape
+        .is_some_and(|shape| shape.contains(&Some(0)))
+    {
         return Err(ShapeUnsupported.because("the input has no elements"));
     }
     let body = "
@@ -30,11 +35,18 @@ fn softmax_cross_entropy(cx: &Context) -> Result<String, Reason> {
     Ok(body.to_owned() + &loss(cx, "log_prob", "labels", "weights", "output")?)
 }
 
-fn loss(cx: &Context, input: &str, target: &str, weight: &str, output: &str) -> Result<String, Reason> {
+fn loss(
+    cx: &Context,
+    input: &str,
+    target: &str,
+    weight: &str,
+    output: &str,
+) -> Result<String, Reason> {
     let (dtype, index_type) = (type_name(cx.dtype(0)?), cx.dtype(1)?);
     let ignored = cx.int("ignore_index")?;
     // A value that the type of the targets cannot represent ignores none.
-    let ignored = ignored.filter(|&index| index_type != DType::Int32 || i32::try_from(index).is_ok());
+    let ignored =
+        ignored.filter(|&index| index_type != DType::Int32 || i32::try_from(index).is_ok());
     let is_weighted = cx.input(2).is_some();
     let mut body = "column = Unsqueeze <axes: ints = [1]> ($target)\n".to_owned();
     body += match ignored {
@@ -54,14 +66,25 @@ fn loss(cx: &Context, input: &str, target: &str, weight: &str, output: &str) -> 
     };
     body += "negative = Neg (picked)\n";
     body += match (is_weighted, ignored) {
-        (true, Some(_)) => "class_weight = Gather ($weight, index) factor = Where (is_ignored, zero, class_weight)\n",
+        (true, Some(_)) => {
+            "class_weight = Gather ($weight, index) factor = Where (is_ignored, zero, class_weight)\n"
+        }
         (true, None) => "factor = Gather ($weight, index)\n",
-        (false, Some(_)) => "one = Constant <value = $T {1}> () factor = Where (is_ignored, zero, one)\n",
+        (false, Some(_)) => {
+            "one = Constant <value = $T {1}> () factor = Where (is_ignored, zero, one)\n"
+        }
         (false, None) => "",
     };
     let has_factor = is_weighted || ignored.is_some();
-    body += if is_weighted { "each = Mul (negative, factor)\n" } else { "each = Identity (negative)\n" };
-    body += match (cx.string("reduction")?.as_deref().unwrap_or("mean"), has_factor) {
+    body += if is_weighted {
+        "each = Mul (negative, factor)\n"
+    } else {
+        "each = Identity (negative)\n"
+    };
+    body += match (
+        cx.string("reduction")?.as_deref().unwrap_or("mean"),
+        has_factor,
+    ) {
         ("none", _) => "$output = Squeeze <axes: ints = [1]> (each)",
         ("sum", _) => "$output = ReduceSum <keepdims: int = 0> (each)",
         ("mean", false) => "$output = ReduceMean <keepdims: int = 0> (each)",
@@ -70,7 +93,9 @@ fn loss(cx: &Context, input: &str, target: &str, weight: &str, output: &str) -> 
              total = ReduceSum <keepdims: int = 0> (factor)
              $output = Div (sum, total)"
         }
-        (other, _) => return Err(AttributeUnsupported.because(format!("unknown `reduction` = '{other}'"))),
+        (other, _) => {
+            return Err(AttributeUnsupported.because(format!("unknown `reduction` = '{other}'")));
+        }
     };
     Ok(fill(
         &body,

@@ -1,8 +1,9 @@
 //! Operators in terms of operators of older opsets, one file per family.
 //!
-//! A body is ONNX text: the inputs and outputs have the names of the schema, everything else is local. A repeated input is `NAME`,
-//! `NAME_1`, `NAME_2` and so on. The body is written for the opset before the one that introduced the operator; adapters convert its
-//! nodes further down. `$name` denotes a parameter.
+//! A body is ONNX text: the inputs and outputs have the names of the schema, everything else is
+//! local. A repeated input is `NAME`, `NAME_1`, `NAME_2` and so on. The body is written for the
+//! opset before the one that introduced the operator; adapters convert its nodes further down.
+//! `$name` denotes a parameter.
 
 mod activation;
 mod arithmetic;
@@ -73,7 +74,15 @@ pub(super) fn find(schema: &Schema) -> Option<&'static Expansion> {
     static BY_VERSION: OnceLock<HashMap<(&str, i64), &Expansion>> = OnceLock::new();
     let by_version = BY_VERSION.get_or_init(|| {
         let all = FAMILIES.iter().copied().flatten();
-        all.flat_map(|expansion| expansion.ops.split(' ').map(move |op| ((op, expansion.version), expansion))).collect()
+        all.flat_map(|expansion| {
+            expansion
+                .ops
+                .split(' ')
+                .map(move |op| ((op, expansion.version), expansion))
+        })
+        .collect()
     });
-    by_version.get(&(schema.name, schema.since_version)).copied()
+    by_version
+        .get(&(schema.name, schema.since_version))
+        .copied()
 }

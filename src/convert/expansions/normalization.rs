@@ -1,4 +1,5 @@
-//! Normalizations. The variance is the mean of squared deviations, as in the text of the operators, so that it is never negative.
+//! Normalizations. The variance is the mean of squared deviations, as in the text of the operators,
+//! so that it is never negative.
 
 use std::fmt::Display;
 
@@ -18,7 +19,8 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
 fn stash_type(cx: &Context) -> Result<DType, Reason> {
     let number = cx.int_or("stash_type", 1)?;
     let dtype = i32::try_from(number).ok().and_then(DType::from_number);
-    dtype.ok_or_else(|| NodeInvalid.because(format!("unknown element type `stash_type` = {number}")))
+    dtype
+        .ok_or_else(|| NodeInvalid.because(format!("unknown element type `stash_type` = {number}")))
 }
 
 /// A cast, or the same value under another name if it has the type.
@@ -33,14 +35,21 @@ fn epsilon(cx: &Context) -> Result<String, Reason> {
     Ok(number(cx.float("epsilon")?.unwrap_or(1e-5)))
 }
 
-/// A body that computes in the type of the statistics: `$x` is `X` in that type, and `$normalized` becomes `normalized` in the
-/// type of `X`.
+/// A body that computes in the type of the statistics: `$x` is `X` in that type, and `$normalized`
+/// becomes `normalized` in the type of `X`.
 fn stashed(cx: &Context, body: &str, (dtype, stash): (DType, DType)) -> Result<String, Reason> {
     let [to_stash, from_stash] = match dtype == stash {
         true => [String::new(), String::new()],
-        false => [cast(dtype, stash, "X", "x_stash"), cast(stash, dtype, "normalized_stash", "normalized")],
+        false => [
+            cast(dtype, stash, "X", "x_stash"),
+            cast(stash, dtype, "normalized_stash", "normalized"),
+        ],
     };
-    let (x, normalized) = if dtype == stash { ("X", "normalized") } else { ("x_stash", "normalized_stash") };
+    let (x, normalized) = if dtype == stash {
+        ("X", "normalized")
+    } else {
+        ("x_stash", "normalized_stash")
+    };
     let axes = axes_from(cx, cx.int_or("axis", -1)?)?;
     let count = axes.split(',').filter(|axis| !axis.is_empty()).count();
     let parameters: &[(&str, &dyn Display)] = &[
@@ -58,8 +67,11 @@ fn stashed(cx: &Context, body: &str, (dtype, stash): (DType, DType)) -> Result<S
 
 fn layer_normalization(cx: &Context) -> Result<String, Reason> {
     let types = (cx.dtype(0)?, stash_type(cx)?);
-    let bias =
-        if cx.input(2).is_some() { "scaled = Mul (normalized, Scale) Y = Add (scaled, B)" } else { "Y = Mul (normalized, Scale)" };
+    let bias = if cx.input(2).is_some() {
+        "scaled = Mul (normalized, Scale) Y = Add (scaled, B)"
+    } else {
+        "Y = Mul (normalized, Scale)"
+    };
     let body = "$to_stash
         Mean = ReduceMean <axes: ints = [$axes]> ($x)
         deviation = Sub ($x, Mean)
@@ -96,7 +108,11 @@ fn rms_normalization(cx: &Context) -> Result<String, Reason> {
 fn group_normalization(cx: &Context) -> Result<String, Reason> {
     let (dtype, stash) = (cx.dtype(0)?, stash_type(cx)?);
     let groups = cx.required("num_groups", |groups| Some(groups.i()))?;
-    if cx.known_input(0).shape.is_some_and(|shape| shape.contains(&Some(0))) {
+    if cx
+        .known_input(0)
+        .shape
+        .is_some_and(|shape| shape.contains(&Some(0)))
+    {
         return Err(ShapeUnsupported.because("the input has no elements"));
     }
     let body = "$to_stash
@@ -128,7 +144,10 @@ fn group_normalization(cx: &Context) -> Result<String, Reason> {
         body,
         &[
             ("to_stash", &cast(dtype, stash, "X", "x_stash")),
-            ("from_stash", &cast(stash, dtype, "normalized_stash", "normalized")),
+            (
+                "from_stash",
+                &cast(stash, dtype, "normalized_stash", "normalized"),
+            ),
             ("groups", &groups),
             ("epsilon", &epsilon(cx)?),
             ("U", &type_name(stash)),
@@ -148,5 +167,8 @@ fn mean_variance_normalization(cx: &Context) -> Result<String, Reason> {
         epsilon = Constant <value = $T {1e-9}> ()
         std_dev_epsilon = Add (std_dev, epsilon)
         Y = Div (deviation, std_dev_epsilon)";
-    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("axes", &list(&axes))]))
+    Ok(fill(
+        body,
+        &[("T", &type_of(cx, 0)?), ("axes", &list(&axes))],
+    ))
 }

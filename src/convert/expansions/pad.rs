@@ -1,9 +1,11 @@
-//! `Pad` with pads, values, types or modes that the older version lacks: elements are moved, not computed.
+//! `Pad` with pads, values, types or modes that the older version lacks: elements are moved, not
+//! computed.
 
 use super::{Expansion, exact, list, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::{
-    AttributeUnsupported, NodeInvalid, NotConstant, Overridable, Reason, ShapeUnsupported, TypeUnsupported,
+    AttributeUnsupported, NodeInvalid, NotConstant, Overridable, Reason, ShapeUnsupported,
+    TypeUnsupported,
 };
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
@@ -15,7 +17,8 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
 /// The longest list of places that becomes a constant.
 const MOST_PLACES: i64 = 1 << 12;
 
-/// One axis after the other: blocks of the value are put around the input, or elements are gathered from the places that the mode states.
+/// One axis after the other: blocks of the value are put around the input, or elements are gathered
+/// from the places that the mode states.
 fn pad(cx: &Context) -> Result<String, Reason> {
     let rank = cx.rank(0)?;
     let axes = match cx.input(3) {
@@ -23,11 +26,18 @@ fn pad(cx: &Context) -> Result<String, Reason> {
         None => (0..rank as i64).collect(),
     };
     let pads = cx.read_ints(1).ok();
-    let is_valid = pads.as_ref().is_none_or(|pads| pads.len() == 2 * axes.len()) && axes.iter().all(|&axis| axis < rank as i64);
+    let is_valid = pads
+        .as_ref()
+        .is_none_or(|pads| pads.len() == 2 * axes.len())
+        && axes.iter().all(|&axis| axis < rank as i64);
     if !is_valid {
         return Err(NodeInvalid.because("the inputs `pads` and `axes` do not match"));
     }
-    if cx.known_input(2).static_shape().is_some_and(|shape| shape.iter().any(|&dim| dim != 1)) {
+    if cx
+        .known_input(2)
+        .static_shape()
+        .is_some_and(|shape| shape.iter().any(|&dim| dim != 1))
+    {
         return Err(NodeInvalid.because("`constant_value` must have one element"));
     }
     let mode = cx.string("mode")?.unwrap_or_else(|| "constant".to_owned());
@@ -35,15 +45,24 @@ fn pad(cx: &Context) -> Result<String, Reason> {
         all = Constant <value = int64[1] {-1}> ()\n"
         .to_owned();
     if mode == "constant" {
-        let zero = if type_of(cx, 0)? == "string" { "\"\"" } else { "0" };
+        let zero = if type_of(cx, 0)? == "string" {
+            "\"\""
+        } else {
+            "0"
+        };
         body += &match cx.input(2) {
             Some(_) => "value = Identity (constant_value)\n".to_owned(),
-            None => format!("value = Constant <value = {} {{{zero}}}> ()\n", type_of(cx, 0)?),
+            None => format!(
+                "value = Constant <value = {} {{{zero}}}> ()\n",
+                type_of(cx, 0)?
+            ),
         };
     }
     let mut data = "data".to_owned();
     for (place, &axis) in axes.iter().enumerate() {
-        let known = pads.as_ref().map(|pads| (pads[place], pads[axes.len() + place]));
+        let known = pads
+            .as_ref()
+            .map(|pads| (pads[place], pads[axes.len() + place]));
         if known == Some((0, 0)) {
             continue;
         }
@@ -51,20 +70,30 @@ fn pad(cx: &Context) -> Result<String, Reason> {
         if let Some(((before, after), length)) = known.zip(length)
             && i128::from(before.min(0)) + i128::from(after.min(0)) + i128::from(length) < 0
         {
-            return Err(
-                NodeInvalid.because(format!("the pads {before} and {after} crop more than the {length} elements of axis {axis}"))
-            );
+            return Err(NodeInvalid.because(format!(
+                "the pads {before} and {after} crop more than the {length} elements of axis {axis}"
+            )));
         }
         body += &lengths(axis, place, axes.len());
         body += &match mode.as_str() {
-            "constant" => blocks(&data, axis, rank, known.is_some_and(|(before, after)| before >= 0 && after >= 0)),
+            "constant" => blocks(
+                &data,
+                axis,
+                rank,
+                known.is_some_and(|(before, after)| before >= 0 && after >= 0),
+            ),
             "edge" | "reflect" | "wrap" => {
                 if length == Some(0) {
-                    return Err(ShapeUnsupported.because("an axis without elements cannot be repeated"));
+                    return Err(
+                        ShapeUnsupported.because("an axis without elements cannot be repeated")
+                    );
                 }
-                let places = known.zip(length).and_then(|(pads, length)| constant_places(&mode, axis, pads, length));
+                let places = known
+                    .zip(length)
+                    .and_then(|(pads, length)| constant_places(&mode, axis, pads, length));
                 let places = places.unwrap_or_else(|| computed_places(&mode, axis));
-                places + &format!("padded_{axis} = Gather <axis = {axis}> ({data}, places_{axis})\n")
+                places
+                    + &format!("padded_{axis} = Gather <axis = {axis}> ({data}, places_{axis})\n")
             }
             _ => return Err(AttributeUnsupported.because(format!("`mode` = '{mode}' is unknown"))),
         };
@@ -105,7 +134,10 @@ fn blocks(data: &str, axis: i64, rank: usize, is_positive: bool) -> String {
         true => format!(
             "kept_{axis} = Identity ({data}) add_before_{axis} = Identity (before_{axis}) add_after_{axis} = Identity (after_{axis})\n"
         ),
-        false => cuts(axis) + &format!("kept_{axis} = Slice ({data}, start_{axis}, end_{axis}, axis_{axis})\n"),
+        false => {
+            cuts(axis)
+                + &format!("kept_{axis} = Slice ({data}, start_{axis}, end_{axis}, axis_{axis})\n")
+        }
     };
     body += &format!("kept_dims_{axis} = Shape (kept_{axis})\n");
     let mut dims = Vec::new();
@@ -121,18 +153,28 @@ fn blocks(data: &str, axis: i64, rank: usize, is_positive: bool) -> String {
         }
     }
     for side in ["before", "after"] {
-        let part = |wanted: usize| dims.iter().find(|(part, _)| *part == wanted).map(|(_, name)| name.clone());
-        let parts: Vec<String> = [part(0), Some(format!("add_{side}_{axis}")), part(1)].into_iter().flatten().collect();
+        let part = |wanted: usize| {
+            dims.iter()
+                .find(|(part, _)| *part == wanted)
+                .map(|(_, name)| name.clone())
+        };
+        let parts: Vec<String> = [part(0), Some(format!("add_{side}_{axis}")), part(1)]
+            .into_iter()
+            .flatten()
+            .collect();
         body += &format!(
             "shape_{side}_{axis} = Concat <axis = 0> ({})
              block_{side}_{axis} = Expand (value, shape_{side}_{axis})\n",
             parts.join(", ")
         );
     }
-    body + &format!("padded_{axis} = Concat <axis = {axis}> (block_before_{axis}, kept_{axis}, block_after_{axis})\n")
+    body + &format!(
+        "padded_{axis} = Concat <axis = {axis}> (block_before_{axis}, kept_{axis}, block_after_{axis})\n"
+    )
 }
 
-/// The places from which elements are gathered along an axis: those of the elements that remain, repeated as the mode states.
+/// The places from which elements are gathered along an axis: those of the elements that remain,
+/// repeated as the mode states.
 fn computed_places(mode: &str, axis: i64) -> String {
     let body = "
         kept_$ = Sub (end_$, start_$)
@@ -162,11 +204,18 @@ fn computed_places(mode: &str, axis: i64) -> String {
              repeated_$ = Where (is_back_$, back_$, forth_$)\n"
         }
     };
-    cuts(axis) + &format!("{body}{repeated}places_$ = Add (repeated_$, start_$)\n").replace('$', &axis.to_string())
+    cuts(axis)
+        + &format!("{body}{repeated}places_$ = Add (repeated_$, start_$)\n")
+            .replace('$', &axis.to_string())
 }
 
 /// The same places, if they are known.
-fn constant_places(mode: &str, axis: i64, (before, after): (i64, i64), length: i64) -> Option<String> {
+fn constant_places(
+    mode: &str,
+    axis: i64,
+    (before, after): (i64, i64),
+    length: i64,
+) -> Option<String> {
     let total = before.checked_add(length)?.checked_add(after)?;
     let start = before.min(0).checked_neg()?;
     let kept = length.checked_add(after.min(0))?.checked_sub(start)?;
@@ -179,9 +228,16 @@ fn constant_places(mode: &str, axis: i64, (before, after): (i64, i64), length: i
         "wrap" => number.rem_euclid(kept),
         _ => {
             let forth = number.rem_euclid((2 * last).max(1));
-            if forth > last { 2 * last - forth } else { forth }
+            if forth > last {
+                2 * last - forth
+            } else {
+                forth
+            }
         }
     };
     let places = (0..total).map(|number| start + repeated(number - before.max(0)));
-    Some(format!("places_{axis} = Constant <value = int64[{total}] {{{}}}> ()\n", list(places)))
+    Some(format!(
+        "places_{axis} = Constant <value = int64[{total}] {{{}}}> ()\n",
+        list(places)
+    ))
 }

@@ -1,10 +1,12 @@
-//! Pooling with dilations and `ceil_mode`, which older versions lack. Averages: a convolution with ones, divided by the number of
-//! elements in the window. Maxima: those of slices, one axis after the other.
+//! Pooling with dilations and `ceil_mode`, which older versions lack. Averages: a convolution with
+//! ones, divided by the number of elements in the window. Maxima: those of slices, one axis after
+//! the other.
 
 use super::{Expansion, by_definition, exact, fill, list, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::{
-    AttributeUnsupported, BehaviourDiffers, NodeInvalid, OutputUnsupported, Reason, ShapeUnknown, TooLarge,
+    AttributeUnsupported, BehaviourDiffers, NodeInvalid, OutputUnsupported, Reason, ShapeUnknown,
+    TooLarge,
 };
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
@@ -26,7 +28,8 @@ struct Windows {
     dilations: Vec<i64>,
     /// At the start of each axis, then at the end.
     pads: Vec<i64>,
-    /// The amount that `ceil_mode` adds to the padding at the end of each axis, so that the quotient needs no rounding.
+    /// The amount that `ceil_mode` adds to the padding at the end of each axis, so that the
+    /// quotient needs no rounding.
     extra: Vec<i64>,
 }
 
@@ -35,7 +38,11 @@ impl Windows {
         let axes = cx.required("kernel_shape", |kernel| Some(kernel.ints.len()))?;
         let list = |name: &str, default: i64, length: usize| {
             let values = cx.ints(name)?.unwrap_or_else(|| vec![default; length]);
-            match values.len() == length && values.iter().all(|&value| (default..1 << 32).contains(&value)) {
+            match values.len() == length
+                && values
+                    .iter()
+                    .all(|&value| (default..1 << 32).contains(&value))
+            {
                 true => Ok(values),
                 false => Err(NodeInvalid.because(format!("`{name}` does not fit `kernel_shape`"))),
             }
@@ -54,8 +61,9 @@ impl Windows {
         if cx.int_or("ceil_mode", 0)? != 0 {
             for axis in 0..axes {
                 let length = cx.dim(0, axis + 2);
-                let length =
-                    length.ok_or_else(|| ShapeUnknown.because("with `ceil_mode`, the lengths of the axes must be known"))?;
+                let length = length.ok_or_else(|| {
+                    ShapeUnknown.because("with `ceil_mode`, the lengths of the axes must be known")
+                })?;
                 windows.extra[axis] = windows.rounded_up(axis, length)?;
             }
         }
@@ -68,8 +76,13 @@ impl Windows {
     }
 
     fn rounded_up(&self, axis: usize, length: i64) -> Result<i64, Reason> {
-        let [length, before, after, stride] =
-            [length, self.pads[axis], self.pads[self.kernel.len() + axis], self.strides[axis]].map(i128::from);
+        let [length, before, after, stride] = [
+            length,
+            self.pads[axis],
+            self.pads[self.kernel.len() + axis],
+            self.strides[axis],
+        ]
+        .map(i128::from);
         let room = length + before + after - self.reach(axis);
         if room < 0 {
             return Err(NodeInvalid.because("a window is larger than the padded input"));
@@ -77,14 +90,21 @@ impl Windows {
         let last = (room + stride - 1) / stride * stride;
         match i64::try_from(last - room) {
             Ok(extra) if last < length + before => Ok(extra),
-            _ => Err(BehaviourDiffers.because("with `ceil_mode`, the last window starts in the padding")),
+            _ => {
+                Err(BehaviourDiffers
+                    .because("with `ceil_mode`, the last window starts in the padding"))
+            }
         }
     }
 
     /// The padding with what `ceil_mode` adds.
     fn all_pads(&self) -> Vec<i64> {
         let axes = self.kernel.len();
-        (0..2 * axes).map(|place| self.pads[place] + place.checked_sub(axes).map_or(0, |axis| self.extra[axis])).collect()
+        (0..2 * axes)
+            .map(|place| {
+                self.pads[place] + place.checked_sub(axes).map_or(0, |axis| self.extra[axis])
+            })
+            .collect()
     }
 }
 
@@ -94,20 +114,40 @@ fn average_pool(cx: &Context) -> Result<String, Reason> {
         return Err(AttributeUnsupported.because("`auto_pad` with `ceil_mode` has no equivalent"));
     }
     let windows = Windows::of(cx)?;
-    let channels = cx.dim(0, 1).ok_or_else(|| ShapeUnknown.because("the number of channels must be known"))?;
-    let area = windows.kernel.iter().try_fold(1, |area: i64, &size| area.checked_mul(size)).unwrap_or(i64::MAX);
-    let weights = channels.checked_mul(area).filter(|&weights| weights > 0 && weights <= MOST_WEIGHTS);
-    let weights =
-        weights.ok_or_else(|| NodeInvalid.because(format!("the convolution would have more than {MOST_WEIGHTS} weights")))?;
-    let mut shared = format!("group: int = {channels}, kernel_shape: ints = [{}]", list(&windows.kernel));
+    let channels = cx
+        .dim(0, 1)
+        .ok_or_else(|| ShapeUnknown.because("the number of channels must be known"))?;
+    let area = windows
+        .kernel
+        .iter()
+        .try_fold(1, |area: i64, &size| area.checked_mul(size))
+        .unwrap_or(i64::MAX);
+    let weights = channels
+        .checked_mul(area)
+        .filter(|&weights| weights > 0 && weights <= MOST_WEIGHTS);
+    let weights = weights.ok_or_else(|| {
+        NodeInvalid.because(format!(
+            "the convolution would have more than {MOST_WEIGHTS} weights"
+        ))
+    })?;
+    let mut shared = format!(
+        "group: int = {channels}, kernel_shape: ints = [{}]",
+        list(&windows.kernel)
+    );
     shared += &unless_all("dilations", &windows.dilations, 1);
     let strides = unless_all("strides", &windows.strides, 1);
-    let mut attributes = format!("{shared}{}{strides}", unless_all("pads", &windows.all_pads(), 0));
+    let mut attributes = format!(
+        "{shared}{}{strides}",
+        unless_all("pads", &windows.all_pads(), 0)
+    );
     if let Some(pad) = same {
         attributes = format!("{shared}{strides}, auto_pad: string = \"{pad}\"");
     }
     let includes_padding = cx.int_or("count_include_pad", 0)? != 0;
-    let count = match (includes_padding, windows.extra.iter().all(|&extra| extra == 0)) {
+    let count = match (
+        includes_padding,
+        windows.extra.iter().all(|&extra| extra == 0),
+    ) {
         (true, true) => "
              area = Constant <value = $T {$area}> ()
              Y = Div (sum, area)"
@@ -116,9 +156,18 @@ fn average_pool(cx: &Context) -> Result<String, Reason> {
         (true, false) => {
             let zeros = vec![0; windows.kernel.len()];
             let extra = [zeros.clone(), windows.extra.clone()].concat();
-            let all = [vec![0; 2], windows.pads[..zeros.len()].to_vec(), vec![0; 2], windows.pads[zeros.len()..].to_vec()].concat();
+            let all = [
+                vec![0; 2],
+                windows.pads[..zeros.len()].to_vec(),
+                vec![0; 2],
+                windows.pads[zeros.len()..].to_vec(),
+            ]
+            .concat();
             let pad = match cx.to {
-                ..=10 => format!("padded = Pad <pads: ints = [{}], value: float = 1.0> (elements)", list(&all)),
+                ..=10 => format!(
+                    "padded = Pad <pads: ints = [{}], value: float = 1.0> (elements)",
+                    list(&all)
+                ),
                 _ => format!(
                     "all_pads = Constant <value = int64[{}] {{{}}}> () one = Constant <value = $T {{1}}> () padded = Pad (elements, all_pads, one)",
                     all.len(),
@@ -168,41 +217,66 @@ fn unless_all(name: &str, values: &[i64], default: i64) -> String {
     }
 }
 
-/// The maximum of the slices that begin at each element of the window, then every so many elements as the stride says.
+/// The maximum of the slices that begin at each element of the window, then every so many elements
+/// as the stride says.
 fn max_pool(cx: &Context) -> Result<String, Reason> {
     if cx.has_output(1) {
         return Err(OutputUnsupported.because("the indices have no equivalent"));
     }
     if let Some(pad) = cx.string("auto_pad")?.filter(|pad| pad.starts_with("SAME")) {
-        return Err(AttributeUnsupported.because(format!("`auto_pad` = '{pad}' has no equivalent with dilations or `ceil_mode`")));
+        return Err(AttributeUnsupported.because(format!(
+            "`auto_pad` = '{pad}' has no equivalent with dilations or `ceil_mode`"
+        )));
     }
     let windows = Windows::of(cx)?;
     let axes = windows.kernel.len();
     let pads = windows.all_pads();
-    let attributes = format!("kernel_shape: ints = [$kernel]{}", unless_all("strides", &windows.strides, 1));
+    let attributes = format!(
+        "kernel_shape: ints = [$kernel]{}",
+        unless_all("strides", &windows.strides, 1)
+    );
     if windows.dilations.iter().all(|&dilation| dilation == 1) {
         if (0..2 * axes).any(|place| pads[place] >= windows.kernel[place % axes]) {
-            return Err(AttributeUnsupported.because("the padding that replaces `ceil_mode` is as large as the window"));
+            return Err(AttributeUnsupported
+                .because("the padding that replaces `ceil_mode` is as large as the window"));
         }
         let attributes = attributes.replace("$kernel", &list(&windows.kernel));
-        return Ok(format!("Y = MaxPool <{attributes}{}> (X)", unless_all("pads", &pads, 0)));
+        return Ok(format!(
+            "Y = MaxPool <{attributes}{}> (X)",
+            unless_all("pads", &pads, 0)
+        ));
     }
     let mut body = match pads.iter().all(|&pad| pad == 0) {
         true => "axis_0 = Identity (X)\n".to_owned(),
         false => {
-            let all = [vec![0; 2], pads[..axes].to_vec(), vec![0; 2], pads[axes..].to_vec()].concat();
-            format!("axis_0 = Pad <pads: ints = [{}], value: float = -inf> (X)\n", list(&all))
+            let all = [
+                vec![0; 2],
+                pads[..axes].to_vec(),
+                vec![0; 2],
+                pads[axes..].to_vec(),
+            ]
+            .concat();
+            format!(
+                "axis_0 = Pad <pads: ints = [{}], value: float = -inf> (X)\n",
+                list(&all)
+            )
         }
     };
     for axis in 0..axes {
         if windows.kernel[axis] > MOST_SLICES {
-            return Err(TooLarge.because(format!("a window has more than {MOST_SLICES} elements along an axis")));
+            return Err(TooLarge.because(format!(
+                "a window has more than {MOST_SLICES} elements along an axis"
+            )));
         }
         let reach = windows.reach(axis);
         let mut slices = Vec::new();
         for place in 0..windows.kernel[axis] {
             let start = i128::from(place * windows.dilations[axis]);
-            let end = if start + 1 == reach { i64::MAX.into() } else { start + 1 - reach };
+            let end = if start + 1 == reach {
+                i64::MAX.into()
+            } else {
+                start + 1 - reach
+            };
             slices.push(format!("slice_{axis}_{place}"));
             body += &format!(
                 "slice_{axis}_{place} = Slice <axes: ints = [{}], starts: ints = [{start}], ends: ints = [{end}]> (axis_{axis})\n",

@@ -3,7 +3,9 @@
 use super::rounding::rounded;
 use super::{Expansion, by_definition, exact, fill, list};
 use crate::convert::context::{Context, counted_from_front};
-use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TooLarge, TypeUnsupported};
+use crate::convert::reason::{
+    NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TooLarge, TypeUnsupported,
+};
 use crate::elements::dtype::{Class, DType};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
@@ -18,7 +20,8 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("QuantizeLinear", 21, quantize_blocks),
 ];
 
-/// The sums of products of bytes that FLOAT represents exactly have at most this many terms: 255 * 255 * 258 < 2^24.
+/// The sums of products of bytes that FLOAT represents exactly have at most this many terms: 255 *
+/// 255 * 258 < 2^24.
 const MOST_EXACT_TERMS: i64 = 258;
 
 /// The longest axis whose blocks become a constant.
@@ -35,7 +38,9 @@ fn range_of(dtype: DType) -> Result<(i64, i64), Reason> {
 
 fn quantize(cx: &Context) -> Result<String, Reason> {
     let integers = to_integers(cx, cx.output_dtype(0)?, 2)?;
-    Ok(format!("given = Cast <to = 1> (x) scaled = Div (given, y_scale) {integers}"))
+    Ok(format!(
+        "given = Cast <to = 1> (x) scaled = Div (given, y_scale) {integers}"
+    ))
 }
 
 /// Rounds `scaled` and adds the zero point, saturating.
@@ -55,13 +60,18 @@ fn to_integers(cx: &Context, dtype: DType, zero_point: usize) -> Result<String, 
 /// Adds a zero point, if the node has one, to floats.
 fn shifted(cx: &Context, value: &str, zero_point: &str, index: usize) -> String {
     match cx.input(index) {
-        Some(_) => format!("zero_point = Cast <to = 1> ({zero_point}) shifted = Add ({value}, zero_point)"),
+        Some(_) => {
+            format!("zero_point = Cast <to = 1> ({zero_point}) shifted = Add ({value}, zero_point)")
+        }
         None => format!("shifted = Identity ({value})"),
     }
 }
 
 fn dequantize(cx: &Context) -> Result<String, Reason> {
-    Ok(format!("{} number = Cast <to = 1> (centred_x) y = Mul (number, x_scale)", centred(cx, "x", "x_zero_point", 2)))
+    Ok(format!(
+        "{} number = Cast <to = 1> (centred_x) y = Mul (number, x_scale)",
+        centred(cx, "x", "x_zero_point", 2)
+    ))
 }
 
 /// A value minus its zero point, if the node has one, as INT32.
@@ -76,7 +86,8 @@ fn centred(cx: &Context, value: &str, zero_point: &str, index: usize) -> String 
     }
 }
 
-/// A zero point of each row or channel as a column of the tensor whose last `behind` axes follow that axis.
+/// A zero point of each row or channel as a column of the tensor whose last `behind` axes follow
+/// that axis.
 fn column(cx: &Context, name: &str, index: usize, behind: usize) -> Result<String, Reason> {
     let shape = match cx.input(index) {
         Some(_) => cx.known_input(index).shape,
@@ -84,7 +95,10 @@ fn column(cx: &Context, name: &str, index: usize, behind: usize) -> Result<Strin
     };
     match shape.as_deref() {
         Some([] | [Some(1)]) => Ok(format!("column_{name} = Identity ({name})\n")),
-        Some([_]) => Ok(format!("column_{name} = Unsqueeze <axes: ints = [{}]> ({name})\n", list(1..=behind))),
+        Some([_]) => Ok(format!(
+            "column_{name} = Unsqueeze <axes: ints = [{}]> ({name})\n",
+            list(1..=behind)
+        )),
         Some(_) => Err(ShapeUnsupported.because(format!("'{name}' has more than one axis"))),
         None => Err(ShapeUnknown.because(format!("the shape of '{name}' is unknown"))),
     }
@@ -118,7 +132,9 @@ fn quantized_matmul(cx: &Context) -> Result<String, Reason> {
 fn requantized(cx: &Context, left: &str, right: &str) -> Result<String, Reason> {
     let integers = to_integers(cx, cx.dtype(7)?, 7)?;
     if cx.dtype(1)? != DType::Float {
-        return Err(TypeUnsupported.because("scales that are not FLOAT are not supported before opset 21"));
+        return Err(
+            TypeUnsupported.because("scales that are not FLOAT are not supported before opset 21")
+        );
     }
     Ok(format!(
         "both_scales = Mul ({left}, {right})
@@ -133,8 +149,15 @@ fn one_number_each(cx: &Context, inputs: &[usize]) -> Result<(), Reason> {
     for &index in inputs {
         match cx.known_input(index).static_shape() {
             Some(shape) if shape.iter().all(|&dim| dim == 1) => {}
-            Some(_) => return Err(ShapeUnsupported.because(format!("{} has more than one element", cx.describe(index)))),
-            None => return Err(ShapeUnknown.because(format!("the shape of {} is unknown", cx.describe(index)))),
+            Some(_) => {
+                return Err(ShapeUnsupported
+                    .because(format!("{} has more than one element", cx.describe(index))));
+            }
+            None => {
+                return Err(
+                    ShapeUnknown.because(format!("the shape of {} is unknown", cx.describe(index)))
+                );
+            }
         }
     }
     Ok(())
@@ -148,13 +171,17 @@ fn conv_integer(cx: &Context) -> Result<String, Reason> {
     }
     body += &centred(cx, "x", "x_zero_point", 2);
     body += &centred(cx, "w", "column_w_zero_point", 3);
-    Ok(format!("{body} {} y = Cast <to = 6> (sums)", convolved(cx)?))
+    Ok(format!(
+        "{body} {} y = Cast <to = 6> (sums)",
+        convolved(cx)?
+    ))
 }
 
 fn quantized_conv(cx: &Context) -> Result<String, Reason> {
     let spatial = terms_are_exact(cx, 3)?;
     one_number_each(cx, &[1, 2, 6, 7])?;
-    let mut body = column(cx, "w_zero_point", 5, spatial + 1)? + &column(cx, "w_scale", 4, spatial)?;
+    let mut body =
+        column(cx, "w_zero_point", 5, spatial + 1)? + &column(cx, "w_scale", 4, spatial)?;
     body += &centred(cx, "x", "x_zero_point", 2);
     body += &centred(cx, "w", "column_w_zero_point", 5);
     body += &convolved(cx)?;
@@ -168,7 +195,8 @@ fn quantized_conv(cx: &Context) -> Result<String, Reason> {
     Ok(body + &requantized(cx, "x_scale", "column_w_scale")?)
 }
 
-/// A convolution of floats that are integers; padding is zero, as the zero point is subtracted before.
+/// A convolution of floats that are integers; padding is zero, as the zero point is subtracted
+/// before.
 fn convolved(cx: &Context) -> Result<String, Reason> {
     let mut attributes = format!("group: int = {}", cx.int_or("group", 1)?);
     for name in ["dilations", "kernel_shape", "pads", "strides"] {
@@ -187,7 +215,10 @@ fn convolved(cx: &Context) -> Result<String, Reason> {
 /// The number of spatial axes of weights whose products FLOAT sums up exactly.
 fn terms_are_exact(cx: &Context, weights: usize) -> Result<usize, Reason> {
     let shape = cx.known_input(weights).shape.unwrap_or_default();
-    let terms = shape.get(1..).and_then(|dims| dims.iter().try_fold(1, |product: i64, dim| product.checked_mul((*dim)?)));
+    let terms = shape.get(1..).and_then(|dims| {
+        dims.iter()
+            .try_fold(1, |product: i64, dim| product.checked_mul((*dim)?))
+    });
     let terms = terms.ok_or_else(|| ShapeUnknown.because("the shape of the weights is unknown"))?;
     match terms <= MOST_EXACT_TERMS && shape.len() > 2 {
         true => Ok(shape.len() - 2),
@@ -216,29 +247,59 @@ fn dynamic_quantize(_: &Context) -> Result<String, Reason> {
         y_scale = Identity (scale)
         y_zero_point = Identity (point)
         y = QuantizeLinear (x, scale, point)";
-    Ok(fill(body, &[("rounded", &rounded("clipped", "whole", "float", DType::Float))]))
+    Ok(fill(
+        body,
+        &[(
+            "rounded",
+            &rounded("clipped", "whole", "float", DType::Float),
+        )],
+    ))
 }
 
-/// The scale and the zero point of the block of each element. Without blocks, the older version lacks the type.
-fn of_each_element(cx: &Context, quantized: DType, scale: &str, zero_point: &str) -> Result<String, Reason> {
+/// The scale and the zero point of the block of each element. Without blocks, the older version
+/// lacks the type.
+fn of_each_element(
+    cx: &Context,
+    quantized: DType,
+    scale: &str,
+    zero_point: &str,
+) -> Result<String, Reason> {
     let block = cx.int_or("block_size", 0)?;
     if block == 0 {
-        return Err(TypeUnsupported.because(format!("{quantized} is not supported before opset 21")));
+        return Err(
+            TypeUnsupported.because(format!("{quantized} is not supported before opset 21"))
+        );
     }
     if block < 0 {
         return Err(NodeInvalid.because(format!("`block_size` = {block} is negative")));
     }
-    let shape = cx.known_input(0).shape.ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
+    let shape = cx
+        .known_input(0)
+        .shape
+        .ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
     let axis = counted_from_front(vec![cx.int_or("axis", 1)?], shape.len())?[0];
-    let of_axis = |shape: &[Option<i64>]| usize::try_from(axis).ok().and_then(|axis| shape.get(axis).copied().flatten());
-    let length = of_axis(&shape).ok_or_else(|| ShapeUnknown.because("the length of the quantized axis is unknown"))?;
-    let scales = cx.known_input(1).shape.ok_or_else(|| ShapeUnknown.because("the rank of the scale is unknown"))?;
-    let blocks = of_axis(&scales).ok_or_else(|| ShapeUnknown.because("the number of blocks is unknown"))?;
+    let of_axis = |shape: &[Option<i64>]| {
+        usize::try_from(axis)
+            .ok()
+            .and_then(|axis| shape.get(axis).copied().flatten())
+    };
+    let length = of_axis(&shape)
+        .ok_or_else(|| ShapeUnknown.because("the length of the quantized axis is unknown"))?;
+    let scales = cx
+        .known_input(1)
+        .shape
+        .ok_or_else(|| ShapeUnknown.because("the rank of the scale is unknown"))?;
+    let blocks =
+        of_axis(&scales).ok_or_else(|| ShapeUnknown.because("the number of blocks is unknown"))?;
     if scales.len() != shape.len() || (length - 1) / block >= blocks.max(1) {
-        return Err(NodeInvalid.because(format!("the scale does not have one element for each block of {block} elements")));
+        return Err(NodeInvalid.because(format!(
+            "the scale does not have one element for each block of {block} elements"
+        )));
     }
     if length > LONGEST_AXIS {
-        return Err(TooLarge.because(format!("the quantized axis has more than {LONGEST_AXIS} elements")));
+        return Err(TooLarge.because(format!(
+            "the quantized axis has more than {LONGEST_AXIS} elements"
+        )));
     }
     let mut body = format!(
         "blocks = Constant <value = int64[{length}] {{{}}}> ()
@@ -251,19 +312,31 @@ fn of_each_element(cx: &Context, quantized: DType, scale: &str, zero_point: &str
     Ok(body)
 }
 
-/// Each block has a scale, and a zero point. The differences of INT8 and UINT8 are exact in half floats too.
+/// Each block has a scale, and a zero point. The differences of INT8 and UINT8 are exact in half
+/// floats too.
 fn dequantize_blocks(cx: &Context) -> Result<String, Reason> {
     let (given, scale) = (cx.dtype(0)?, cx.dtype(1)?);
     let blocks = of_each_element(cx, given, "x_scale", "x_zero_point")?;
-    if !matches!(given.class(), Class::Signed | Class::Unsigned) || (given.bits() > 8 && scale != DType::Float) {
-        return Err(TypeUnsupported.because(format!("blocks of {given} with scales of {scale} have no equivalent")));
+    if !matches!(given.class(), Class::Signed | Class::Unsigned)
+        || (given.bits() > 8 && scale != DType::Float)
+    {
+        return Err(TypeUnsupported.because(format!(
+            "blocks of {given} with scales of {scale} have no equivalent"
+        )));
     }
     let body = "
         $blocks
         $centred
         number = Cast <to = $T> (centred_x)
         y = Mul (number, scales)";
-    Ok(fill(body, &[("blocks", &blocks), ("centred", &centred(cx, "x", "zeros", 2)), ("T", &scale.number())]))
+    Ok(fill(
+        body,
+        &[
+            ("blocks", &blocks),
+            ("centred", &centred(cx, "x", "zeros", 2)),
+            ("T", &scale.number()),
+        ],
+    ))
 }
 
 fn quantize_blocks(cx: &Context) -> Result<String, Reason> {
@@ -271,7 +344,9 @@ fn quantize_blocks(cx: &Context) -> Result<String, Reason> {
     let blocks = of_each_element(cx, dtype, "y_scale", "y_zero_point")?;
     let (least, greatest) = range_of(dtype)?;
     if cx.dtype(0)? != DType::Float || cx.dtype(1)? != DType::Float {
-        return Err(TypeUnsupported.because("the rounding of other types than FLOAT has no equivalent"));
+        return Err(
+            TypeUnsupported.because("the rounding of other types than FLOAT has no equivalent")
+        );
     }
     let body = "
         $blocks
@@ -285,6 +360,12 @@ fn quantize_blocks(cx: &Context) -> Result<String, Reason> {
     let shifted = shifted(cx, "whole", "zeros", 2);
     Ok(fill(
         body,
-        &[("blocks", &blocks), ("shifted", &shifted), ("least", &least), ("greatest", &greatest), ("to", &dtype.number())],
+        &[
+            ("blocks", &blocks),
+            ("shifted", &shifted),
+            ("least", &least),
+            ("greatest", &greatest),
+            ("to", &dtype.number()),
+        ],
     ))
 }

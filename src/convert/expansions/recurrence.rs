@@ -14,8 +14,9 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("LinearAttention", 27, linear_attention),
 ];
 
-/// The first element is copied, so that a sum starts with negative zero; an exclusive one is zero. The body declares the ranks of its
-/// results: onnxruntime does not infer them if the axis is computed, and requires them.
+/// The first element is copied, so that a sum starts with negative zero; an exclusive one is zero.
+/// The body declares the ranks of its results: onnxruntime does not infer them if the axis is
+/// computed, and requires them.
 fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
     let is_exclusive = cx.int_or("exclusive", 0)? != 0;
     let dtype = cx.dtype(0)?;
@@ -30,29 +31,47 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
     let (axis, others, folded) = match cx.read_ints(1) {
         Ok(axis) => {
             let axis = counted_from_front(axis, rank)?;
-            let axis =
-                *axis.first().filter(|&&axis| axis < rank as i64).ok_or_else(|| NodeInvalid.because("`axis` is out of range"))?;
-            (axis, (0..rank as i64).filter(|&other| other != axis).collect(), None)
+            let axis = *axis
+                .first()
+                .filter(|&&axis| axis < rank as i64)
+                .ok_or_else(|| NodeInvalid.because("`axis` is out of range"))?;
+            (
+                axis,
+                (0..rank as i64).filter(|&other| other != axis).collect(),
+                None,
+            )
         }
         Err(reason) => (1, vec![0, 2], Some(three_axes(cx, &reason)?)),
     };
-    // onnxruntime does not run a Scan over nothing. Of an axis of unknown length one element more is scanned, the last one.
+    // onnxruntime does not run a Scan over nothing. Of an axis of unknown length one element more
+    // is scanned, the last one.
     let length = cx.dim(0, axis);
     if folded.is_none() && length == Some(0) {
         return Ok("y = Identity (x)".to_owned());
     }
     let (fold, source, target, restore) = match &folded {
         Some((fold, shape)) => {
-            let restore = format!("shape = Constant <value = int64[{rank}] {{{shape}}}> () y = Reshape (folded_result, shape)");
+            let restore = format!(
+                "shape = Constant <value = int64[{rank}] {{{shape}}}> () y = Reshape (folded_result, shape)"
+            );
             (fold.as_str(), "folded", "folded_result", restore)
         }
         None => ("", "x", "y", String::new()),
     };
-    let (mut scanned, mut result, mut lengthen, mut shorten) = (source, target, String::new(), String::new());
+    let (mut scanned, mut result, mut lengthen, mut shorten) =
+        (source, target, String::new(), String::new());
     if folded.is_none() && length.is_none() {
         (scanned, result) = ("longer", "longer_result");
-        let axes = if cx.to < 13 { "<axes: ints = [$axis]> (start)" } else { "(start, scanned_axis)" };
-        let (parts, from, to) = if direction == 0 { ("$source, spare", 0, -1) } else { ("spare, $source", 1, i64::MAX) };
+        let axes = if cx.to < 13 {
+            "<axes: ints = [$axis]> (start)"
+        } else {
+            "(start, scanned_axis)"
+        };
+        let (parts, from, to) = if direction == 0 {
+            ("$source, spare", 0, -1)
+        } else {
+            ("spare, $source", 1, i64::MAX)
+        };
         lengthen = format!(
             "scanned_axis = Constant <value = int64[1] {{$axis}}> ()
              spare = Unsqueeze {axes}
@@ -63,7 +82,11 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
              y = Slice (longer_result, from, to, scanned_axis)\n"
         );
     }
-    let state_rank = if others.is_empty() { String::new() } else { format!("[{}]", list(vec!["?"; others.len()])) };
+    let state_rank = if others.is_empty() {
+        String::new()
+    } else {
+        format!("[{}]", list(vec!["?"; others.len()]))
+    };
     let body = format!(
         "
         dims = Shape ($source)
@@ -97,13 +120,25 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
 
 /// The input reshaped so that a computed axis is the second of three; and the shape of the result.
 fn three_axes(cx: &Context, reason: &Reason) -> Result<(String, String), Reason> {
-    let dims = cx.known_input(0).static_shape().filter(|dims| !dims.is_empty() && !dims.contains(&0) && is_countable(dims));
-    let dims =
-        dims.ok_or_else(|| ShapeUnknown.because(format!("{reason}, and the shape of the input is unknown or has no elements")))?;
+    let dims = cx
+        .known_input(0)
+        .static_shape()
+        .filter(|dims| !dims.is_empty() && !dims.contains(&0) && is_countable(dims));
+    let dims = dims.ok_or_else(|| {
+        ShapeUnknown.because(format!(
+            "{reason}, and the shape of the input is unknown or has no elements"
+        ))
+    })?;
     let rank = dims.len();
     let product = |dims: &[i64]| dims.iter().product::<i64>();
     let rows = (0..2 * rank).map(|row| row % rank);
-    let table = rows.flat_map(|axis| [product(&dims[..axis]), dims[axis], product(&dims[axis + 1..])]);
+    let table = rows.flat_map(|axis| {
+        [
+            product(&dims[..axis]),
+            dims[axis],
+            product(&dims[axis + 1..]),
+        ]
+    });
     let body = format!(
         "wide_axis = Cast <to = 7> (axis)
          rank = Constant <value = int64 {{{rank}}}> ()
@@ -119,17 +154,26 @@ fn three_axes(cx: &Context, reason: &Reason) -> Result<(String, String), Reason>
     Ok((body, list(&dims)))
 }
 
-/// The input behind the state, or behind zeros, and a convolution of each channel; the new state is the end of that input.
+/// The input behind the state, or behind zeros, and a convolution of each channel; the new state is
+/// the end of that input.
 fn causal_convolution(cx: &Context) -> Result<String, Reason> {
     let weight = cx.known_input(1).shape.unwrap_or_default();
     let &[Some(channels), _, Some(kernel)] = weight.as_slice() else {
-        return Err(ShapeUnknown.because("the number of channels and the length of the kernel must be known"));
+        return Err(ShapeUnknown
+            .because("the number of channels and the length of the kernel must be known"));
     };
     let mut body = match cx.input(3) {
         Some(_) => "padded = Concat <axis: int = 2> (past_state, input)\n".to_owned(),
         None => {
-            let pads = format!("pads = Constant <value = int64[6] {{0, 0, {}, 0, 0, 0}}> ()\n", kernel - 1);
-            if kernel == 1 { "padded = Identity (input)\n".to_owned() } else { pads + "padded = Pad (input, pads)\n" }
+            let pads = format!(
+                "pads = Constant <value = int64[6] {{0, 0, {}, 0, 0, 0}}> ()\n",
+                kernel - 1
+            );
+            if kernel == 1 {
+                "padded = Identity (input)\n".to_owned()
+            } else {
+                pads + "padded = Pad (input, pads)\n"
+            }
         }
     };
     let bias = if cx.input(2).is_some() { ", bias" } else { "" };
@@ -137,7 +181,9 @@ fn causal_convolution(cx: &Context) -> Result<String, Reason> {
     body += match cx.string("activation")?.as_deref().unwrap_or("none") {
         "none" => "output = Identity (convolved)\n",
         "silu" | "swish" => "gate = Sigmoid (convolved) output = Mul (convolved, gate)\n",
-        other => return Err(AttributeUnsupported.because(format!("unknown `activation` = '{other}'"))),
+        other => {
+            return Err(AttributeUnsupported.because(format!("unknown `activation` = '{other}'")));
+        }
     };
     let start = if kernel == 1 { i64::MAX } else { 1 - kernel };
     body += &format!(
@@ -150,30 +196,44 @@ fn causal_convolution(cx: &Context) -> Result<String, Reason> {
     Ok(body)
 }
 
-/// Positions come first. Each group of query heads reads one state; keys are columns and values are rows, so that their product is the
-/// update of a state.
+/// Positions come first. Each group of query heads reads one state; keys are columns and values are
+/// rows, so that their product is the update of a state.
 fn linear_attention(cx: &Context) -> Result<String, Reason> {
     let heads = |name: &str| {
-        cx.int(name)?.filter(|&heads| heads > 0).ok_or_else(|| NodeInvalid.because(format!("`{name}` must be positive")))
+        cx.int(name)?
+            .filter(|&heads| heads > 0)
+            .ok_or_else(|| NodeInvalid.because(format!("`{name}` must be positive")))
     };
     let (query_heads, key_heads) = (heads("q_num_heads")?, heads("kv_num_heads")?);
     if query_heads % key_heads != 0 {
-        return Err(NodeInvalid.because(format!("{query_heads} query heads cannot share {key_heads} states")));
+        return Err(NodeInvalid.because(format!(
+            "{query_heads} query heads cannot share {key_heads} states"
+        )));
     }
-    let rule = cx.string("update_rule")?.unwrap_or_else(|| "gated_delta".to_owned());
+    let rule = cx
+        .string("update_rule")?
+        .unwrap_or_else(|| "gated_delta".to_owned());
     let (decays, corrects) = match rule.as_str() {
         "linear" => (false, false),
         "gated" => (true, false),
         "delta" => (false, true),
         "gated_delta" => (true, true),
-        other => return Err(AttributeUnsupported.because(format!("unknown `update_rule` = '{other}'"))),
+        other => {
+            return Err(AttributeUnsupported.because(format!("unknown `update_rule` = '{other}'")));
+        }
     };
     if (decays && cx.input(4).is_none()) || (corrects && cx.input(5).is_none()) {
-        return Err(NodeInvalid.because(format!("`update_rule` = '{rule}' requires the input `decay` or `beta`")));
+        return Err(NodeInvalid.because(format!(
+            "`update_rule` = '{rule}' requires the input `decay` or `beta`"
+        )));
     }
     let dtype = cx.dtype(0)?.number();
     let mut scanned = vec![
-        ("query_row", "query", format!("{key_heads}, {}, -1", query_heads / key_heads)),
+        (
+            "query_row",
+            "query",
+            format!("{key_heads}, {}, -1", query_heads / key_heads),
+        ),
         ("key_column", "key", format!("{key_heads}, -1, 1")),
         ("value_row", "value", format!("{key_heads}, 1, -1")),
     ];
@@ -207,8 +267,14 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
     };
     let width = cx.dim(0, 2).map(|width| width / query_heads);
     body += &match (cx.float("scale")?.filter(|&scale| scale != 0.0), width) {
-        (Some(scale), _) => format!("scale = Constant <value = float {{{}}}> ()\n", number(scale)),
-        (None, Some(width)) => format!("scale = Constant <value = float {{{}}}> ()\n", number(1.0 / (width as f32).sqrt())),
+        (Some(scale), _) => format!(
+            "scale = Constant <value = float {{{}}}> ()\n",
+            number(scale)
+        ),
+        (None, Some(width)) => format!(
+            "scale = Constant <value = float {{{}}}> ()\n",
+            number(1.0 / (width as f32).sqrt())
+        ),
         (None, None) => "query_dims = Shape (query)
              query_axis = Constant <value = int64 {2}> ()
              query_heads = Constant <value = int64 {$query_heads}> ()
@@ -219,7 +285,11 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
              scale = Reciprocal (query_root)\n"
             .to_owned(),
     };
-    let decay = if decays { "factor = Exp (decay_column) kept = Mul (previous, factor)" } else { "kept = Identity (previous)" };
+    let decay = if decays {
+        "factor = Exp (decay_column) kept = Mul (previous, factor)"
+    } else {
+        "kept = Identity (previous)"
+    };
     let update = match corrects {
         true => {
             "key_row = Transpose <perm: ints = [0, 1, 3, 2]> (key_column)
@@ -247,5 +317,12 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
         list(scanned.iter().map(|(name, ..)| name)),
         list(scanned.iter().map(|(name, ..)| format!("{name}s")))
     );
-    Ok(fill(&body, &[("dtype", &dtype), ("key_heads", &key_heads), ("query_heads", &query_heads)]))
+    Ok(fill(
+        &body,
+        &[
+            ("dtype", &dtype),
+            ("key_heads", &key_heads),
+            ("query_heads", &query_heads),
+        ],
+    ))
 }

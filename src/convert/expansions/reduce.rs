@@ -1,4 +1,5 @@
-//! Reductions over computed axes: one reduction over each combination of axes that the input can have, of which one is computed.
+//! Reductions over computed axes: one reduction over each combination of axes that the input can
+//! have, of which one is computed.
 
 use super::{Expansion, exact, list};
 use crate::convert::context::Context;
@@ -15,22 +16,30 @@ const COMPUTED: [Code; 2] = [NotConstant, Overridable];
 /// The most combinations; each is a node in a branch of its own.
 const MOST_COMBINATIONS: usize = 20;
 
-/// The sum of a power of two for each axis tells the combinations apart. Axes that count from the back have the same powers.
+/// The sum of a power of two for each axis tells the combinations apart. Axes that count from the
+/// back have the same powers.
 fn reduce(cx: &Context) -> Result<String, Reason> {
     let rank = cx.rank(0)?;
     let count = match cx.known_input(1).static_shape().as_deref() {
         Some(&[count]) if count > 0 => usize::try_from(count).ok().filter(|&count| count <= rank),
         _ => None,
     };
-    let count = count.ok_or_else(|| ShapeUnknown.because("the number of computed axes must be known"))?;
+    let count =
+        count.ok_or_else(|| ShapeUnknown.because("the number of computed axes must be known"))?;
     let combinations = combinations(rank, count);
     let combinations = combinations.ok_or_else(|| {
-        TooLarge.because(format!("{count} computed axes of {rank} have more than {MOST_COMBINATIONS} combinations"))
+        TooLarge.because(format!(
+            "{count} computed axes of {rank} have more than {MOST_COMBINATIONS} combinations"
+        ))
     })?;
     let keepdims = cx.int_or("keepdims", 1)?;
     let op = cx.node.op_type();
-    let reduction =
-        |output: &str, axes: &[usize]| format!("{output} = {op} <axes = [{}], keepdims = {keepdims}> (data)", list(axes));
+    let reduction = |output: &str, axes: &[usize]| {
+        format!(
+            "{output} = {op} <axes = [{}], keepdims = {keepdims}> (data)",
+            list(axes)
+        )
+    };
     if let [only] = combinations.as_slice() {
         return Ok(reduction("reduced", only));
     }
@@ -47,12 +56,22 @@ fn reduce(cx: &Context) -> Result<String, Reason> {
     let last = combinations.len() - 1;
     for (index, axes) in combinations[..last].iter().enumerate() {
         let sum: i64 = axes.iter().map(|&axis| 1 << axis).sum();
-        body += &format!("sum_{index} = Constant <value = int64 {{{sum}}}> () is_{index} = Equal (sum, sum_{index})\n");
+        body += &format!(
+            "sum_{index} = Constant <value = int64 {{{sum}}}> () is_{index} = Equal (sum, sum_{index})\n"
+        );
     }
     let mut branch = reduction(&format!("reduced_{last}"), &combinations[last]);
     for (index, axes) in combinations[..last].iter().enumerate().rev() {
-        let output = if index == 0 { "reduced".to_owned() } else { format!("chosen_{index}") };
-        let other = if index + 1 == last { format!("reduced_{last}") } else { format!("chosen_{}", index + 1) };
+        let output = if index == 0 {
+            "reduced".to_owned()
+        } else {
+            format!("chosen_{index}")
+        };
+        let other = if index + 1 == last {
+            format!("reduced_{last}")
+        } else {
+            format!("chosen_{}", index + 1)
+        };
         let reduced = format!("reduced_{index}");
         branch = format!(
             "{output} = If <then_branch = then_{index} () => ({reduced}) {{ {} }}, else_branch = else_{index} () => ({other}) {{ {branch} }}> (is_{index})",
@@ -69,7 +88,9 @@ fn combinations(rank: usize, count: usize) -> Option<Vec<Vec<usize>>> {
         let longer = |axes: &Vec<usize>| -> Vec<Vec<usize>> {
             let first = axes.last().map_or(0, |last| last + 1);
             // Enough axes must remain for the places behind this one.
-            (first..=rank + place - count).map(|axis| axes.iter().copied().chain([axis]).collect()).collect()
+            (first..=rank + place - count)
+                .map(|axis| axes.iter().copied().chain([axis]).collect())
+                .collect()
         };
         all = all.iter().flat_map(longer).collect();
         if all.len() > MOST_COMBINATIONS {

@@ -4,9 +4,11 @@ use super::{Expansion, by_definition, fill};
 use crate::convert::context::Context;
 use crate::convert::reason::{NodeInvalid, Reason, ShapeUnsupported};
 
-pub(super) const EXPANSIONS: &[Expansion] = &[by_definition("RotaryEmbedding", 23, rotary_embedding)];
+pub(super) const EXPANSIONS: &[Expansion] =
+    &[by_definition("RotaryEmbedding", 23, rotary_embedding)];
 
-/// The heads of a 3-D input become an axis of their own. Then the last axis is rotated, or its first part.
+/// The heads of a 3-D input become an axis of their own. Then the last axis is rotated, or its
+/// first part.
 fn rotary_embedding(cx: &Context) -> Result<String, Reason> {
     let (rank, heads) = (cx.rank(0)?, cx.int_or("num_heads", 0)?);
     let mut body = "minus_one = Constant <value = int64[1] {-1}> ()\n".to_owned();
@@ -18,10 +20,16 @@ fn rotary_embedding(cx: &Context) -> Result<String, Reason> {
              head_axis = Constant <value = int64[1] {2}> ()\n"
         }
         3 => return Err(NodeInvalid.because("`num_heads` is required for an input of rank 3")),
-        _ => return Err(ShapeUnsupported.because(format!("the input must have rank 3 or 4, not {rank}"))),
+        _ => {
+            return Err(
+                ShapeUnsupported.because(format!("the input must have rank 3 or 4, not {rank}"))
+            );
+        }
     };
     body += match cx.input(3) {
-        Some(_) => "cos_rows = Gather (cos_cache, position_ids) sin_rows = Gather (sin_cache, position_ids)\n",
+        Some(_) => {
+            "cos_rows = Gather (cos_cache, position_ids) sin_rows = Gather (sin_cache, position_ids)\n"
+        }
         None => "cos_rows = Identity (cos_cache) sin_rows = Identity (sin_cache)\n",
     };
     body += "cos = Unsqueeze (cos_rows, head_axis) sin = Unsqueeze (sin_rows, head_axis)\n";
@@ -76,13 +84,28 @@ fn rotary_embedding(cx: &Context) -> Result<String, Reason> {
         }
         false => "turned = Concat <axis: int = -1> (real, imaginary)\n",
     };
-    body += if is_partial { "joined = Concat <axis: int = -1> (turned, kept)\n" } else { "joined = Identity (turned)\n" };
-    body += if rank == 3 { "shape = Shape (X) Y = Reshape (joined, shape)" } else { "Y = Identity (joined)" };
+    body += if is_partial {
+        "joined = Concat <axis: int = -1> (turned, kept)\n"
+    } else {
+        "joined = Identity (turned)\n"
+    };
+    body += if rank == 3 {
+        "shape = Shape (X) Y = Reshape (joined, shape)"
+    } else {
+        "Y = Identity (joined)"
+    };
     let part = part.unwrap_or(0);
-    Ok(fill(&body, &[("heads", &heads), ("part", &part), ("half", &(part / 2))]))
+    Ok(fill(
+        &body,
+        &[("heads", &heads), ("part", &part), ("half", &(part / 2))],
+    ))
 }
 
 fn head_size(cx: &Context, rank: usize, heads: i64) -> Option<i64> {
     let last = cx.last_dim(0)?;
-    if rank == 4 { Some(last) } else { (heads > 0).then(|| last / heads) }
+    if rank == 4 {
+        Some(last)
+    } else {
+        (heads > 0).then(|| last / heads)
+    }
 }

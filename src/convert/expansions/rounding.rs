@@ -12,7 +12,8 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("ThresholdedRelu", 10, thresholded),
 ];
 
-/// Rounds floats to the nearest integer, halves to the even one, without `Round`. Zeros have no sign.
+/// Rounds floats to the nearest integer, halves to the even one, without `Round`. Zeros have no
+/// sign.
 pub(super) fn rounded(input: &str, output: &str, float: &str, dtype: DType) -> String {
     let body = "
         half = Constant <value = $T {0.5}> ()
@@ -29,10 +30,19 @@ pub(super) fn rounded(input: &str, output: &str, float: &str, dtype: DType) -> S
         goes_up = Or (is_more, is_odd_tie)
         step = Cast <to = $number> (goes_up)
         $output = Add (below, step)";
-    fill(body, &[("input", &input), ("output", &output), ("T", &float), ("number", &dtype.number())])
+    fill(
+        body,
+        &[
+            ("input", &input),
+            ("output", &output),
+            ("T", &float),
+            ("number", &dtype.number()),
+        ],
+    )
 }
 
-/// The magnitude is rounded, and gets the sign back. A result of zero is the input times zero, which has its sign.
+/// The magnitude is rounded, and gets the sign back. A result of zero is the input times zero,
+/// which has its sign.
 fn round(cx: &Context) -> Result<String, Reason> {
     let body = "
         magnitude = Abs (X)
@@ -45,7 +55,16 @@ fn round(cx: &Context) -> Result<String, Reason> {
         is_nonzero = Greater (whole, nothing)
         Y = Where (is_nonzero, signed, zero)";
     let float = type_of(cx, 0)?;
-    Ok(fill(body, &[("rounded", &rounded("magnitude", "whole", &float, cx.dtype(0)?)), ("T", &float)]))
+    Ok(fill(
+        body,
+        &[
+            (
+                "rounded",
+                &rounded("magnitude", "whole", &float, cx.dtype(0)?),
+            ),
+            ("T", &float),
+        ],
+    ))
 }
 
 /// A number is less than one or greater than zero.
@@ -66,7 +85,13 @@ fn thresholded(cx: &Context) -> Result<String, Reason> {
         zero = Constant <value = $T {0}> ()
         is_above = Greater (X, threshold)
         Y = Where (is_above, X, zero)";
-    Ok(fill(body, &[("T", &type_of(cx, 0)?), ("alpha", &number(cx.float("alpha")?.unwrap_or(1.0)))]))
+    Ok(fill(
+        body,
+        &[
+            ("T", &type_of(cx, 0)?),
+            ("alpha", &number(cx.float("alpha")?.unwrap_or(1.0))),
+        ],
+    ))
 }
 
 /// The most elements of a constant matrix.
@@ -78,11 +103,19 @@ fn eye_like(cx: &Context) -> Result<String, Reason> {
     let &[rows, columns] = shape.as_slice() else {
         return Err(ShapeUnknown.because("the shape of the matrix must be known"));
     };
-    if rows.checked_mul(columns).is_none_or(|elements| elements > MOST_ELEMENTS) {
+    if rows
+        .checked_mul(columns)
+        .is_none_or(|elements| elements > MOST_ELEMENTS)
+    {
         return Err(TooLarge.because(format!("the matrix has more than {MOST_ELEMENTS} elements")));
     }
     let diagonal = cx.int_or("k", 0)?;
-    let elements = (0..rows).flat_map(|row| (0..columns).map(move |column| i64::from(Some(column) == row.checked_add(diagonal))));
+    let elements = (0..rows).flat_map(|row| {
+        (0..columns).map(move |column| i64::from(Some(column) == row.checked_add(diagonal)))
+    });
     let dtype = type_name(cx.output_dtype(0)?);
-    Ok(format!("output = Constant <value = {dtype}[{rows},{columns}] {{{}}}> ()", list(elements)))
+    Ok(format!(
+        "output = Constant <value = {dtype}[{rows},{columns}] {{{}}}> ()",
+        list(elements)
+    ))
 }

@@ -45,5 +45,13 @@ fn tensor_scatter(cx: &Context) -> Result<String, Reason> {
         index = Expand (wrapped, update_shape)
         present_cache = ScatterElements <axis: int = $axis> (past_cache, index, update)";
     let (order_shape, starts_shape) = (shape(axis as usize), shape(0));
-    Ok(fill(&body, &[("axis", &axis), ("rank", &rank), ("order_shape", &order_shape), ("starts_shape", &starts_shape)]))
+    Ok(fill(
+        &body,
+        &[
+            ("axis", &axis),
+            ("rank", &rank),
+            ("order_shape", &order_shape),
+            ("starts_shape", &starts_shape),
+        ],
+    ))
 }

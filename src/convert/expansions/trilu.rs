@@ -1,5 +1,5 @@
-//! `Trilu`. Kept elements keep their bits, NaN included; the others become positive zero. onnxruntime's own `Where` loses the sign of
-//! a negative zero, which ONNX does not allow it to.
+//! `Trilu`. Kept elements keep their bits, NaN included; the others become positive zero.
+//! onnxruntime's own `Where` loses the sign of a negative zero, which ONNX does not allow it to.
 
 use super::{Expansion, exact, fill, list, type_of};
 use crate::convert::context::Context;
@@ -31,17 +31,32 @@ fn trilu(cx: &Context) -> Result<String, Reason> {
 
 /// The mask of a matrix whose size and diagonal are known.
 fn constant_mask(cx: &Context, upper: bool) -> Option<String> {
-    let diagonal = if cx.input(1).is_some() { *cx.read_ints(1).ok()?.first()? } else { 0 };
+    let diagonal = if cx.input(1).is_some() {
+        *cx.read_ints(1).ok()?.first()?
+    } else {
+        0
+    };
     let shape = cx.known_input(0).shape?;
-    let [.., Some(rows), Some(columns)] = shape.as_slice() else { return None };
+    let [.., Some(rows), Some(columns)] = shape.as_slice() else {
+        return None;
+    };
     // Without elements, the other axis can be of any length.
-    rows.checked_mul(*columns).filter(|&elements| (1..=LARGEST_MASK).contains(&elements))?;
+    rows.checked_mul(*columns)
+        .filter(|&elements| (1..=LARGEST_MASK).contains(&elements))?;
     let keeps = |row: i64, column: i64| {
         let offset = i128::from(column) - i128::from(row);
-        if upper { offset >= diagonal.into() } else { offset <= diagonal.into() }
+        if upper {
+            offset >= diagonal.into()
+        } else {
+            offset <= diagonal.into()
+        }
     };
-    let elements = (0..*rows).flat_map(|row| (0..*columns).map(move |column| u8::from(keeps(row, column))));
-    Some(format!("keep = Constant <value = bool[{rows},{columns}] {{{}}}> ()", list(elements)))
+    let elements =
+        (0..*rows).flat_map(|row| (0..*columns).map(move |column| u8::from(keeps(row, column))));
+    Some(format!(
+        "keep = Constant <value = bool[{rows},{columns}] {{{}}}> ()",
+        list(elements)
+    ))
 }
 
 fn computed_mask(cx: &Context, upper: bool) -> String {
@@ -61,5 +76,11 @@ fn computed_mask(cx: &Context, upper: bool) -> String {
         drop = $compare (offset, $k)
         keep = Not (drop)";
     let k = if cx.input(1).is_some() { "k" } else { "first" };
-    fill(body, &[("compare", &if upper { "Less" } else { "Greater" }), ("k", &k)])
+    fill(
+        body,
+        &[
+            ("compare", &if upper { "Less" } else { "Greater" }),
+            ("k", &k),
+        ],
+    )
 }

@@ -6,7 +6,9 @@ use crate::convert::reason::{Reason, TooLarge};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("BlackmanWindow", 17, |cx| window(cx, [0.42, 0.5, 0.08])),
-    by_definition("HammingWindow", 17, |cx| window(cx, [0.543_478_25, 0.456_521_75, 0.0])),
+    by_definition("HammingWindow", 17, |cx| {
+        window(cx, [0.543_478_25, 0.456_521_75, 0.0])
+    }),
     by_definition("HannWindow", 17, |cx| window(cx, [0.5, 0.5, 0.0])),
 ];
 
@@ -15,7 +17,12 @@ const MOST_COUNTED: i64 = 1 << 24;
 
 /// `a0` - `a1` cos(x) + `a2` cos(2x), where x goes from 0 to a full turn.
 fn window(cx: &Context, coefficients: [f32; 3]) -> Result<String, Reason> {
-    if let Some(size) = cx.read_ints(0).ok().and_then(|sizes| sizes.first().copied()).filter(|size| *size > MOST_COUNTED) {
+    if let Some(size) = cx
+        .read_ints(0)
+        .ok()
+        .and_then(|sizes| sizes.first().copied())
+        .filter(|size| *size > MOST_COUNTED)
+    {
         return Err(TooLarge.because(format!("FLOAT does not count {size} elements")));
     }
     let mut body = "
@@ -46,7 +53,20 @@ fn window(cx: &Context, coefficients: [f32; 3]) -> Result<String, Reason> {
         }
     };
     let [a0, a1, a2] = coefficients.map(number);
-    let period = if cx.int_or("periodic", 1)? != 0 { "length" } else { "shorter" };
+    let period = if cx.int_or("periodic", 1)? != 0 {
+        "length"
+    } else {
+        "shorter"
+    };
     let to = cx.int_or("output_datatype", 1)?;
-    Ok(fill(&body, &[("a0", &a0), ("a1", &a1), ("a2", &a2), ("period", &period), ("to", &to)]))
+    Ok(fill(
+        &body,
+        &[
+            ("a0", &a0),
+            ("a1", &a1),
+            ("a2", &a2),
+            ("period", &period),
+            ("to", &to),
+        ],
+    ))
 }

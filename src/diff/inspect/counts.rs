@@ -19,7 +19,8 @@ pub struct Counts {
     pub casts: Vec<CastCount>,
     /// The initializers of all graphs.
     pub initializers: usize,
-    /// The bytes of the model file and of its data files, each up to the last value that the model stores in it.
+    /// The bytes of the model file and of its data files, each up to the last value that the model
+    /// stores in it.
     pub bytes: u64,
 }
 
@@ -38,23 +39,38 @@ pub struct CastCount {
 #[must_use]
 pub(crate) fn counts(model: &Model, file_bytes: u64) -> Counts {
     let inferred = LazyCell::new(|| infer(model));
-    let element_type = |value: ValueId| nearby_element_type(model, value).or_else(|| inferred.of(value).dtype());
+    let element_type =
+        |value: ValueId| nearby_element_type(model, value).or_else(|| inferred.of(value).dtype());
     let mut casts: BTreeMap<_, usize> = BTreeMap::new();
-    for node in model.scopes().flat_map(|scope| model.nodes(scope)).filter(|&node| model.is_cast(node)) {
+    for node in model
+        .scopes()
+        .flat_map(|scope| model.nodes(scope))
+        .filter(|&node| model.is_cast(node))
+    {
         let from = model.input(node, 0).and_then(element_type).map(DType::name);
-        let to = model.cast_node(node).ok().and_then(|cast| result_type(&cast, element_type)).map(DType::name);
+        let to = model
+            .cast_node(node)
+            .ok()
+            .and_then(|cast| result_type(&cast, element_type))
+            .map(DType::name);
         *casts.entry((from, to)).or_default() += 1;
     }
     Counts {
         nodes: model.scopes().map(|scope| model.nodes(scope).len()).sum(),
-        casts: casts.into_iter().map(|((from, to), count)| CastCount { from, to, count }).collect(),
+        casts: casts
+            .into_iter()
+            .map(|((from, to), count)| CastCount { from, to, count })
+            .collect(),
         initializers: graphs(model).map(|graph| graph.initializer.len()).sum(),
         bytes: file_bytes.saturating_add(model.data_bytes()),
     }
 }
 
 /// The type to which a cast casts.
-pub(super) fn result_type(cast: &CastNode, element_type: impl Fn(ValueId) -> Option<DType>) -> Option<DType> {
+pub(super) fn result_type(
+    cast: &CastNode,
+    element_type: impl Fn(ValueId) -> Option<DType>,
+) -> Option<DType> {
     match cast.to {
         TypeSource::Attribute(to) => Some(to),
         TypeSource::Like(like) => element_type(like),

@@ -8,7 +8,7 @@ pub(crate) use counts::counts;
 pub use counts::{CastCount, Counts};
 pub use runtimes::{LackingVersions, RuntimeVersions};
 pub use summary::{
-    CastFacts, ContradictionFacts, FunctionFacts, Initializers, Inspection, InterfaceFacts, TypeAndShape, TypeFacts, ValueFacts,
-    types,
+    CastFacts, ContradictionFacts, FunctionFacts, Initializers, Inspection, InterfaceFacts,
+    TypeAndShape, TypeFacts, ValueFacts, types,
 };
 pub(crate) use summary::{all_tensors, inspect};

@@ -52,15 +52,36 @@ pub(super) struct Runtimes {
 /// The runtimes that run a model, and those that do not.
 pub(super) fn runtimes(model: &Model, inferred: &Inferred) -> Runtimes {
     let opset = model.opset(ScopeId::MAIN, "");
-    let mut found = Runtimes { targets: Vec::new(), lacking: Vec::new(), undecided: 0 };
+    let mut found = Runtimes {
+        targets: Vec::new(),
+        lacking: Vec::new(),
+        undecided: 0,
+    };
     for rows in Runtime::all().chunk_by(|left, right| left.name == right.name) {
         let table = Table::of(rows[0].name);
         let oldest_known = table.and_then(|table| table.versions().first().copied());
-        for &Runtime { name, first, last, .. } in rows.iter().filter(|row| row.loads(opset, model.ir_version())) {
-            let Some((first, last)) = before(oldest_known, first, last) else { continue };
-            match found.targets.last_mut().filter(|versions| versions.runtime == name) {
+        for &Runtime {
+            name, first, last, ..
+        } in rows
+            .iter()
+            .filter(|row| row.loads(opset, model.ir_version()))
+        {
+            let Some((first, last)) = before(oldest_known, first, last) else {
+                continue;
+            };
+            match found
+                .targets
+                .last_mut()
+                .filter(|versions| versions.runtime == name)
+            {
                 Some(versions) => versions.last = last,
-                None => found.targets.push(RuntimeVersions { runtime: name, first, last, kernels: false, newest: false }),
+                None => found.targets.push(RuntimeVersions {
+                    runtime: name,
+                    first,
+                    last,
+                    kernels: false,
+                    newest: false,
+                }),
             }
         }
         if let Some(table) = table {
@@ -68,22 +89,36 @@ pub(super) fn runtimes(model: &Model, inferred: &Inferred) -> Runtimes {
             found.undecided = found.undecided.max(support.undecided);
             let count = table.versions().len();
             let version = |index: usize| table.versions()[index].to_string();
-            found.targets.extend(support.runs.ranges(count).into_iter().map(|(first, last)| RuntimeVersions {
-                runtime: table.runtime,
-                first: version(first),
-                last: version(last),
-                kernels: true,
-                newest: last + 1 == count,
-            }));
-            for Lacking { versions, newest_opset, newest_ir_version, operators } in support.lacking {
-                found.lacking.extend(versions.ranges(count).into_iter().map(|(first, last)| LackingVersions {
-                    runtime: table.runtime,
-                    first: version(first),
-                    last: version(last),
-                    newest_opset,
-                    newest_ir_version,
-                    operators: operators.clone(),
+            found
+                .targets
+                .extend(support.runs.ranges(count).into_iter().map(|(first, last)| {
+                    RuntimeVersions {
+                        runtime: table.runtime,
+                        first: version(first),
+                        last: version(last),
+                        kernels: true,
+                        newest: last + 1 == count,
+                    }
                 }));
+            for Lacking {
+                versions,
+                newest_opset,
+                newest_ir_version,
+                operators,
+            } in support.lacking
+            {
+                found
+                    .lacking
+                    .extend(versions.ranges(count).into_iter().map(|(first, last)| {
+                        LackingVersions {
+                            runtime: table.runtime,
+                            first: version(first),
+                            last: version(last),
+                            newest_opset,
+                            newest_ir_version,
+                            operators: operators.clone(),
+                        }
+                    }));
             }
         }
     }
@@ -92,11 +127,21 @@ pub(super) fn runtimes(model: &Model, inferred: &Inferred) -> Runtimes {
 
 /// The versions of a row whose kernels are not known: those before the oldest of which they are.
 fn before(oldest_known: Option<Version>, first: &str, last: &str) -> Option<(String, String)> {
-    let Some(oldest) = oldest_known else { return Some((first.to_owned(), last.to_owned())) };
+    let Some(oldest) = oldest_known else {
+        return Some((first.to_owned(), last.to_owned()));
+    };
     if Version::read(first)? >= oldest {
         return None;
     }
     let is_before = Version::read(last)? < oldest;
-    let last = if is_before { last.to_owned() } else { Version { minor: oldest.minor.checked_sub(1)?, ..oldest }.to_string() };
+    let last = if is_before {
+        last.to_owned()
+    } else {
+        Version {
+            minor: oldest.minor.checked_sub(1)?,
+            ..oldest
+        }
+        .to_string()
+    };
     Some((first.to_owned(), last))
 }

@@ -31,7 +31,8 @@ pub struct Inspection {
     pub producer: String,
     /// The number of nodes in all scopes.
     pub nodes: usize,
-    /// The number of nodes in all scopes by operator, qualified with its domain unless that is `ai.onnx`.
+    /// The number of nodes in all scopes by operator, qualified with its domain unless that is
+    /// `ai.onnx`.
     pub ops: BTreeMap<String, usize>,
     /// Every `Cast` and `CastLike`.
     pub casts: Vec<CastFacts>,
@@ -41,11 +42,13 @@ pub struct Inspection {
     pub functions: Vec<FunctionFacts>,
     /// The data files referenced by tensors.
     pub external_data: Vec<String>,
-    /// The runtimes that run the model, and those that load a model of this opset and IR version and whose kernels are not known.
+    /// The runtimes that run the model, and those that load a model of this opset and IR version
+    /// and whose kernels are not known.
     pub targets: Vec<RuntimeVersions>,
     /// The versions of runtimes with known kernels that do not run the model, and why.
     pub lacking: Vec<LackingVersions>,
-    /// The number of nodes whose kernels are not known, because their types or the operators of their domain are not; they count as run.
+    /// The number of nodes whose kernels are not known, because their types or the operators of
+    /// their domain are not; they count as run.
     pub undecided_nodes: usize,
 }
 
@@ -128,10 +131,12 @@ pub struct ValueFacts {
     pub value_type: Option<String>,
     /// The dimensions of a tensor, of which some may be unknown; none if the rank is unknown.
     pub shape: Option<Vec<Option<i64>>>,
-    /// The names of dimensions that are unknown: equal names have equal lengths. Left out if no dimension has a name.
+    /// The names of dimensions that are unknown: equal names have equal lengths. Left out if no
+    /// dimension has a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dim_names: Option<Vec<Option<String>>>,
-    /// Left out unless the model declares something else than what is stored or follows from the node.
+    /// Left out unless the model declares something else than what is stored or follows from the
+    /// node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contradiction: Option<ContradictionFacts>,
 }
@@ -179,35 +184,54 @@ pub fn types(model: &Model) -> Vec<ValueFacts> {
 }
 
 fn type_and_shape(known: &Known) -> TypeAndShape {
-    TypeAndShape { value_type: known.value_type.map(|value_type| value_type.to_string()), shape: known.shape.clone() }
+    TypeAndShape {
+        value_type: known.value_type.map(|value_type| value_type.to_string()),
+        shape: known.shape.clone(),
+    }
 }
 
 /// Summarizes a model. Invalid casts are returned separately.
 #[must_use]
 pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
     let proto = model.proto();
-    let imports = proto.opset_import.iter().map(|import| (domain_name(import.domain()).to_owned(), import.version()));
+    let imports = proto
+        .opset_import
+        .iter()
+        .map(|import| (domain_name(import.domain()).to_owned(), import.version()));
     let nodes = || model.scopes().flat_map(|scope| model.nodes(scope));
     let mut counts: HashMap<(&str, &str), usize> = HashMap::default();
     for node in nodes().map(|node| model.node(node)) {
-        *counts.entry((domain_name(node.domain()), node.op_type())).or_default() += 1;
+        *counts
+            .entry((domain_name(node.domain()), node.op_type()))
+            .or_default() += 1;
     }
     let mut ops = BTreeMap::new();
     #[expect(clippy::iter_over_hash_type, reason = "sums in a sorted table")]
     for ((domain, op), count) in counts {
-        let name = if domain == "ai.onnx" { op.to_owned() } else { format!("{domain}:{op}") };
+        let name = if domain == "ai.onnx" {
+            op.to_owned()
+        } else {
+            format!("{domain}:{op}")
+        };
         *ops.entry(name).or_default() += count;
     }
     let (casts, faults) = casts(model);
     let inferred = LazyCell::new(|| infer_with_names(model));
     let [inputs, outputs] = interface(model, || &inferred);
-    let Runtimes { targets, lacking, undecided } = runtimes(model, &inferred.0);
+    let Runtimes {
+        targets,
+        lacking,
+        undecided,
+    } = runtimes(model, &inferred.0);
     let inspection = Inspection {
         inputs,
         outputs,
         ir_version: model.ir_version(),
         opsets: imports.collect(),
-        producer: [proto.producer_name(), proto.producer_version()].join(" ").trim().to_owned(),
+        producer: [proto.producer_name(), proto.producer_version()]
+            .join(" ")
+            .trim()
+            .to_owned(),
         nodes: nodes().count(),
         ops,
         casts,
@@ -222,16 +246,27 @@ pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
 }
 
 /// The inputs and the outputs of the main graph. What the model does not declare is inferred.
-fn interface<'i>(model: &Model, inferred: impl Fn() -> &'i (Inferred, Names)) -> [Vec<InterfaceFacts>; 2] {
-    let Body::Graph(graph) = model.body(ScopeId::MAIN) else { return [Vec::new(), Vec::new()] };
+fn interface<'i>(
+    model: &Model,
+    inferred: impl Fn() -> &'i (Inferred, Names),
+) -> [Vec<InterfaceFacts>; 2] {
+    let Body::Graph(graph) = model.body(ScopeId::MAIN) else {
+        return [Vec::new(), Vec::new()];
+    };
     [&graph.input, &graph.output].map(|values| {
         let facts = |info: &ValueInfoProto| {
             let value = model.lookup(ScopeId::MAIN, info.name());
             let declared = info.r#type.as_ref().map(Known::of_type).unwrap_or_default();
             let is_declared = declared.value_type.is_some() && declared.shape.is_some();
             let (known, dim_names) = match value.filter(|_| !is_declared) {
-                None => (type_and_shape(&declared), info.r#type.as_ref().and_then(dim_names)),
-                Some(value) => (type_and_shape(inferred().0.of(value)), inferred().1.of(value).map(<[_]>::to_vec)),
+                None => (
+                    type_and_shape(&declared),
+                    info.r#type.as_ref().and_then(dim_names),
+                ),
+                Some(value) => (
+                    type_and_shape(inferred().0.of(value)),
+                    inferred().1.of(value).map(<[_]>::to_vec),
+                ),
             };
             InterfaceFacts {
                 name: info.name().to_owned(),
@@ -247,12 +282,22 @@ fn interface<'i>(model: &Model, inferred: impl Fn() -> &'i (Inferred, Names)) ->
 
 /// The names of the dimensions of a tensor, if one has a name.
 fn dim_names(declared: &TypeProto) -> Option<Vec<Option<String>>> {
-    let Some(type_proto::Value::TensorType(tensor)) = &declared.value else { return None };
+    let Some(type_proto::Value::TensorType(tensor)) = &declared.value else {
+        return None;
+    };
     let name = |dim: &tensor_shape_proto::Dimension| match &dim.value {
-        Some(tensor_shape_proto::dimension::Value::DimParam(name)) if !name.is_empty() => Some(name.clone()),
+        Some(tensor_shape_proto::dimension::Value::DimParam(name)) if !name.is_empty() => {
+            Some(name.clone())
+        }
         _ => None,
     };
-    let names: Vec<_> = tensor.shape.as_ref()?.dim.iter().map(|dim| name(dim)).collect();
+    let names: Vec<_> = tensor
+        .shape
+        .as_ref()?
+        .dim
+        .iter()
+        .map(|dim| name(dim))
+        .collect();
     names.iter().any(Option::is_some).then_some(names)
 }
 
@@ -261,8 +306,16 @@ fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
     let mut facts: Vec<(NodeId, CastFacts)> = Vec::new();
     let mut folded: HashSet<ValueId> = HashSet::new();
     let inferred = LazyCell::new(|| infer(model));
-    let element_type = |value: ValueId| model.element_type(value).or_else(|| inferred.of(value).dtype());
-    for &node in model.topological_order().iter().filter(|&&node| model.is_cast(node)) {
+    let element_type = |value: ValueId| {
+        model
+            .element_type(value)
+            .or_else(|| inferred.of(value).dtype())
+    };
+    for &node in model
+        .topological_order()
+        .iter()
+        .filter(|&&node| model.is_cast(node))
+    {
         let path = model.node_path(node);
         let read = match model.cast_node(node) {
             Ok(cast) => Some(cast),
@@ -273,16 +326,19 @@ fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
             }
         };
         let input = model.input(node, 0);
-        let constant = read.is_some() && input.is_some_and(|input| folded.contains(&input) || model.constant(input).is_ok());
+        let constant = read.is_some()
+            && input.is_some_and(|input| folded.contains(&input) || model.constant(input).is_ok());
         if constant {
             folded.extend(read.and_then(|cast| cast.output));
         }
         let to = read.and_then(|cast| result_type(&cast, element_type));
-        let round_mode = read.and_then(|cast| cast.round_mode).map(|mode| match mode {
-            RoundMode::Up => "up",
-            RoundMode::Down => "down",
-            RoundMode::Nearest => "nearest",
-        });
+        let round_mode = read
+            .and_then(|cast| cast.round_mode)
+            .map(|mode| match mode {
+                RoundMode::Up => "up",
+                RoundMode::Down => "down",
+                RoundMode::Nearest => "nearest",
+            });
         let cast = CastFacts {
             node: path,
             scope: model.scope_path(node.scope),
@@ -320,9 +376,14 @@ fn sums<'m>(tensors: impl Iterator<Item = &'m TensorProto>) -> Initializers {
 }
 
 fn functions(model: &Model) -> Vec<FunctionFacts> {
-    let functions = model.scopes().filter(|&scope| matches!(model.scope_kind(scope), ScopeKind::Function(_)));
+    let functions = model
+        .scopes()
+        .filter(|&scope| matches!(model.scope_kind(scope), ScopeKind::Function(_)));
     let facts = functions.map(|scope| FunctionFacts {
-        name: model.scope_path(scope).trim_start_matches("function/").to_owned(),
+        name: model
+            .scope_path(scope)
+            .trim_start_matches("function/")
+            .to_owned(),
         nodes: model.nodes(scope).len(),
         callers: model.callers(scope).len(),
     });
@@ -330,7 +391,15 @@ fn functions(model: &Model) -> Vec<FunctionFacts> {
 }
 
 fn external_files(model: &Model) -> Vec<String> {
-    let external = model.tensors().map(|(_, tensor)| tensor).filter(|tensor| is_external(tensor));
-    let locations = external.filter_map(|tensor| Reference::read(tensor).ok()).map(|reference| reference.location);
-    locations.collect::<BTreeSet<String>>().into_iter().collect()
+    let external = model
+        .tensors()
+        .map(|(_, tensor)| tensor)
+        .filter(|tensor| is_external(tensor));
+    let locations = external
+        .filter_map(|tensor| Reference::read(tensor).ok())
+        .map(|reference| reference.location);
+    locations
+        .collect::<BTreeSet<String>>()
+        .into_iter()
+        .collect()
 }

@@ -26,7 +26,11 @@ pub(super) fn chain(cast: &Cast) -> Vec<Stage> {
             _ => stages.extend(to_float(cast, machine)),
         }
     }
-    if stages.is_empty() { vec![Stage::Copy] } else { stages }
+    if stages.is_empty() {
+        vec![Stage::Copy]
+    } else {
+        stages
+    }
 }
 
 /// The kernel that decodes elements of more than eight bits to machine numbers, and their type.
@@ -38,7 +42,8 @@ pub(super) fn decode(from: DType) -> (Option<Stage>, DType) {
     }
 }
 
-/// The kernel that converts machine numbers to an `f32` that can be rounded again: exact, or rounded to odd.
+/// The kernel that converts machine numbers to an `f32` that can be rounded again: exact, or
+/// rounded to odd.
 pub(super) fn to_single(from: DType) -> Option<Stage> {
     match from {
         DType::Float => None,
@@ -51,11 +56,13 @@ fn to_integer(cast: &Cast, from: DType) -> Option<Stage> {
     let narrow = cast.to.bits() < 8;
     match from {
         DType::Float | DType::Double if !narrow => Some(Stage::As(from, cast.to)),
-        DType::Float | DType::Double if cast.rules.contested == Contested::Text => Some(Stage::NearestByte {
-            from,
-            above: (integer_limit(cast.to, true) - 1) as f32,
-            below: (integer_limit(cast.to, false) + 1) as f32,
-        }),
+        DType::Float | DType::Double if cast.rules.contested == Contested::Text => {
+            Some(Stage::NearestByte {
+                from,
+                above: (integer_limit(cast.to, true) - 1) as f32,
+                below: (integer_limit(cast.to, false) + 1) as f32,
+            })
+        }
         DType::Float | DType::Double => Some(Stage::TruncatedByte(from)),
         // The signedness of the target does not affect the bits that are kept.
         _ if cast.from.bits() == cast.to.bits() => None,
@@ -77,7 +84,11 @@ fn to_float(cast: &Cast, from: DType) -> Vec<Stage> {
     let rounding = || Rounding::new(cast.to, cast.rules);
     let last = match cast.to {
         DType::Float | DType::Double => {
-            return if from == cast.to { vec![] } else { vec![Stage::As(from, cast.to)] };
+            return if from == cast.to {
+                vec![]
+            } else {
+                vec![Stage::As(from, cast.to)]
+            };
         }
         DType::Float16 => Stage::ToHalf(rounding()),
         DType::Bfloat16 => Stage::ToBrain,

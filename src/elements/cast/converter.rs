@@ -1,4 +1,5 @@
-//! Runs the kernels of a cast over its elements; chains of two kernels run over chunks that fit in the L1 and L2 caches.
+//! Runs the kernels of a cast over its elements; chains of two kernels run over chunks that fit in
+//! the L1 and L2 caches.
 
 use super::chain::chain;
 use super::level::Level;
@@ -9,14 +10,16 @@ use super::stream::{self, LINE};
 use crate::base::threshold::Threshold;
 use crate::elements::packed::{part, part_mut};
 
-/// The maximum number of elements per chunk between two kernels, large enough to amortize the switch between kernels, during which no
-/// memory is requested. All chunk sizes are multiples of eight, so that every chunk is byte-aligned, and of the elements that fill a
-/// cache line with the narrowest type.
+/// The maximum number of elements per chunk between two kernels, large enough to amortize the
+/// switch between kernels, during which no memory is requested. All chunk sizes are multiples of
+/// eight, so that every chunk is byte-aligned, and of the elements that fill a cache line with the
+/// narrowest type.
 const CHUNK: Threshold = Threshold::new("chunk between kernels", 4096).multiple_of(8);
 
 /// Elements per unit of work of a thread.
 #[cfg(any(test, feature = "internals"))]
-const PART: Threshold = Threshold::new("part of a parallel cast", 64 * CHUNK.usual()).multiple_of(8);
+const PART: Threshold =
+    Threshold::new("part of a parallel cast", 64 * CHUNK.usual()).multiple_of(8);
 
 /// The size from which results bypass the caches, as they would not fit.
 const LARGE: Threshold = Threshold::new("results that bypass the caches", 8 << 20).or_zero();
@@ -53,8 +56,14 @@ impl Converter {
     pub fn for_level(cast: Cast, level: Level) -> Converter {
         assert!(level.is_available(), "this machine does not have {level:?}");
         let stages = chain(&cast);
-        let packing = (cast.to.bits() < 8 && !matches!(stages.as_slice(), [Stage::Copy])).then_some(cast.to.bits());
-        Converter { cast, level, stages, packing }
+        let packing = (cast.to.bits() < 8 && !matches!(stages.as_slice(), [Stage::Copy]))
+            .then_some(cast.to.bits());
+        Converter {
+            cast,
+            level,
+            stages,
+            packing,
+        }
     }
 
     /// The cast.
@@ -66,14 +75,16 @@ impl Converter {
     /// Converts elements: see [`Cast::convert`].
     ///
     /// # Panics
-    /// If `source` is shorter than `elements` elements, or the length of `target` is not exactly theirs.
+    /// If `source` is shorter than `elements` elements, or the length of `target` is not exactly
+    /// theirs.
     pub fn convert(&self, source: &[u8], elements: usize, target: &mut [u8]) {
         self.cast.check_source(source, elements);
         self.cast.check_target(elements, target);
         self.convert_part(source, elements, target, target.len() >= LARGE.get());
     }
 
-    /// Converts elements on all threads of the current rayon pool, or on this thread without the feature `parallel`.
+    /// Converts elements on all threads of the current rayon pool, or on this thread without the
+    /// feature `parallel`.
     ///
     /// # Panics
     /// See [`Converter::convert`].
@@ -87,7 +98,12 @@ impl Converter {
         crate::base::parallel::for_each_part(target, bytes, |part_index, target| {
             let first = part_index * all_of_part;
             let count = all_of_part.min(elements - first);
-            self.convert_part(part(self.cast.from.bits(), source, first, count), count, target, past_caches);
+            self.convert_part(
+                part(self.cast.from.bits(), source, first, count),
+                count,
+                target,
+                past_caches,
+            );
         });
     }
 
@@ -99,7 +115,12 @@ impl Converter {
         let (mut spare, mut buffer) = (Spare::new(), Buffer([0; CHUNK.usual() * 4]));
         let mut done = 0;
         while done < elements {
-            let count = if done == 0 && past_caches { self.up_to_a_line(target) } else { chunk }.min(elements - done);
+            let count = if done == 0 && past_caches {
+                self.up_to_a_line(target)
+            } else {
+                chunk
+            }
+            .min(elements - done);
             let part = part(self.cast.from.bits(), source, done, count);
             let result = part_mut(self.cast.to.bits(), target, done, count);
             let target = Target::new(result, &mut spare, self.packing, past_caches);
@@ -121,7 +142,9 @@ impl Converter {
         let bits = self.cast.to.bits();
         (8..chunk)
             .step_by(4)
-            .find(|count| count * bits == before * 8 && (count * self.cast.from.bits()).is_multiple_of(8))
+            .find(|count| {
+                count * bits == before * 8 && (count * self.cast.from.bits()).is_multiple_of(8)
+            })
             .unwrap_or(chunk)
     }
 
@@ -148,17 +171,25 @@ mod tests {
         use DType::*;
         let casts: [(DType, &[DType]); 7] = [
             (Float16, &[Float]),
-            (Float, &[Float16, Float, Uint4, Float8E5M2, Float4E2M1, Float6E2M3]),
+            (
+                Float,
+                &[Float16, Float, Uint4, Float8E5M2, Float4E2M1, Float6E2M3],
+            ),
             (Int8, &[Double, Float16, Int4]),
             (Uint8, &[Int2]),
             (Int64, &[Bfloat16]),
             (Int2, &[Float6E2M3]),
             (Float6E3M2, &[Bfloat16]),
         ];
-        for (from, to) in casts.into_iter().flat_map(|(from, targets)| targets.iter().map(move |&to| (from, to))) {
+        for (from, to) in casts
+            .into_iter()
+            .flat_map(|(from, targets)| targets.iter().map(move |&to| (from, to)))
+        {
             let elements = 2 * PART.usual() + 3 * CHUNK.usual() + 5;
             let size = |dtype: DType| (elements * dtype.bits()).div_ceil(8);
-            let source: Vec<u8> = (0..size(from)).map(|index| (index * 31 % 251) as u8).collect();
+            let source: Vec<u8> = (0..size(from))
+                .map(|index| (index * 31 % 251) as u8)
+                .collect();
             let cast = Cast::new(from, to, Rules::default()).unwrap();
             let mut expected = vec![0; size(to)];
             cast.convert_exactly(&source, elements, &mut expected);
@@ -169,7 +200,11 @@ mod tests {
                     let target = &mut memory[offset..offset + size(to)];
                     converter.convert_part(&source, elements, target, true);
                     assert!(target == expected, "{cast:?} with {level:?} at {offset}");
-                    assert_eq!(memory.last(), Some(&0xFF), "{cast:?} with {level:?} at {offset} writes out of bounds");
+                    assert_eq!(
+                        memory.last(),
+                        Some(&0xFF),
+                        "{cast:?} with {level:?} at {offset} writes out of bounds"
+                    );
                 }
                 let mut target = vec![0xFF; size(to)];
                 converter.convert_parallel(&source, elements, &mut target);

@@ -10,21 +10,27 @@ pub(super) struct Decimal {
     /// The digits without leading and trailing zeros; empty for zero.
     digits: Vec<u8>,
     point: i64,
-    /// Whether the literal is a plain integer: digits with or without a sign, no point, no exponent.
+    /// Whether the literal is a plain integer: digits with or without a sign, no point, no
+    /// exponent.
     pub(super) is_plain_integer: bool,
 }
 
-/// Of the digits after this many, only matters whether all are zero: ties between `DOUBLE`s have fewer digits.
+/// Of the digits after this many, only matters whether all are zero: ties between `DOUBLE`s have
+/// fewer digits.
 const DIGITS_THAT_MATTER: usize = 1200;
 
 /// A power of ten whose reciprocal and itself are out of range of every type.
 const POINT_LIMIT: i64 = 400;
 
 impl Decimal {
-    /// Parses `[+-] digits [. digits] [e [+-] digits]`, with at least one digit before or after the point.
+    /// Parses `[+-] digits [. digits] [e [+-] digits]`, with at least one digit before or after the
+    /// point.
     pub(super) fn parse(literal: &[u8]) -> Option<Decimal> {
         let (negative, unsigned) = split_sign(literal);
-        let (mantissa, exponent) = match unsigned.iter().position(|byte| byte.eq_ignore_ascii_case(&b'e')) {
+        let (mantissa, exponent) = match unsigned
+            .iter()
+            .position(|byte| byte.eq_ignore_ascii_case(&b'e'))
+        {
             Some(place) => (&unsigned[..place], Some(&unsigned[place + 1..])),
             None => (unsigned, None),
         };
@@ -36,18 +42,32 @@ impl Decimal {
         if whole.len() + fraction.len() == 0 || !all_digits(whole) || !all_digits(fraction) {
             return None;
         }
-        let point = exponent.map_or(Some(0), parse_exponent)?.saturating_add(whole.len() as i64);
+        let point = exponent
+            .map_or(Some(0), parse_exponent)?
+            .saturating_add(whole.len() as i64);
         let is_plain_integer = mantissa.len() == whole.len() && exponent.is_none();
-        let mut digits: Vec<u8> = whole.iter().chain(fraction).map(|digit| digit - b'0').collect();
+        let mut digits: Vec<u8> = whole
+            .iter()
+            .chain(fraction)
+            .map(|digit| digit - b'0')
+            .collect();
         let zeros = digits.iter().take_while(|&&digit| digit == 0).count();
         digits.drain(..zeros);
-        Some(Decimal { negative, is_plain_integer, ..Decimal::new(digits, point.saturating_sub(zeros as i64)) })
+        Some(Decimal {
+            negative,
+            is_plain_integer,
+            ..Decimal::new(digits, point.saturating_sub(zeros as i64))
+        })
     }
 
     /// The exact value, as [`Value::Finite`] describes it.
     pub(super) fn value(&self) -> Value {
         let (magnitude, exponent, inexact) = self.magnitude();
-        Value::Finite { negative: self.negative, magnitude: magnitude | u64::from(inexact), exponent }
+        Value::Finite {
+            negative: self.negative,
+            magnitude: magnitude | u64::from(inexact),
+            exponent,
+        }
     }
 
     /// The number, truncated toward zero; `None` if it does not fit.
@@ -58,7 +78,11 @@ impl Decimal {
             0 => magnitude,
             _ => magnitude.checked_shr(exponent.unsigned_abs()).unwrap_or(0),
         };
-        Some(if self.negative { -i128::from(whole) } else { i128::from(whole) })
+        Some(if self.negative {
+            -i128::from(whole)
+        } else {
+            i128::from(whole)
+        })
     }
 
     /// `magnitude * 2^exponent`, truncated to 64 bits, and whether any nonzero bits were discarded.
@@ -108,7 +132,10 @@ fn parse_exponent(text: &[u8]) -> Option<i64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let magnitude = digits.iter().fold(0_i64, |sum, digit| sum.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
+    let magnitude = digits.iter().fold(0_i64, |sum, digit| {
+        sum.saturating_mul(10)
+            .saturating_add(i64::from(digit - b'0'))
+    });
     Some(if negative { -magnitude } else { magnitude })
 }
 
@@ -137,7 +164,10 @@ impl Words {
         let mut rest = 0;
         for word in self.0.iter_mut().rev() {
             let dividend = u64::from(rest) << 32 | u64::from(*word);
-            (*word, rest) = ((dividend / u64::from(divisor)) as u32, (dividend % u64::from(divisor)) as u32);
+            (*word, rest) = (
+                (dividend / u64::from(divisor)) as u32,
+                (dividend % u64::from(divisor)) as u32,
+            );
         }
         while self.0.last() == Some(&0) {
             self.0.pop();
@@ -145,31 +175,58 @@ impl Words {
         rest
     }
 
-    /// The highest 64 bits, the number of bits below them (negative if there are fewer than 64), and whether any of those is set.
+    /// The highest 64 bits, the number of bits below them (negative if there are fewer than 64),
+    /// and whether any of those is set.
     fn top(&self) -> (u64, i32, bool) {
-        let word = |place: usize| u128::from(self.0.len().checked_sub(place + 1).map_or(0, |index| self.0[index]));
+        let word = |place: usize| {
+            u128::from(
+                self.0
+                    .len()
+                    .checked_sub(place + 1)
+                    .map_or(0, |index| self.0[index]),
+            )
+        };
         let high = word(0) << 64 | word(1) << 32 | word(2);
         let unused = 96 - (128 - high.leading_zeros());
         let normalized = high << unused;
-        let rest = normalized & u128::from(u32::MAX) != 0 || self.0.iter().rev().skip(3).any(|&word| word != 0);
-        ((normalized >> 32) as u64, self.0.len() as i32 * 32 - 64 - unused as i32, rest)
+        let rest = normalized & u128::from(u32::MAX) != 0
+            || self.0.iter().rev().skip(3).any(|&word| word != 0);
+        (
+            (normalized >> 32) as u64,
+            self.0.len() as i32 * 32 - 64 - unused as i32,
+            rest,
+        )
     }
 }
 
 /// Formats a finite number in plain notation with the fewest digits that round-trip in its format.
 pub(super) fn shortest(format: Format, code: u64, exact: f64) -> String {
     let scientific = format!("{:.160e}", exact.abs());
-    let (mantissa, power) = scientific.split_once('e').expect("scientific notation has an exponent");
-    let digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0').collect();
+    let (mantissa, power) = scientific
+        .split_once('e')
+        .expect("scientific notation has an exponent");
+    let digits: Vec<u8> = mantissa
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .map(|digit| digit - b'0')
+        .collect();
     let point = power.parse::<i64>().expect("the exponent is an integer") + 1;
     let reads_back = |decimal: &Decimal| match decimal.value() {
-        Value::Finite { magnitude, exponent, .. } => format.round(magnitude, exponent) == code,
+        Value::Finite {
+            magnitude,
+            exponent,
+            ..
+        } => format.round(magnitude, exponent) == code,
         _ => false,
     };
     let found = (1..digits.len()).find_map(|length| {
         let below = Decimal::new(digits[..length].to_vec(), point);
         let above = below.next(length);
-        let first = if digits[length] < 5 { [below, above] } else { [above, below] };
+        let first = if digits[length] < 5 {
+            [below, above]
+        } else {
+            [above, below]
+        };
         first.into_iter().find(reads_back)
     });
     found.unwrap_or_else(|| Decimal::new(digits, point)).plain()
@@ -186,7 +243,12 @@ impl Decimal {
         while digits.last() == Some(&0) {
             digits.pop();
         }
-        Decimal { negative: false, digits, point, is_plain_integer: false }
+        Decimal {
+            negative: false,
+            digits,
+            point,
+            is_plain_integer: false,
+        }
     }
 
     /// The next number of `length` digits.
@@ -205,7 +267,10 @@ impl Decimal {
 
     fn plain(&self) -> String {
         let digit = |place: i64| {
-            usize::try_from(place).ok().and_then(|place| self.digits.get(place)).map_or('0', |&digit| (b'0' + digit).into())
+            usize::try_from(place)
+                .ok()
+                .and_then(|place| self.digits.get(place))
+                .map_or('0', |&digit| (b'0' + digit).into())
         };
         let mut text: String = (0..self.point.max(0)).map(digit).collect();
         if text.is_empty() {
@@ -213,7 +278,11 @@ impl Decimal {
         }
         if self.point < self.digits.len() as i64 {
             text.push('.');
-            text.extend((self.point.min(0)..0).map(|_| '0').chain((self.point.max(0)..self.digits.len() as i64).map(digit)));
+            text.extend(
+                (self.point.min(0)..0)
+                    .map(|_| '0')
+                    .chain((self.point.max(0)..self.digits.len() as i64).map(digit)),
+            );
         }
         text
     }
@@ -228,7 +297,14 @@ mod tests {
     fn code(dtype: DType, literal: &str) -> u64 {
         let format = Format::of(dtype).unwrap();
         let value = Decimal::parse(literal.as_bytes()).unwrap().value();
-        let Value::Finite { negative, magnitude, exponent } = value else { panic!("{literal}") };
+        let Value::Finite {
+            negative,
+            magnitude,
+            exponent,
+        } = value
+        else {
+            panic!("{literal}")
+        };
         format.round(magnitude, exponent) | if negative { format.sign_bit() } else { 0 }
     }
 
@@ -241,7 +317,11 @@ mod tests {
             3.14159265358979323846264338327950288
         ";
         for case in cases.split_whitespace() {
-            assert_eq!(code(DType::Double, case), case.parse::<f64>().unwrap().to_bits(), "{case}");
+            assert_eq!(
+                code(DType::Double, case),
+                case.parse::<f64>().unwrap().to_bits(),
+                "{case}"
+            );
         }
     }
 
@@ -249,7 +329,10 @@ mod tests {
     fn a_distant_digit_breaks_a_tie() {
         let beyond = format!("2049.{}1", "0".repeat(5000));
         for (literal, expected) in [("2049", 2048.0), (&beyond, 2050.0)] {
-            assert_eq!(code(DType::Float16, literal), u64::from(half::f16::from_f32(expected).to_bits()));
+            assert_eq!(
+                code(DType::Float16, literal),
+                u64::from(half::f16::from_f32(expected).to_bits())
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The instruction sets that kernels are compiled for, and their selection at run time.
 //!
-//! Kernels are plain loops, inlined into one function per instruction set and vectorized there by the compiler.
+//! Kernels are plain loops, inlined into one function per instruction set and vectorized there by
+//! the compiler.
 #![allow(unsafe_code)]
 
 /// An instruction set; each includes the previous ones.
@@ -21,7 +22,10 @@ impl Level {
     /// The best level that this machine supports.
     #[must_use]
     pub fn detect() -> Level {
-        Level::ALL.into_iter().rfind(|level| level.is_available()).unwrap_or(Level::Portable)
+        Level::ALL
+            .into_iter()
+            .rfind(|level| level.is_available())
+            .unwrap_or(Level::Portable)
     }
 
     /// Whether this machine has it.
@@ -62,7 +66,8 @@ pub(crate) trait Features {
     const LEVEL: Level;
 }
 
-/// A function over a chunk. Implementations must be `#[inline(always)]` to be compiled for the instruction set.
+/// A function over a chunk. Implementations must be `#[inline(always)]` to be compiled for the
+/// instruction set.
 pub(crate) trait Kernel {
     type Output;
     fn run<F: Features>(self) -> Self::Output;
@@ -78,7 +83,8 @@ impl Level {
     pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         debug_assert!(self.is_available());
         match self {
-            // SAFETY: callers hold a level only after `is_available` confirmed that the machine supports it.
+            // SAFETY: callers hold a level only after `is_available` confirmed that the machine
+            // supports it.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { x86::avx2(kernel) },
             // SAFETY: as above.
@@ -108,7 +114,9 @@ mod x86 {
         kernel.run::<Avx2>()
     }
 
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")]
+    #[target_feature(
+        enable = "avx2,fma,bmi1,bmi2,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi"
+    )]
     pub(super) fn avx512<K: Kernel>(kernel: K) -> K::Output {
         kernel.run::<Avx512>()
     }

@@ -1,10 +1,12 @@
 //! Casts of tensors, element by element, as ONNX's `Cast` defines them.
 //!
-//! [`Cast::new`] decides whether an opset supports a pair of types, [`Cast::survey`] which results are defined, [`Cast::convert`] computes
-//! them, and `exactness` decides which casts change nothing. `docs/cast.md` is the specification, `reference` implements it line by line,
-//! and the vector kernels are verified against that.
+//! [`Cast::new`] decides whether an opset supports a pair of types, [`Cast::survey`] which results
+//! are defined, [`Cast::convert`] computes them, and `exactness` decides which casts change
+//! nothing. `docs/cast.md` is the specification, `reference` implements it line by line, and the
+//! vector kernels are verified against that.
 //!
-//! A [`Cast`] is a pair of types with the rules of an opset. It surveys and converts elements in the layout of `raw_data`:
+//! A [`Cast`] is a pair of types with the rules of an opset. It surveys and converts elements in
+//! the layout of `raw_data`:
 //!
 //! ```
 //! use onnx_recast::internals::elements::cast::{Cast, Rules};

@@ -1,8 +1,9 @@
 //! Conversions between machine numbers, written for the vectorizer: no branches, no calls.
 //!
-//! *Rounding to odd* truncates and sets the lowest bit if the result is inexact. A number rounded this way to `f32` is on the same side
-//! of every number with a shorter mantissa as the exact number. Rounding it again, in any mode, to a mantissa at least two bits
-//! shorter therefore gives the same result as rounding the exact number.
+//! *Rounding to odd* truncates and sets the lowest bit if the result is inexact. A number rounded
+//! this way to `f32` is on the same side of every number with a shorter mantissa as the exact
+//! number. Rounding it again, in any mode, to a mantissa at least two bits shorter therefore gives
+//! the same result as rounding the exact number.
 #![allow(unsafe_code)]
 
 use super::level::Features;
@@ -42,21 +43,37 @@ pub(super) fn lanes<Element: Lane>(bytes: &[u8]) -> impl Iterator<Item = Element
 
 /// Applies a function to each element.
 #[inline(always)]
-pub(super) fn map<From: Lane, To: Lane, F: Features>(source: &[u8], sink: &mut Sink<F>, function: impl Fn(From) -> To) {
+pub(super) fn map<From: Lane, To: Lane, F: Features>(
+    source: &[u8],
+    sink: &mut Sink<F>,
+    function: impl Fn(From) -> To,
+) {
     for piece in source.chunks(PIECE.get() * From::BYTES) {
-        sink.fill(piece.len() / From::BYTES * To::BYTES, |results| map_piece(piece, results, &function));
+        sink.fill(piece.len() / From::BYTES * To::BYTES, |results| {
+            map_piece(piece, results, &function)
+        });
     }
 }
 
 #[inline(always)]
-fn map_piece<From: Lane, To: Lane>(source: &[u8], target: &mut [u8], function: impl Fn(From) -> To) {
+fn map_piece<From: Lane, To: Lane>(
+    source: &[u8],
+    target: &mut [u8],
+    function: impl Fn(From) -> To,
+) {
     const BLOCK: usize = 64;
     let each = |source: &[u8], target: &mut [u8]| {
-        for (target, source) in target.chunks_exact_mut(To::BYTES).zip(source.chunks_exact(From::BYTES)) {
+        for (target, source) in target
+            .chunks_exact_mut(To::BYTES)
+            .zip(source.chunks_exact(From::BYTES))
+        {
             function(From::read(source)).write(target);
         }
     };
-    let (mut sources, mut targets) = (source.chunks_exact(BLOCK * From::BYTES), target.chunks_exact_mut(BLOCK * To::BYTES));
+    let (mut sources, mut targets) = (
+        source.chunks_exact(BLOCK * From::BYTES),
+        target.chunks_exact_mut(BLOCK * To::BYTES),
+    );
     for (source, target) in sources.by_ref().zip(targets.by_ref()) {
         stream::fetch_ahead(source);
         each(source, target);
@@ -69,7 +86,11 @@ fn map_piece<From: Lane, To: Lane>(source: &[u8], target: &mut [u8], function: i
 pub(super) fn narrow(number: f64) -> f32 {
     let bits = number.to_bits();
     let nan = (bits >> 32 & 0x8000_0000) as u32 | 0x7FC0_0000 | (bits >> 29) as u32 & 0x003F_FFFF;
-    if number.is_nan() { f32::from_bits(nan) } else { number as f32 }
+    if number.is_nan() {
+        f32::from_bits(nan)
+    } else {
+        number as f32
+    }
 }
 
 /// Exact; NaNs as in [`narrow`].
@@ -77,13 +98,21 @@ pub(super) fn narrow(number: f64) -> f32 {
 pub(super) fn widen(number: f32) -> f64 {
     let bits = u64::from(number.to_bits());
     let nan = (bits & 0x8000_0000) << 32 | 0x7FF8_0000_0000_0000 | (bits & 0x003F_FFFF) << 29;
-    if number.is_nan() { f64::from_bits(nan) } else { f64::from(number) }
+    if number.is_nan() {
+        f64::from_bits(nan)
+    } else {
+        f64::from(number)
+    }
 }
 
 /// The number with these bits; NaNs become quiet.
 #[inline(always)]
 pub(super) fn quiet(bits: u32) -> u32 {
-    if bits & 0x7FFF_FFFF > 0x7F80_0000 { bits | 0x0040_0000 } else { bits }
+    if bits & 0x7FFF_FFFF > 0x7F80_0000 {
+        bits | 0x0040_0000
+    } else {
+        bits
+    }
 }
 
 /// To odd; NaNs keep their sign and high payload bits.
@@ -96,8 +125,8 @@ pub(super) fn odd_from_double(number: f64) -> u32 {
     truncated | u32::from(back != number)
 }
 
-/// An integer as a `DOUBLE` that rounds to the same result in every float with at most 42 bits of mantissa: beyond 2^53, the low twelve
-/// bits are merged into a sticky bit.
+/// An integer as a `DOUBLE` that rounds to the same result in every float with at most 42 bits of
+/// mantissa: beyond 2^53, the low twelve bits are merged into a sticky bit.
 #[inline(always)]
 pub(super) fn double_with_sticky(integer: i64) -> f64 {
     let (low, small) = (integer & 0xFFF, integer.unsigned_abs() < 1 << 53);
@@ -131,7 +160,8 @@ macro_rules! floats {
         impl Float for $float {
             #[inline(always)]
             fn low_byte(self) -> u8 {
-                // From the limit on, the low eight bits of a number with such a short mantissa are zero.
+                // From the limit on, the low eight bits of a number with such a short mantissa are
+                // zero.
                 let held = if self.abs() < $limit { self } else { 0.0 };
                 // SAFETY: all numbers below the limit are in range of the integer type.
                 unsafe { held.to_int_unchecked::<$whole>() as u8 }
@@ -155,7 +185,8 @@ macro_rules! floats {
         $(impl Saturate<$wide> for $float {
             #[inline(always)]
             fn saturate(self) -> $wide {
-                // The end is the highest integer or, if the float type cannot represent it, the next power of two.
+                // The end is the highest integer or, if the float type cannot represent it, the
+                // next power of two.
                 let (lowest, end) = ($wide::MIN as $float, $wide::MAX as $float);
                 let inside = self >= lowest && self < end;
                 // SAFETY: the number is in range.
@@ -200,11 +231,28 @@ mod tests {
 
     #[test]
     fn large_integers_keep_their_side_of_every_short_number() {
-        for integer in [(1 << 53) + 1, i64::MAX, i64::MIN, i64::MIN + 1, -(1 << 53) - 1, 1 << 60, (1 << 60) + 1, (1 << 60) - 1] {
+        for integer in [
+            (1 << 53) + 1,
+            i64::MAX,
+            i64::MIN,
+            i64::MIN + 1,
+            -(1 << 53) - 1,
+            1 << 60,
+            (1 << 60) + 1,
+            (1 << 60) - 1,
+        ] {
             let marked = double_with_sticky(integer) as i128;
             let step = 1 << 13;
-            assert_eq!(marked.div_euclid(step), i128::from(integer).div_euclid(step), "{integer}");
-            assert_eq!(marked.rem_euclid(step) == 0, i128::from(integer).rem_euclid(step) == 0, "{integer}");
+            assert_eq!(
+                marked.div_euclid(step),
+                i128::from(integer).div_euclid(step),
+                "{integer}"
+            );
+            assert_eq!(
+                marked.rem_euclid(step) == 0,
+                i128::from(integer).rem_euclid(step) == 0,
+                "{integer}"
+            );
         }
     }
 }

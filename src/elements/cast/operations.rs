@@ -58,13 +58,15 @@ impl Cast {
         summary
     }
 
-    /// Converts elements in the layout of `raw_data`: little-endian, packed, padding bits zero. Every element gets a value; use
-    /// [`Cast::survey`] to find those that ONNX does not define.
+    /// Converts elements in the layout of `raw_data`: little-endian, packed, padding bits zero.
+    /// Every element gets a value; use [`Cast::survey`] to find those that ONNX does not define.
     ///
-    /// A tensor can be converted in parts: parts of a multiple of eight elements are byte-aligned in every type.
+    /// A tensor can be converted in parts: parts of a multiple of eight elements are byte-aligned
+    /// in every type.
     ///
     /// # Panics
-    /// If one of the types is not numeric, `source` is shorter than `elements` elements, or the length of `target` is not exactly theirs.
+    /// If one of the types is not numeric, `source` is shorter than `elements` elements, or the
+    /// length of `target` is not exactly theirs.
     pub fn convert(&self, source: &[u8], elements: usize, target: &mut [u8]) {
         if elements < FEW.get() {
             return self.convert_exactly(source, elements, target);
@@ -72,7 +74,8 @@ impl Cast {
         Converter::new(*self).convert(source, elements, target);
     }
 
-    /// Like [`Cast::convert`], one element at a time on the exact path, against which the kernels are tested.
+    /// Like [`Cast::convert`], one element at a time on the exact path, against which the kernels
+    /// are tested.
     ///
     /// # Panics
     /// See [`Cast::convert`].
@@ -87,13 +90,25 @@ impl Cast {
     }
 }
 
-/// Representative elements of a type: if a cast defines these, it defines all elements. The rules depend on zeros, signs, fractions,
-/// the range, infinities and NaNs; the probes contain one of each that the type has.
+/// Representative elements of a type: if a cast defines these, it defines all elements. The rules
+/// depend on zeros, signs, fractions, the range, infinities and NaNs; the probes contain one of
+/// each that the type has.
 fn probes(dtype: DType) -> impl Iterator<Item = u64> {
     let all = packed::mask(dtype.bits());
     let (codes, sign) = match Format::of(dtype) {
-        Some(format) => ([0, 1, format.largest(), format.infinity(), format.nan().unwrap_or(0)], format.sign_bit()),
+        Some(format) => (
+            [
+                0,
+                1,
+                format.largest(),
+                format.infinity(),
+                format.nan().unwrap_or(0),
+            ],
+            format.sign_bit(),
+        ),
         None => ([0, 1, all, all >> 1, all ^ (all >> 1)], 0),
     };
-    codes.into_iter().flat_map(move |code| [code & all, (code | sign) & all])
+    codes
+        .into_iter()
+        .flat_map(move |code| [code & all, (code | sign) & all])
 }

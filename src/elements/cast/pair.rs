@@ -35,7 +35,11 @@ impl Cast {
         for dtype in [from, to] {
             let since = dtype.cast_since();
             if since.is_none_or(|since| rules.opset < since) {
-                return Err(Unsupported { dtype, opset: rules.opset, since });
+                return Err(Unsupported {
+                    dtype,
+                    opset: rules.opset,
+                    since,
+                });
             }
         }
         Ok(Cast { from, to, rules })
@@ -60,12 +64,28 @@ impl Cast {
     }
 
     pub(super) fn check_source(&self, source: &[u8], elements: usize) {
-        let needed = self.from.raw_bytes(elements as u64).expect("the source is numeric");
-        assert!(source.len() as u64 >= needed, "{elements} elements of {} need {needed} bytes, not {}", self.from, source.len());
+        let needed = self
+            .from
+            .raw_bytes(elements as u64)
+            .expect("the source is numeric");
+        assert!(
+            source.len() as u64 >= needed,
+            "{elements} elements of {} need {needed} bytes, not {}",
+            self.from,
+            source.len()
+        );
     }
 
     pub(super) fn check_target(&self, elements: usize, target: &[u8]) {
-        let needed = self.to.raw_bytes(elements as u64).expect("the target is numeric");
-        assert!(target.len() as u64 == needed, "{elements} elements of {} take {needed} bytes, not {}", self.to, target.len());
+        let needed = self
+            .to
+            .raw_bytes(elements as u64)
+            .expect("the target is numeric");
+        assert!(
+            target.len() as u64 == needed,
+            "{elements} elements of {} take {needed} bytes, not {}",
+            self.to,
+            target.len()
+        );
     }
 }

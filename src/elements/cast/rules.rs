@@ -46,6 +46,11 @@ options! {
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules { saturate: true, round_mode: RoundMode::Up, opset: 28, contested: Contested::Text }
+        Rules {
+            saturate: true,
+            round_mode: RoundMode::Up,
+            opset: 28,
+            contested: Contested::Text,
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! The output of a kernel: written in pieces, packed if elements are narrower than a byte, with non-temporal stores if large.
+//! The output of a kernel: written in pieces, packed if elements are narrower than a byte, with
+//! non-temporal stores if large.
 //!
 //! A cast is one kernel, or two with a chunk between them that stays in the cache.
 
@@ -11,7 +12,8 @@ use std::marker::PhantomData;
 /// The number of results that a loop writes at a time.
 pub(super) const PIECE: Threshold = Threshold::new("piece of a kernel", 1024).multiple_of(8);
 
-/// The number of codes that a kernel writes at a time: whole cache lines even when packed to the narrowest width.
+/// The number of codes that a kernel writes at a time: whole cache lines even when packed to the
+/// narrowest width.
 #[cfg(target_arch = "x86_64")]
 pub(super) const BLOCK: usize = 256;
 
@@ -27,7 +29,10 @@ pub(super) struct Spare {
 
 impl Spare {
     pub(super) fn new() -> Spare {
-        Spare { results: [0; PIECE_BYTES], packed: [0; PIECE.usual()] }
+        Spare {
+            results: [0; PIECE_BYTES],
+            packed: [0; PIECE.usual()],
+        }
     }
 }
 
@@ -36,15 +41,30 @@ pub(super) enum Target<'a> {
     /// Written directly: intermediate or unpacked results.
     Near(&'a mut [u8]),
     /// Final results, packed or streamed.
-    Far { results: &'a mut [u8], spare: &'a mut Spare, packing: Option<usize>, past_caches: bool },
+    Far {
+        results: &'a mut [u8],
+        spare: &'a mut Spare,
+        packing: Option<usize>,
+        past_caches: bool,
+    },
 }
 
 impl<'a> Target<'a> {
     /// A target for final results, with an optional packed width and optional non-temporal stores.
-    pub(super) fn new(results: &'a mut [u8], spare: &'a mut Spare, packing: Option<usize>, past_caches: bool) -> Target<'a> {
+    pub(super) fn new(
+        results: &'a mut [u8],
+        spare: &'a mut Spare,
+        packing: Option<usize>,
+        past_caches: bool,
+    ) -> Target<'a> {
         match (packing, past_caches) {
             (None, false) => Target::Near(results),
-            _ => Target::Far { results, spare, packing, past_caches },
+            _ => Target::Far {
+                results,
+                spare,
+                packing,
+                past_caches,
+            },
         }
     }
 }
@@ -57,7 +77,10 @@ pub(super) struct Sink<'a, F> {
 
 impl<'a, F: Features> Sink<'a, F> {
     pub(super) fn new(target: Target<'a>) -> Self {
-        Sink { target, features: PhantomData }
+        Sink {
+            target,
+            features: PhantomData,
+        }
     }
 
     /// The whole target between two kernels.
@@ -75,7 +98,15 @@ impl<'a, F: Features> Sink<'a, F> {
             Target::Near(results) => take(results, bytes),
             Target::Far { spare, .. } => &mut spare.results[..bytes],
         });
-        let Target::Far { results, spare, packing, past_caches } = &mut self.target else { return };
+        let Target::Far {
+            results,
+            spare,
+            packing,
+            past_caches,
+        } = &mut self.target
+        else {
+            return;
+        };
         match *packing {
             None => write::<F>(&spare.results[..bytes], results, *past_caches),
             Some(bits) => {
@@ -92,7 +123,12 @@ impl<'a, F: Features> Sink<'a, F> {
     pub(super) fn put<const BYTES: usize>(&mut self, block: &[u8; BYTES]) {
         let (results, packing, past_caches) = match &mut self.target {
             Target::Near(results) => (results, None, false),
-            Target::Far { results, packing, past_caches, .. } => (results, *packing, *past_caches),
+            Target::Far {
+                results,
+                packing,
+                past_caches,
+                ..
+            } => (results, *packing, *past_caches),
         };
         let pack = |bits: usize, results: &mut &mut [u8]| {
             let mut packed = [0; BYTES];
@@ -121,5 +157,7 @@ fn write<F: Features>(bytes: &[u8], results: &mut &mut [u8], past_caches: bool) 
 
 #[inline(always)]
 fn take<'a>(results: &mut &'a mut [u8], bytes: usize) -> &'a mut [u8] {
-    results.split_off_mut(..bytes).expect("the results of a kernel fit the target")
+    results
+        .split_off_mut(..bytes)
+        .expect("the results of a kernel fit the target")
 }

@@ -1,6 +1,8 @@
-//! The kernels. Each converts a chunk of elements of a fixed width to elements of another fixed width.
+//! The kernels. Each converts a chunk of elements of a fixed width to elements of another fixed
+//! width.
 //!
-//! Conversions to floats of at most 16 bits use `f32` rounded *to odd* as intermediate: see [`super::number`].
+//! Conversions to floats of at most 16 bits use `f32` rounded *to odd* as intermediate: see
+//! [`super::number`].
 
 use super::level::{Features, Kernel, Level};
 use super::number::*;
@@ -11,7 +13,8 @@ use super::{half, small};
 use crate::elements::dtype::DType;
 use crate::elements::packed;
 
-/// One kernel with its parameters. Its types are those that the machine has: integers of at least eight bits, FLOAT and DOUBLE.
+/// One kernel with its parameters. Its types are those that the machine has: integers of at least
+/// eight bits, FLOAT and DOUBLE.
 #[derive(Clone, Debug)]
 pub(super) enum Stage {
     /// Copies bytes.
@@ -20,8 +23,9 @@ pub(super) enum Stage {
     Unpack(usize),
     /// Looks up one-byte codes in a table.
     Table(Box<Table>),
-    /// Like Rust's `as`, which follows ONNX's rules: integers keep their low bits, floats are truncated (and saturated, which is our choice
-    /// for values that ONNX leaves undefined), a float result is rounded once.
+    /// Like Rust's `as`, which follows ONNX's rules: integers keep their low bits, floats are
+    /// truncated (and saturated, which is our choice for values that ONNX leaves undefined), a
+    /// float result is rounded once.
     As(DType, DType),
     /// 1 for all numbers except zero.
     IsNotZero(DType),
@@ -41,7 +45,8 @@ pub(super) enum Stage {
     Scale(Scaling),
     /// The low byte of a truncated float.
     TruncatedByte(DType),
-    /// Like [`Stage::TruncatedByte`], but numbers strictly between two limits are rounded to the nearest integer.
+    /// Like [`Stage::TruncatedByte`], but numbers strictly between two limits are rounded to the
+    /// nearest integer.
     NearestByte { from: DType, above: f32, below: f32 },
 }
 
@@ -66,7 +71,10 @@ impl Stage {
     /// The size of a result element, for stages that can have a successor.
     pub(super) fn bytes_out(&self) -> usize {
         match self {
-            Stage::Unpack(_) | Stage::Round(_) | Stage::TruncatedByte(_) | Stage::NearestByte { .. } => 1,
+            Stage::Unpack(_)
+            | Stage::Round(_)
+            | Stage::TruncatedByte(_)
+            | Stage::NearestByte { .. } => 1,
             Stage::Table(table) => table.bytes(),
             Stage::As(_, to) => to.bits() / 8,
             Stage::Odd(_) | Stage::FromHalf | Stage::FromBrain => 4,
@@ -76,7 +84,11 @@ impl Stage {
 
     /// Runs over all of `source`.
     pub(super) fn run(&self, level: Level, source: &[u8], target: Target) {
-        level.run(Run { stage: self, source, target });
+        level.run(Run {
+            stage: self,
+            source,
+            target,
+        });
     }
 }
 
@@ -92,7 +104,11 @@ impl Kernel for Run<'_> {
 
     #[inline(always)]
     fn run<F: Features>(self) {
-        let Run { stage, source, target } = self;
+        let Run {
+            stage,
+            source,
+            target,
+        } = self;
         let sink = &mut Sink::<F>::new(target);
         match stage {
             Stage::Copy => map(source, sink, |byte: u8| byte),
@@ -108,8 +124,12 @@ impl Kernel for Run<'_> {
                 Float f32: Uint8 u8, Int8 i8, Uint16 u16, Int16 i16, Uint32 u32, Int32 i32, Uint64 u64, Int64 i64, Double f64;
                 Double f64: Uint8 u8, Int8 i8, Uint16 u16, Int16 i16, Uint32 u32, Int32 i32, Uint64 u64, Int64 i64, Float f32;
             },
-            Stage::IsNotZero(DType::Float) => map(source, sink, |number: f32| u8::from(number != 0.0)),
-            Stage::IsNotZero(DType::Double) => map(source, sink, |number: f64| u8::from(number != 0.0)),
+            Stage::IsNotZero(DType::Float) => {
+                map(source, sink, |number: f32| u8::from(number != 0.0))
+            }
+            Stage::IsNotZero(DType::Double) => {
+                map(source, sink, |number: f64| u8::from(number != 0.0))
+            }
             Stage::IsNotZero(integer) => match integer.bits() {
                 8 => map(source, sink, |number: u8| u8::from(number != 0)),
                 16 => map(source, sink, |number: u16| u8::from(number != 0)),
@@ -117,10 +137,18 @@ impl Kernel for Run<'_> {
                 _ => map(source, sink, |number: u64| u8::from(number != 0)),
             },
             Stage::Odd(DType::Double) => map(source, sink, odd_from_double),
-            Stage::Odd(DType::Int32) => map(source, sink, |number: i32| odd_from_double(f64::from(number))),
-            Stage::Odd(DType::Uint32) => map(source, sink, |number: u32| odd_from_double(f64::from(number))),
-            Stage::Odd(DType::Int64) => map(source, sink, |number: i64| odd_from_double(double_with_sticky(number))),
-            Stage::Odd(DType::Uint64) => map(source, sink, |number: u64| odd_from_double(unsigned_double_with_sticky(number))),
+            Stage::Odd(DType::Int32) => map(source, sink, |number: i32| {
+                odd_from_double(f64::from(number))
+            }),
+            Stage::Odd(DType::Uint32) => map(source, sink, |number: u32| {
+                odd_from_double(f64::from(number))
+            }),
+            Stage::Odd(DType::Int64) => map(source, sink, |number: i64| {
+                odd_from_double(double_with_sticky(number))
+            }),
+            Stage::Odd(DType::Uint64) => map(source, sink, |number: u64| {
+                odd_from_double(unsigned_double_with_sticky(number))
+            }),
             Stage::Odd(exact) => unreachable!("{exact} is exact in f32"),
             Stage::FromHalf => half::to_single::<F>(source, sink),
             Stage::FromBrain => map(source, sink, |code: u16| quiet(u32::from(code) << 16)),
@@ -130,11 +158,19 @@ impl Kernel for Run<'_> {
             Stage::Scale(scaling) => map(source, sink, |number: u32| scaling.round(number)),
             Stage::TruncatedByte(DType::Float) => map(source, sink, f32::low_byte),
             Stage::TruncatedByte(_) => map(source, sink, f64::low_byte),
-            Stage::NearestByte { from: DType::Float, above, below } => {
-                map(source, sink, |number: f32| number.nearest_between(*above, *below).low_byte());
+            Stage::NearestByte {
+                from: DType::Float,
+                above,
+                below,
+            } => {
+                map(source, sink, |number: f32| {
+                    number.nearest_between(*above, *below).low_byte()
+                });
             }
             Stage::NearestByte { above, below, .. } => {
-                map(source, sink, |number: f64| number.nearest_between(*above, *below).low_byte());
+                map(source, sink, |number: f64| {
+                    number.nearest_between(*above, *below).low_byte()
+                });
             }
         }
     }

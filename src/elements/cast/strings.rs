@@ -8,7 +8,8 @@ use crate::elements::dtype::{Class, DType};
 use crate::elements::float_format::{Format, Specials};
 use crate::elements::packed;
 
-/// A string that cannot be cast: ONNX leaves the result undefined, and no substitute value is sensible.
+/// A string that cannot be cast: ONNX leaves the result undefined, and no substitute value is
+/// sensible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("element {index}: '{literal}' cannot be cast to {to}: {why}")]
 pub struct BadLiteral {
@@ -29,15 +30,28 @@ pub struct BadLiteral {
 ///
 /// # Panics
 /// If the cast is not from `STRING` to a numeric type.
-pub fn parse_strings(cast: &Cast, strings: &[impl AsRef<[u8]>]) -> Result<(Vec<u8>, Summary), BadLiteral> {
-    assert!(cast.from == DType::String && cast.to != DType::String, "{cast:?} does not read numbers from strings");
-    let bytes = cast.to.raw_bytes(strings.len() as u64).expect("the target is numeric and has no more elements than memory");
+pub fn parse_strings(
+    cast: &Cast,
+    strings: &[impl AsRef<[u8]>],
+) -> Result<(Vec<u8>, Summary), BadLiteral> {
+    assert!(
+        cast.from == DType::String && cast.to != DType::String,
+        "{cast:?} does not read numbers from strings"
+    );
+    let bytes = cast
+        .to
+        .raw_bytes(strings.len() as u64)
+        .expect("the target is numeric and has no more elements than memory");
     let mut target = vec![0; usize::try_from(bytes).expect("the target fits memory")];
     let mut summary = Summary::default();
     for (index, string) in strings.iter().enumerate() {
         let literal = string.as_ref();
-        let (bits, verdict) =
-            parse(cast, literal).map_err(|why| BadLiteral { index: index as u64, literal: shown(literal), to: cast.to, why })?;
+        let (bits, verdict) = parse(cast, literal).map_err(|why| BadLiteral {
+            index: index as u64,
+            literal: shown(literal),
+            to: cast.to,
+            why,
+        })?;
         packed::put(cast.to.bits(), &mut target, index, bits);
         summary.add(index as u64, verdict);
     }
@@ -53,14 +67,23 @@ fn parse(cast: &Cast, literal: &[u8]) -> Result<(u64, Verdict), &'static str> {
     match cast.to.class() {
         Class::Bool => Err(NO_BOOLEAN),
         Class::Float => {
-            let value = special(literal).or_else(|| Some(Decimal::parse(literal)?.value())).ok_or(NOT_A_NUMBER)?;
+            let value = special(literal)
+                .or_else(|| Some(Decimal::parse(literal)?.value()))
+                .ok_or(NOT_A_NUMBER)?;
             Ok(encode(cast.to, &cast.rules, value))
         }
         _ => {
             let decimal = Decimal::parse(literal).ok_or(NOT_A_NUMBER)?;
             let range = integer_limit(cast.to, true)..=integer_limit(cast.to, false);
-            let integer = decimal.truncated().filter(|integer| range.contains(integer)).ok_or(NOT_IN_RANGE)?;
-            let verdict = if decimal.is_plain_integer { Verdict::Defined } else { Verdict::Undefined(NOT_AN_INTEGER) };
+            let integer = decimal
+                .truncated()
+                .filter(|integer| range.contains(integer))
+                .ok_or(NOT_IN_RANGE)?;
+            let verdict = if decimal.is_plain_integer {
+                Verdict::Defined
+            } else {
+                Verdict::Undefined(NOT_AN_INTEGER)
+            };
             Ok((integer as u64, verdict))
         }
     }
@@ -72,9 +95,18 @@ fn special(literal: &[u8]) -> Option<Value> {
         ("inf", Value::Infinite { negative: false }),
         ("+inf", Value::Infinite { negative: false }),
         ("-inf", Value::Infinite { negative: true }),
-        ("nan", Value::Nan { negative: false, payload: 0 }),
+        (
+            "nan",
+            Value::Nan {
+                negative: false,
+                payload: 0,
+            },
+        ),
     ];
-    words.into_iter().find(|(word, _)| literal.eq_ignore_ascii_case(word.as_bytes())).map(|(_, value)| value)
+    words
+        .into_iter()
+        .find(|(word, _)| literal.eq_ignore_ascii_case(word.as_bytes()))
+        .map(|(_, value)| value)
 }
 
 fn shown(literal: &[u8]) -> String {
@@ -89,14 +121,19 @@ fn shown(literal: &[u8]) -> String {
 const PLAIN_FLOAT: &str = "a float, cast to a string: ONNX requires plain notation but does not define the number of digits";
 const BOOLEAN: &str = "a boolean, cast to a string: ONNX does not define the string";
 
-/// Casts a tensor of a numeric type, in the layout of `raw_data`, to strings. Floats are written in plain notation with the fewest
-/// digits that round-trip in their type, `FLOAT8E8M0` with all its digits; infinities and NaNs as `INF`, `-INF` and `NaN`.
+/// Casts a tensor of a numeric type, in the layout of `raw_data`, to strings. Floats are written in
+/// plain notation with the fewest digits that round-trip in their type, `FLOAT8E8M0` with all its
+/// digits; infinities and NaNs as `INF`, `-INF` and `NaN`.
 ///
 /// # Panics
-/// If the cast is not from a numeric type to `STRING`, or `source` is shorter than `elements` elements.
+/// If the cast is not from a numeric type to `STRING`, or `source` is shorter than `elements`
+/// elements.
 #[must_use]
 pub fn format_strings(cast: &Cast, source: &[u8], elements: usize) -> (Vec<String>, Summary) {
-    assert!(cast.from != DType::String && cast.to == DType::String, "{cast:?} does not write strings");
+    assert!(
+        cast.from != DType::String && cast.to == DType::String,
+        "{cast:?} does not write strings"
+    );
     cast.check_source(source, elements);
     let mut summary = Summary::default();
     let verdict = match cast.from.class() {
@@ -116,14 +153,40 @@ fn written(dtype: DType, bits: u64) -> String {
     match (decode(dtype, bits), Format::of(dtype)) {
         (Value::Nan { .. }, _) => "NaN".to_owned(),
         (Value::Infinite { negative }, _) => format!("{}INF", sign(negative)),
-        (Value::Finite { negative, magnitude, .. }, None) => format!("{}{magnitude}", sign(negative)),
-        (Value::Finite { negative, magnitude: 0, .. }, _) => format!("{}0", sign(negative)),
-        (Value::Finite { .. }, Some(_)) if dtype == DType::Double => f64::from_bits(bits).to_string(),
-        (Value::Finite { .. }, Some(_)) if dtype == DType::Float => f32::from_bits(bits as u32).to_string(),
-        (Value::Finite { negative, magnitude, exponent }, Some(format)) => {
+        (
+            Value::Finite {
+                negative,
+                magnitude,
+                ..
+            },
+            None,
+        ) => format!("{}{magnitude}", sign(negative)),
+        (
+            Value::Finite {
+                negative,
+                magnitude: 0,
+                ..
+            },
+            _,
+        ) => format!("{}0", sign(negative)),
+        (Value::Finite { .. }, Some(_)) if dtype == DType::Double => {
+            f64::from_bits(bits).to_string()
+        }
+        (Value::Finite { .. }, Some(_)) if dtype == DType::Float => {
+            f32::from_bits(bits as u32).to_string()
+        }
+        (
+            Value::Finite {
+                negative,
+                magnitude,
+                exponent,
+            },
+            Some(format),
+        ) => {
             let exact = magnitude as f64 * 2_f64.powi(exponent);
             let digits = match format.specials {
-                // Fewer digits could be parsed as another power of two, depending on the round mode.
+                // Fewer digits could be parsed as another power of two, depending on the round
+                // mode.
                 Specials::Scale => every_digit(exact),
                 _ => shortest(format, bits & !format.sign_bit(), exact),
             };
@@ -176,19 +239,30 @@ mod tests {
 
     #[test]
     fn integers_from_fractions_and_exponents_are_undefined_but_have_a_value() {
-        for (literal, integer) in [("2.718", 2), ("-0.9", 0), ("1e2", 100), ("100.0", 100), ("255.999999999999999999999", 255)] {
-            let (raw, summary) = parse_strings(&cast(DType::String, DType::Uint8), &[literal]).unwrap();
+        for (literal, integer) in [
+            ("2.718", 2),
+            ("-0.9", 0),
+            ("1e2", 100),
+            ("100.0", 100),
+            ("255.999999999999999999999", 255),
+        ] {
+            let (raw, summary) =
+                parse_strings(&cast(DType::String, DType::Uint8), &[literal]).unwrap();
             assert_eq!((raw[0], summary.undefined.count), (integer, 1), "{literal}");
         }
-        let huge = parse_strings(&cast(DType::String, DType::Uint64), &["18446744073709551614.5"]).unwrap();
+        let huge = parse_strings(
+            &cast(DType::String, DType::Uint64),
+            &["18446744073709551614.5"],
+        )
+        .unwrap();
         assert_eq!(huge.0, 18_446_744_073_709_551_614_u64.to_le_bytes());
     }
 
     #[test]
     fn other_strings_are_errors_that_name_the_element() {
         let literals = [
-            "", "+", ".", "e5", "1e", "1e+", " 1", "1 ", "0x10", "1_000", "١", "1.2.3", "--1", "1e5.0", "1f", "3abc", "Hello!",
-            "infinity", "-NaN", "true",
+            "", "+", ".", "e5", "1e", "1e+", " 1", "1 ", "0x10", "1_000", "١", "1.2.3", "--1",
+            "1e5.0", "1f", "3abc", "Hello!", "infinity", "-NaN", "true",
         ];
         for literal in literals {
             for to in [DType::Float, DType::Float8E4M3Fn, DType::Int32] {
@@ -196,23 +270,49 @@ mod tests {
                 assert_eq!((error.index, error.why), (1, NOT_A_NUMBER), "{literal:?}");
             }
         }
-        for (to, literal) in
-            [(DType::Int8, "128"), (DType::Uint4, "-1"), (DType::Int64, "1e30"), (DType::Uint64, "18446744073709551616")]
-        {
-            assert_eq!(parse_strings(&cast(DType::String, to), &[literal]).unwrap_err().why, NOT_IN_RANGE, "{literal}");
+        for (to, literal) in [
+            (DType::Int8, "128"),
+            (DType::Uint4, "-1"),
+            (DType::Int64, "1e30"),
+            (DType::Uint64, "18446744073709551616"),
+        ] {
+            assert_eq!(
+                parse_strings(&cast(DType::String, to), &[literal])
+                    .unwrap_err()
+                    .why,
+                NOT_IN_RANGE,
+                "{literal}"
+            );
         }
-        assert_eq!(parse_strings(&cast(DType::String, DType::Int8), &["inf"]).unwrap_err().why, NOT_A_NUMBER);
-        assert_eq!(parse_strings(&cast(DType::String, DType::Bool), &["1"]).unwrap_err().why, NO_BOOLEAN);
+        assert_eq!(
+            parse_strings(&cast(DType::String, DType::Int8), &["inf"])
+                .unwrap_err()
+                .why,
+            NOT_A_NUMBER
+        );
+        assert_eq!(
+            parse_strings(&cast(DType::String, DType::Bool), &["1"])
+                .unwrap_err()
+                .why,
+            NO_BOOLEAN
+        );
         assert!(parse_strings(&cast(DType::String, DType::Bool), &[] as &[&str]).is_ok());
     }
 
     #[test]
     fn reserved_words_follow_the_rules_of_the_target() {
-        let rules = Rules { opset: 20, contested: Contested::Runtime, ..Rules::default() };
+        let rules = Rules {
+            opset: 20,
+            contested: Contested::Runtime,
+            ..Rules::default()
+        };
         let cast = Cast::new(DType::String, DType::Float8E5M2Fnuz, rules).unwrap();
         let (raw, summary) = parse_strings(&cast, &["1", "inf"]).unwrap();
         assert_eq!(raw, [0x40, 0x7F]);
-        assert_eq!((summary.contested.count, summary.contested.first), (1, Some(1)));
+        assert_eq!(
+            (summary.contested.count, summary.contested.first),
+            (1, Some(1))
+        );
     }
 
     #[test]
@@ -224,10 +324,30 @@ mod tests {
             (Uint64, true, &[(u64::MAX, "18446744073709551615")]),
             (Int4, true, &[(0xF, "-1")]),
             (Bool, false, &[(2, "1")]),
-            (Float, false, &[(1e-5_f32.to_bits().into(), "0.00001"), (100_f32.to_bits().into(), "100"), (0x8000_0000, "-0")]),
-            (Double, false, &[(1e22_f64.to_bits(), "10000000000000000000000")]),
-            (Float16, false, &[(0x2E66, "0.1"), (0x7BFF, "65500"), (0x5640, "100")]),
-            (Float16, false, &[(0x1, "0.00000006"), (0x3554, "0.333"), (0x48FF, "9.99")]),
+            (
+                Float,
+                false,
+                &[
+                    (1e-5_f32.to_bits().into(), "0.00001"),
+                    (100_f32.to_bits().into(), "100"),
+                    (0x8000_0000, "-0"),
+                ],
+            ),
+            (
+                Double,
+                false,
+                &[(1e22_f64.to_bits(), "10000000000000000000000")],
+            ),
+            (
+                Float16,
+                false,
+                &[(0x2E66, "0.1"), (0x7BFF, "65500"), (0x5640, "100")],
+            ),
+            (
+                Float16,
+                false,
+                &[(0x1, "0.00000006"), (0x3554, "0.333"), (0x48FF, "9.99")],
+            ),
             (Bfloat16, false, &[(0x3DCD, "0.1"), (0xFF80, "-INF")]),
             (Float8E4M3Fnuz, false, &[(0x80, "NaN")]),
             (Float8E8M0, false, &[(0x7E, "0.5"), (0x8A, "2048")]),
@@ -239,22 +359,36 @@ mod tests {
                 let mut raw = vec![0; from.bits().div_ceil(8)];
                 packed::put(from.bits(), &mut raw, 0, bits);
                 let (strings, summary) = format_strings(&cast(from, String), &raw, 1);
-                assert_eq!((strings[0].as_str(), summary.is_defined()), (text, defined), "{from}");
+                assert_eq!(
+                    (strings[0].as_str(), summary.is_defined()),
+                    (text, defined),
+                    "{from}"
+                );
             }
         }
     }
 
     #[test]
     fn every_code_of_a_narrow_float_round_trips() {
-        for &from in DType::ALL.iter().filter(|dtype| dtype.class() == Class::Float && dtype.bits() <= 16) {
+        for &from in DType::ALL
+            .iter()
+            .filter(|dtype| dtype.class() == Class::Float && dtype.bits() <= 16)
+        {
             let stride = if from == DType::Bfloat16 { 37 } else { 1 };
             for bits in (0..=packed::mask(from.bits())).step_by(stride) {
-                if matches!(decode(from, bits), Value::Nan { .. } | Value::Infinite { .. }) {
+                if matches!(
+                    decode(from, bits),
+                    Value::Nan { .. } | Value::Infinite { .. }
+                ) {
                     continue;
                 }
                 let text = written(from, bits);
                 let back = parse_strings(&cast(DType::String, from), &[&text]).unwrap();
-                assert_eq!(packed::get(from.bits(), &back.0, 0), bits, "{text} of {from}");
+                assert_eq!(
+                    packed::get(from.bits(), &back.0, 0),
+                    bits,
+                    "{text} of {from}"
+                );
             }
         }
     }

@@ -60,7 +60,10 @@ impl Summary {
 impl Tally {
     /// A tally with only a count.
     pub(super) fn of(count: u32) -> Tally {
-        Tally { count: count.into(), ..Tally::default() }
+        Tally {
+            count: count.into(),
+            ..Tally::default()
+        }
     }
 
     /// Whether the first element with the status is in `next`.
@@ -77,8 +80,14 @@ impl Tally {
 
     fn followed_by(self, offset: u64, next: Tally) -> Tally {
         match self.first {
-            Some(_) => Tally { count: self.count + next.count, ..self },
-            None => Tally { first: next.first.map(|first| offset + first), ..next },
+            Some(_) => Tally {
+                count: self.count + next.count,
+                ..self
+            },
+            None => Tally {
+                first: next.first.map(|first| offset + first),
+                ..next
+            },
         }
     }
 }

@@ -21,10 +21,13 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The table of a cast whose source has at most eight bits; targets narrower than a byte are not packed.
+    /// The table of a cast whose source has at most eight bits; targets narrower than a byte are
+    /// not packed.
     pub(super) fn new(cast: &Cast) -> Table {
         let codes = mask(cast.from.bits());
-        Table::filled(cast.to.bits().div_ceil(8), |code| convert_element(cast, code & codes).0)
+        Table::filled(cast.to.bits().div_ceil(8), |code| {
+            convert_element(cast, code & codes).0
+        })
     }
 
     /// A table of arbitrary bytes.
@@ -88,7 +91,9 @@ mod x86 {
         #[target_feature(enable = "avx512f")]
         fn new(table: &Table, byte: usize) -> Plane {
             // SAFETY: each quarter of the array has 64 bytes; the load does not ask for alignment.
-            let quarter = |index: usize| unsafe { _mm512_loadu_si512(table.planes[byte][index * 64..][..64].as_ptr().cast()) };
+            let quarter = |index: usize| unsafe {
+                _mm512_loadu_si512(table.planes[byte][index * 64..][..64].as_ptr().cast())
+            };
             Plane([quarter(0), quarter(1), quarter(2), quarter(3)])
         }
 
@@ -111,7 +116,9 @@ mod x86 {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn store<const PART: usize, const BYTES: usize>(target: &mut [u8; BYTES], vector: __m512i) {
-        let part: &mut [u8; 64] = target[PART * 64..][..64].as_mut_array().expect("64 bytes were taken");
+        let part: &mut [u8; 64] = target[PART * 64..][..64]
+            .as_mut_array()
+            .expect("64 bytes were taken");
         // SAFETY: the part has the size that is written; the store does not ask for alignment.
         unsafe { _mm512_storeu_si512(part.as_mut_ptr().cast(), vector) }
     }
@@ -123,7 +130,12 @@ mod x86 {
         for codes in blocks {
             stream::fetch_ahead(codes);
             let mut result = [0; BLOCK];
-            for (codes, result) in codes.as_chunks().0.iter().zip(result.as_chunks_mut::<64>().0) {
+            for (codes, result) in codes
+                .as_chunks()
+                .0
+                .iter()
+                .zip(result.as_chunks_mut::<64>().0)
+            {
                 store::<0, 64>(result, plane.look_up(load(codes)));
             }
             sink.put(&result);
@@ -134,7 +146,8 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     pub(super) fn look_up_2<F: Features>(table: &Table, source: &[u8], sink: &mut Sink<F>) {
         let planes = [Plane::new(table, 0), Plane::new(table, 1)];
-        // Interleaving works within lanes of 16 bytes; this order of the codes yields the results in order.
+        // Interleaving works within lanes of 16 bytes; this order of the codes yields the results
+        // in order.
         let order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
         let (blocks, rest) = source.as_chunks::<64>();
         for codes in blocks {
@@ -151,17 +164,34 @@ mod x86 {
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     pub(super) fn look_up_4<F: Features>(table: &Table, source: &[u8], sink: &mut Sink<F>) {
-        let planes = [Plane::new(table, 0), Plane::new(table, 1), Plane::new(table, 2), Plane::new(table, 3)];
+        let planes = [
+            Plane::new(table, 0),
+            Plane::new(table, 1),
+            Plane::new(table, 2),
+            Plane::new(table, 3),
+        ];
         let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
         let (blocks, rest) = source.as_chunks::<64>();
         for codes in blocks {
             stream::fetch_ahead(codes);
             let mut result = [0; 256];
             let codes = _mm512_permutexvar_epi32(order, load(codes));
-            // Unrolled by hand: a function with a closure parameter is not compiled with the features of the lookup.
-            let bytes = [planes[0].look_up(codes), planes[1].look_up(codes), planes[2].look_up(codes), planes[3].look_up(codes)];
-            let (first, second) = (_mm512_unpacklo_epi8(bytes[0], bytes[1]), _mm512_unpackhi_epi8(bytes[0], bytes[1]));
-            let (third, fourth) = (_mm512_unpacklo_epi8(bytes[2], bytes[3]), _mm512_unpackhi_epi8(bytes[2], bytes[3]));
+            // Unrolled by hand: a function with a closure parameter is not compiled with the
+            // features of the lookup.
+            let bytes = [
+                planes[0].look_up(codes),
+                planes[1].look_up(codes),
+                planes[2].look_up(codes),
+                planes[3].look_up(codes),
+            ];
+            let (first, second) = (
+                _mm512_unpacklo_epi8(bytes[0], bytes[1]),
+                _mm512_unpackhi_epi8(bytes[0], bytes[1]),
+            );
+            let (third, fourth) = (
+                _mm512_unpacklo_epi8(bytes[2], bytes[3]),
+                _mm512_unpackhi_epi8(bytes[2], bytes[3]),
+            );
             store::<0, 256>(&mut result, _mm512_unpacklo_epi16(first, third));
             store::<1, 256>(&mut result, _mm512_unpackhi_epi16(first, third));
             store::<2, 256>(&mut result, _mm512_unpacklo_epi16(second, fourth));

@@ -45,7 +45,10 @@ impl OpenFile {
     pub fn new(file: File) -> io::Result<OpenFile> {
         let stat = Stat::of_file(&file)?;
         match stat.kind {
-            Kind::File => Ok(OpenFile { content: Content::System(file), stat }),
+            Kind::File => Ok(OpenFile {
+                content: Content::System(file),
+                stat,
+            }),
             _ => Err(not_regular()),
         }
     }
@@ -82,7 +85,8 @@ impl OpenFile {
 }
 
 impl NewFile {
-    /// The open file of the operating system, for writes that need more than this module offers. None for a file in memory.
+    /// The open file of the operating system, for writes that need more than this module offers.
+    /// None for a file in memory.
     #[must_use]
     pub fn system(&self) -> Option<&File> {
         match &self.0 {
@@ -91,8 +95,8 @@ impl NewFile {
         }
     }
 
-    /// Writes a complete file in memory, of which the pieces are kept: they are read or computed when the file is read. False if the bytes
-    /// have to be written.
+    /// Writes a complete file in memory, of which the pieces are kept: they are read or computed
+    /// when the file is read. False if the bytes have to be written.
     #[must_use]
     pub fn keep(&self, layout: &Layout) -> bool {
         match &self.0 {
@@ -108,7 +112,10 @@ impl NewFile {
     pub fn reopened(&self) -> io::Result<OpenFile> {
         match &self.0 {
             Content::System(file) => OpenFile::new(file.try_clone()?),
-            Content::Memory(inode) => Ok(OpenFile { content: Content::Memory(Arc::clone(inode)), stat: inode.stat() }),
+            Content::Memory(inode) => Ok(OpenFile {
+                content: Content::Memory(Arc::clone(inode)),
+                stat: inode.stat(),
+            }),
         }
     }
 
@@ -123,16 +130,18 @@ impl NewFile {
         }
     }
 
-    /// Sets the owner, group and permissions of an older file, as far as the user is permitted to. If the group cannot be set, the
-    /// new group gets no permission that others do not have.
+    /// Sets the owner, group and permissions of an older file, as far as the user is permitted to.
+    /// If the group cannot be set, the new group gets no permission that others do not have.
     ///
     /// # Errors
     /// Those of the operating system when the permissions are set.
     pub fn take_permissions_of(&self, old: &Stat) -> io::Result<()> {
-        self.system().map_or(Ok(()), |file| system::take_permissions(file, old))
+        self.system()
+            .map_or(Ok(()), |file| system::take_permissions(file, old))
     }
 
-    /// Copies the user attributes and the access control list of an older file, as far as the system allows.
+    /// Copies the user attributes and the access control list of an older file, as far as the
+    /// system allows.
     pub fn take_attributes_of(&self, old: &OpenFile) {
         if let (Content::System(file), Content::System(old)) = (&self.0, &old.content) {
             system::take_attributes(file, old);
@@ -144,7 +153,8 @@ impl NewFile {
     /// # Errors
     /// Those of the operating system.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
-        self.system().map_or(Ok(()), |file| system::set_mode(file, mode))
+        self.system()
+            .map_or(Ok(()), |file| system::set_mode(file, mode))
     }
 
     /// Marks it as in use until this process ends. False if another process has marked it.
@@ -184,7 +194,9 @@ impl io::Read for Reading {
         match self {
             Reading::System(file) => file.read(out),
             Reading::Memory(bytes, read) => {
-                let part = out.len().min(usize::try_from(bytes.len() - *read).unwrap_or(usize::MAX));
+                let part = out
+                    .len()
+                    .min(usize::try_from(bytes.len() - *read).unwrap_or(usize::MAX));
                 bytes.read(*read, &mut out[..part]);
                 *read += part as u64;
                 bytes.failure().map_or(Ok(part), Err)

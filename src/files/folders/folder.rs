@@ -47,20 +47,29 @@ impl Folder {
         if let Some((root, below)) = memory::root_of(path) {
             return Ok(Folder::in_memory(root.open(&below)?));
         }
-        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let path = if path.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            path
+        };
         for _ in 0..ATTEMPTS {
             let system = system::Folder::open(path)?;
             let resolved = fs::canonicalize(path)?;
-            // The handle and the resolved path must mean one folder, since links are resolved by path.
+            // The handle and the resolved path must mean one folder, since links are resolved by
+            // path.
             if system.id()? == system::Folder::open(&resolved)?.id()? {
-                return Ok(Folder { backend: Backend::System(Arc::new(system)), path: resolved });
+                return Ok(Folder {
+                    backend: Backend::System(Arc::new(system)),
+                    path: resolved,
+                });
             }
         }
         Err(io::Error::other("the folder changed while it was opened"))
     }
 
-    /// A new folder in memory. It exists as long as a clone of it, a folder beneath it, or a model that was read from it. During this
-    /// time, the files in it can be read and written under [`Folder::path`] like those of the operating system.
+    /// A new folder in memory. It exists as long as a clone of it, a folder beneath it, or a model
+    /// that was read from it. During this time, the files in it can be read and written under
+    /// [`Folder::path`] like those of the operating system.
     ///
     /// ```
     /// use onnx_recast::internals::files::folders::Folder;
@@ -77,13 +86,14 @@ impl Folder {
         Folder::in_memory(memory::Folder::new(false))
     }
 
-    /// Runs `work` with a folder in memory in place of the files of the operating system: on this thread, relative paths and those that
-    /// begin with `/` are paths beneath it.
+    /// Runs `work` with a folder in memory in place of the files of the operating system: on this
+    /// thread, relative paths and those that begin with `/` are paths beneath it.
     pub fn in_place_of_system<T>(work: impl FnOnce(&Folder) -> T) -> T {
         memory::Folder::in_place_of_system(|folder| work(&Folder::in_memory(folder.clone())))
     }
 
-    /// The paths and bytes of all files of the table in memory of which this folder is a part; none if it is one of the operating system.
+    /// The paths and bytes of all files of the table in memory of which this folder is a part; none
+    /// if it is one of the operating system.
     #[must_use]
     pub fn files(&self) -> Vec<(PathBuf, Stored)> {
         match &self.backend {
@@ -92,20 +102,26 @@ impl Folder {
         }
     }
 
-    /// A folder in memory that behaves as on Windows: a file whose bytes are in use can be neither replaced nor removed.
+    /// A folder in memory that behaves as on Windows: a file whose bytes are in use can be neither
+    /// replaced nor removed.
     #[cfg(test)]
     pub(crate) fn memory_that_keeps_files_in_use() -> Folder {
         Folder::in_memory(memory::Folder::new(true))
     }
 
     pub(super) fn in_memory(folder: memory::Folder) -> Folder {
-        Folder { path: folder.path(), backend: Backend::Memory(folder) }
+        Folder {
+            path: folder.path(),
+            backend: Backend::Memory(folder),
+        }
     }
 
-    /// Adds a file to a folder in memory. A file of this name is replaced; folders in the name (`a/b`) are created.
+    /// Adds a file to a folder in memory. A file of this name is replaced; folders in the name
+    /// (`a/b`) are created.
     ///
     /// # Errors
-    /// If the name leads out of the folder or is that of a folder; also if this is a folder of the operating system.
+    /// If the name leads out of the folder or is that of a folder; also if this is a folder of the
+    /// operating system.
     pub fn insert(&self, name: impl AsRef<Path>, bytes: impl Into<Stored>) -> io::Result<()> {
         match &self.backend {
             Backend::System(_) => Err(io::ErrorKind::Unsupported.into()),
@@ -157,7 +173,10 @@ impl Folder {
                 Backend::System(folder) => Backend::System(Arc::new(folder.folder(name)?)),
                 Backend::Memory(folder) => Backend::Memory(folder.folder(name)?),
             };
-            folder = Folder { backend, path: folder.path.join(name) };
+            folder = Folder {
+                backend,
+                path: folder.path.join(name),
+            };
         }
         Ok(folder)
     }
@@ -165,27 +184,34 @@ impl Folder {
     /// Opens a regular file beneath this folder for reading.
     ///
     /// # Errors
-    /// Those of the operating system; also if the path is not that of a regular file, which is then not opened.
+    /// Those of the operating system; also if the path is not that of a regular file, which is then
+    /// not opened.
     pub fn read(&self, path: &Path) -> io::Result<OpenFile> {
         let (folder, name) = self.parent(path)?;
         match &folder.backend {
             Backend::System(folder) => OpenFile::new(folder.read(name)?),
             Backend::Memory(folder) => {
                 let inode = folder.read(name)?;
-                Ok(OpenFile { stat: inode.stat(), content: Content::Memory(inode) })
+                Ok(OpenFile {
+                    stat: inode.stat(),
+                    content: Content::Memory(inode),
+                })
             }
         }
     }
 
-    /// The metadata of a path beneath this folder; links are not followed. None if the path does not exist.
+    /// The metadata of a path beneath this folder; links are not followed. None if the path does
+    /// not exist.
     ///
     /// # Errors
     /// Those of the operating system.
     pub fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        let found = self.parent(path).and_then(|(folder, name)| match &folder.backend {
-            Backend::System(folder) => folder.stat(name),
-            Backend::Memory(folder) => folder.stat(name),
-        });
+        let found = self
+            .parent(path)
+            .and_then(|(folder, name)| match &folder.backend {
+                Backend::System(folder) => folder.stat(name),
+                Backend::Memory(folder) => folder.stat(name),
+            });
         match found {
             Ok(stat) => Ok(Some(stat)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -193,8 +219,8 @@ impl Folder {
         }
     }
 
-    /// Checks that the file at a path beneath this folder is still the file that was opened, with the same content, as far as the system's
-    /// metadata shows.
+    /// Checks that the file at a path beneath this folder is still the file that was opened, with
+    /// the same content, as far as the system's metadata shows.
     ///
     /// # Errors
     /// "changed while it was read" if not; also those of the operating system.
@@ -244,13 +270,16 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Creates a file in this folder. `mode` is its permissions, as on Unix, before the user's umask is applied.
+    /// Creates a file in this folder. `mode` is its permissions, as on Unix, before the user's
+    /// umask is applied.
     ///
     /// # Errors
     /// Those of the operating system; also if the name is in use, even by a dangling link.
     pub fn create(&self, name: &OsStr, mode: u32) -> io::Result<NewFile> {
         match &self.backend {
-            Backend::System(folder) => Ok(NewFile(Content::System(folder.create(only(name)?, mode)?))),
+            Backend::System(folder) => {
+                Ok(NewFile(Content::System(folder.create(only(name)?, mode)?)))
+            }
             Backend::Memory(folder) => {
                 let inode = folder.create();
                 folder.link(&inode, only(name)?)?;
@@ -259,12 +288,14 @@ impl Folder {
         }
     }
 
-    /// Creates an unnamed file in the file system of this folder. It is deleted when it is closed, unless [`Folder::link`] gives it a name.
-    /// None if the system does not support unnamed files.
+    /// Creates an unnamed file in the file system of this folder. It is deleted when it is closed,
+    /// unless [`Folder::link`] gives it a name. None if the system does not support unnamed files.
     #[must_use]
     pub fn create_unnamed(&self) -> Option<NewFile> {
         match &self.backend {
-            Backend::System(folder) => folder.create_unnamed().map(|file| NewFile(Content::System(file))),
+            Backend::System(folder) => folder
+                .create_unnamed()
+                .map(|file| NewFile(Content::System(file))),
             Backend::Memory(folder) => Some(NewFile(Content::Memory(folder.create()))),
         }
     }
@@ -306,20 +337,27 @@ impl Folder {
     /// Gives a file of this folder a second name (a hard link), in this folder or another one.
     ///
     /// # Errors
-    /// Those of the operating system; also if the new name is in use, or the file system does not support hard links.
+    /// Those of the operating system; also if the new name is in use, or the file system does not
+    /// support hard links.
     pub fn link_again(&self, from: &OsStr, into: &Folder, to: &OsStr) -> io::Result<()> {
         match (&self.backend, &into.backend) {
-            (Backend::System(folder), Backend::System(into)) => folder.link_again(only(from)?, into, only(to)?),
-            (Backend::Memory(folder), Backend::Memory(into)) => into.link(&folder.read(only(from)?)?, only(to)?),
+            (Backend::System(folder), Backend::System(into)) => {
+                folder.link_again(only(from)?, into, only(to)?)
+            }
+            (Backend::Memory(folder), Backend::Memory(into)) => {
+                into.link(&folder.read(only(from)?)?, only(to)?)
+            }
             _ => Err(io::ErrorKind::CrossesDevices.into()),
         }
     }
 
-    /// Waits until no other process has locked this folder, at most for a minute, and locks it until the value is dropped. None if the
-    /// system, the file system or the permissions of the folder do not allow this.
+    /// Waits until no other process has locked this folder, at most for a minute, and locks it
+    /// until the value is dropped. None if the system, the file system or the permissions of the
+    /// folder do not allow this.
     ///
     /// # Errors
-    /// Those of the operating system; also if another process keeps the lock: it needs it for milliseconds, unless it was stopped.
+    /// Those of the operating system; also if another process keeps the lock: it needs it for
+    /// milliseconds, unless it was stopped.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
         self.lock_within(LONGEST_WAIT)
     }
@@ -343,8 +381,8 @@ impl Folder {
         }
     }
 
-    /// Whether the user may replace and remove a file of this folder, as far as the sticky bit decides: in a folder that has it, only one's
-    /// own files, unless the folder is one's own.
+    /// Whether the user may replace and remove a file of this folder, as far as the sticky bit
+    /// decides: in a folder that has it, only one's own files, unless the folder is one's own.
     ///
     /// # Errors
     /// Those of the operating system.

@@ -1,8 +1,10 @@
-//! Folders in memory: tables of names and bytes, for systems without files, and for data that was not read from files.
+//! Folders in memory: tables of names and bytes, for systems without files, and for data that was
+//! not read from files.
 //!
-//! Each table has its own path, `<memory-NUMBER>`. As long as the table exists, every function of [`super`] that takes a path finds it
-//! there, so that models and data files are named by paths in either case. A thread can also have a table in place of the files of the
-//! operating system, see [`Folder::in_place_of_system`]. There are no links and no permissions.
+//! Each table has its own path, `<memory-NUMBER>`. As long as the table exists, every function of
+//! [`super`] that takes a path finds it there, so that models and data files are named by paths in
+//! either case. A thread can also have a table in place of the files of the operating system, see
+//! [`Folder::in_place_of_system`]. There are no links and no permissions.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,20 +84,34 @@ thread_local! {
     static IN_PLACE_OF_SYSTEM: RefCell<Option<Arc<Table>>> = const { RefCell::new(None) };
 }
 
-/// The root of the table with whose path a path begins, and the components after it. None for a path of the operating system.
+/// The root of the table with whose path a path begins, and the components after it. None for a
+/// path of the operating system.
 pub(super) fn root_of(path: &Path) -> Option<(Folder, PathBuf)> {
     let (table, below) = named(path).or_else(|| {
         let table = IN_PLACE_OF_SYSTEM.with_borrow(Clone::clone)?;
         Some((table, path.strip_prefix("/").unwrap_or(path)))
     })?;
     // A path out of the table does not exist.
-    Some((Folder { table, below: PathBuf::new() }, normal(below).unwrap_or_else(|| below.to_owned())))
+    Some((
+        Folder {
+            table,
+            below: PathBuf::new(),
+        },
+        normal(below).unwrap_or_else(|| below.to_owned()),
+    ))
 }
 
 /// The table with whose path a path begins, and the rest of the path.
 fn named(path: &Path) -> Option<(Arc<Table>, &Path)> {
-    let Some(Component::Normal(first)) = path.components().next() else { return None };
-    let number = first.to_str()?.strip_prefix("<memory-")?.strip_suffix('>')?.parse().ok()?;
+    let Some(Component::Normal(first)) = path.components().next() else {
+        return None;
+    };
+    let number = first
+        .to_str()?
+        .strip_prefix("<memory-")?
+        .strip_suffix('>')?
+        .parse()
+        .ok()?;
     let table = lock(&TABLES).get(&number)?.upgrade()?;
     Some((table, path.strip_prefix(first).ok()?))
 }
@@ -120,15 +136,25 @@ fn not_found() -> io::Error {
 
 impl Entries {
     fn is_folder(&self, path: &Path) -> bool {
-        let mut at_or_beneath = self.files.range(path.to_owned()..).take_while(|(file, _)| file.starts_with(path));
-        path == Path::new("") || self.folders.contains(path) || at_or_beneath.any(|(file, _)| file != path)
+        let mut at_or_beneath = self
+            .files
+            .range(path.to_owned()..)
+            .take_while(|(file, _)| file.starts_with(path));
+        path == Path::new("")
+            || self.folders.contains(path)
+            || at_or_beneath.any(|(file, _)| file != path)
     }
 
     fn stat(&self, path: &Path) -> io::Result<Stat> {
         match self.files.get(path) {
-            Some(inode) => {
-                Ok(Stat { links: self.files.values().filter(|other| Arc::ptr_eq(other, inode)).count() as u64, ..inode.stat() })
-            }
+            Some(inode) => Ok(Stat {
+                links: self
+                    .files
+                    .values()
+                    .filter(|other| Arc::ptr_eq(other, inode))
+                    .count() as u64,
+                ..inode.stat()
+            }),
             None if self.is_folder(path) => Ok(stat(Kind::Folder, 0, None)),
             None => Err(not_found()),
         }
@@ -143,19 +169,37 @@ impl Entries {
 
     fn expect_unused(&self, path: &Path) -> io::Result<()> {
         let is_used = self.files.contains_key(path) || self.is_folder(path);
-        if is_used { Err(io::ErrorKind::AlreadyExists.into()) } else { Ok(()) }
+        if is_used {
+            Err(io::ErrorKind::AlreadyExists.into())
+        } else {
+            Ok(())
+        }
     }
 }
 
 /// Without permissions and times: a changed file is another file.
 fn stat(kind: Kind, bytes: u64, number: Option<u64>) -> Stat {
     let id = number.map(|number| FileId(Id::Numbers(u64::MAX, number)));
-    Stat { kind, bytes, links: 1, mode: 0, owner: 0, group: 0, id, modified: Time::default(), changed: Time::default() }
+    Stat {
+        kind,
+        bytes,
+        links: 1,
+        mode: 0,
+        owner: 0,
+        group: 0,
+        id,
+        modified: Time::default(),
+        changed: Time::default(),
+    }
 }
 
 impl Inode {
     fn of(bytes: Stored, copies: bool) -> Arc<Inode> {
-        Arc::new(Inode { number: next_number(), copies, content: Mutex::new(Content::Shared(bytes)) })
+        Arc::new(Inode {
+            number: next_number(),
+            copies,
+            content: Mutex::new(Content::Shared(bytes)),
+        })
     }
 
     /// Writes a complete file, of which the pieces are kept. False if they have to be copied.
@@ -196,8 +240,12 @@ impl Inode {
 
     fn is_in_use(&self) -> bool {
         let content = lock(&self.content);
-        let Content::Shared(bytes) = &*content else { return false };
-        bytes.in_memory().is_some_and(|bytes| !bytes.is_empty() && !bytes.is_unique())
+        let Content::Shared(bytes) = &*content else {
+            return false;
+        };
+        bytes
+            .in_memory()
+            .is_some_and(|bytes| !bytes.is_empty() && !bytes.is_unique())
     }
 }
 
@@ -206,13 +254,22 @@ impl Folder {
     pub(super) fn new(keeps_files_in_use: bool) -> Folder {
         let number = next_number();
         let root = format!("<memory-{number}>").into();
-        let table = Arc::new(Table { number, root, entries: Mutex::default(), keeps_files_in_use });
+        let table = Arc::new(Table {
+            number,
+            root,
+            entries: Mutex::default(),
+            keeps_files_in_use,
+        });
         lock(&TABLES).insert(number, Arc::downgrade(&table));
-        Folder { table, below: PathBuf::new() }
+        Folder {
+            table,
+            below: PathBuf::new(),
+        }
     }
 
-    /// Runs `work` with a new table in place of the files of the operating system: relative paths and those that begin with `/` are
-    /// paths of this table. Other threads still find the files of the operating system.
+    /// Runs `work` with a new table in place of the files of the operating system: relative paths
+    /// and those that begin with `/` are paths of this table. Other threads still find the files of
+    /// the operating system.
     pub(super) fn in_place_of_system<T>(work: impl FnOnce(&Folder) -> T) -> T {
         /// Gives the thread its files back, even after a panic.
         struct Back(Option<Arc<Table>>);
@@ -222,10 +279,17 @@ impl Folder {
             }
         }
 
-        let table =
-            Arc::new(Table { number: next_number(), root: "/".into(), entries: Mutex::default(), keeps_files_in_use: false });
+        let table = Arc::new(Table {
+            number: next_number(),
+            root: "/".into(),
+            entries: Mutex::default(),
+            keeps_files_in_use: false,
+        });
         let _back = Back(IN_PLACE_OF_SYSTEM.replace(Some(Arc::clone(&table))));
-        work(&Folder { table, below: PathBuf::new() })
+        work(&Folder {
+            table,
+            below: PathBuf::new(),
+        })
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {
@@ -238,25 +302,44 @@ impl Folder {
 
     pub(super) fn path(&self) -> PathBuf {
         // Joining an empty path would add a slash.
-        self.table.root.components().chain(self.below.components()).collect()
+        self.table
+            .root
+            .components()
+            .chain(self.below.components())
+            .collect()
     }
 
     /// The path of an existing entry, without `.` and `..`.
     pub(super) fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         let below = normal(path).ok_or_else(not_found)?;
         self.entries().stat(&below)?;
-        Ok(Folder { below, ..self.clone() }.path())
+        Ok(Folder {
+            below,
+            ..self.clone()
+        }
+        .path())
     }
 
     /// The folder at a path.
     pub(super) fn open(&self, path: &Path) -> io::Result<Folder> {
         let below = normal(path).ok_or_else(not_found)?;
         let kind = self.entries().stat(&below)?.kind;
-        if kind == Kind::Folder { Ok(Folder { below, ..self.clone() }) } else { Err(io::ErrorKind::NotADirectory.into()) }
+        if kind == Kind::Folder {
+            Ok(Folder {
+                below,
+                ..self.clone()
+            })
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
+        }
     }
 
     pub(super) fn folder(&self, name: &OsStr) -> io::Result<Folder> {
-        Folder { below: PathBuf::new(), ..self.clone() }.open(&self.at(name))
+        Folder {
+            below: PathBuf::new(),
+            ..self.clone()
+        }
+        .open(&self.at(name))
     }
 
     pub(super) fn id(&self) -> FileId {
@@ -279,24 +362,51 @@ impl Folder {
 
     pub(super) fn list(&self) -> Vec<OsString> {
         let entries = self.entries();
-        let first = |path: &PathBuf| Some(path.strip_prefix(&self.below).ok()?.components().next()?.as_os_str().to_owned());
-        let names: BTreeSet<OsString> = entries.files.keys().chain(&entries.folders).filter_map(first).collect();
+        let first = |path: &PathBuf| {
+            Some(
+                path.strip_prefix(&self.below)
+                    .ok()?
+                    .components()
+                    .next()?
+                    .as_os_str()
+                    .to_owned(),
+            )
+        };
+        let names: BTreeSet<OsString> = entries
+            .files
+            .keys()
+            .chain(&entries.folders)
+            .filter_map(first)
+            .collect();
         names.into_iter().collect()
     }
 
     /// The paths and bytes of all files of the table.
     pub(super) fn files(&self) -> Vec<(PathBuf, Stored)> {
-        self.entries().files.iter().map(|(path, inode)| (path.clone(), inode.bytes())).collect()
+        self.entries()
+            .files
+            .iter()
+            .map(|(path, inode)| (path.clone(), inode.bytes()))
+            .collect()
     }
 
     pub(super) fn insert(&self, path: &Path, bytes: Stored) -> io::Result<()> {
-        let below = normal(path).filter(|below| below != Path::new("")).ok_or_else(super::names::not_beneath)?;
+        let below = normal(path)
+            .filter(|below| below != Path::new(""))
+            .ok_or_else(super::names::not_beneath)?;
         let mut entries = self.entries();
         let path = self.below.join(below);
-        if entries.is_folder(&path) || path.ancestors().skip(1).any(|folder| entries.files.contains_key(folder)) {
+        if entries.is_folder(&path)
+            || path
+                .ancestors()
+                .skip(1)
+                .any(|folder| entries.files.contains_key(folder))
+        {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        entries.files.insert(path, Inode::of(bytes, self.table.keeps_files_in_use));
+        entries
+            .files
+            .insert(path, Inode::of(bytes, self.table.keeps_files_in_use));
         Ok(())
     }
 
@@ -322,7 +432,10 @@ impl Folder {
         if entries.is_folder(&to) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        entries.files.get(&to).map_or(Ok(()), |old| self.expect_free(old))?;
+        entries
+            .files
+            .get(&to)
+            .map_or(Ok(()), |old| self.expect_free(old))?;
         let inode = entries.files.remove(&from).ok_or_else(not_found)?;
         entries.files.insert(to, inode);
         Ok(())

@@ -10,7 +10,11 @@ pub(super) fn names(path: &Path) -> io::Result<impl DoubleEndedIterator<Item = &
         Component::Normal(name) => Ok(name),
         _ => Err(not_beneath()),
     };
-    Ok(path.components().map(name).collect::<io::Result<Vec<_>>>()?.into_iter())
+    Ok(path
+        .components()
+        .map(name)
+        .collect::<io::Result<Vec<_>>>()?
+        .into_iter())
 }
 
 /// A name of a single component.
@@ -23,7 +27,10 @@ pub(super) fn only(name: &OsStr) -> io::Result<&OsStr> {
 }
 
 pub(super) fn not_beneath() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "is not a path beneath the folder")
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "is not a path beneath the folder",
+    )
 }
 
 pub(super) fn not_regular() -> io::Error {

@@ -1,5 +1,6 @@
-//! Folders of systems for which the standard library has no folder handles: paths, each component of which is checked before use.
-//! Unlike on the systems of `unix.rs`, a component can be replaced by a link between the check and the use.
+//! Folders of systems for which the standard library has no folder handles: paths, each component
+//! of which is checked before use. Unlike on the systems of `unix.rs`, a component can be replaced
+//! by a link between the check and the use.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -44,7 +45,11 @@ pub(super) fn take_permissions(_file: &File, _old: &Stat) -> io::Result<()> {
 impl Folder {
     pub(super) fn open(path: &Path) -> io::Result<Folder> {
         let path = fs::canonicalize(path)?;
-        if path.is_dir() { Ok(Folder(path)) } else { Err(io::ErrorKind::NotADirectory.into()) }
+        if path.is_dir() {
+            Ok(Folder(path))
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
+        }
     }
 
     pub(super) fn folder(&self, name: &OsStr) -> io::Result<Folder> {
@@ -68,11 +73,16 @@ impl Folder {
     pub(super) fn stat(&self, name: &OsStr) -> io::Result<Stat> {
         let path = self.0.join(name);
         let stat = Stat::of(&fs::symlink_metadata(&path)?);
-        Ok(Stat { id: id_of(&path), ..stat })
+        Ok(Stat {
+            id: id_of(&path),
+            ..stat
+        })
     }
 
     pub(super) fn list(&self) -> io::Result<Vec<OsString>> {
-        fs::read_dir(&self.0)?.map(|entry| Ok(entry?.file_name())).collect()
+        fs::read_dir(&self.0)?
+            .map(|entry| Ok(entry?.file_name()))
+            .collect()
     }
 
     pub(super) fn create_folder(&self, name: &OsStr) -> io::Result<()> {
@@ -80,7 +90,11 @@ impl Folder {
     }
 
     pub(super) fn create(&self, name: &OsStr, _mode: u32) -> io::Result<File> {
-        File::options().read(true).write(true).create_new(true).open(self.0.join(name))
+        File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(self.0.join(name))
     }
 
     pub(super) fn create_unnamed(&self) -> Option<File> {
@@ -126,5 +140,7 @@ impl Folder {
 }
 
 pub(super) fn id_of(path: &Path) -> Option<FileId> {
-    fs::canonicalize(path).ok().map(|path| FileId(Id::Path(path)))
+    fs::canonicalize(path)
+        .ok()
+        .map(|path| FileId(Id::Path(path)))
 }

@@ -83,8 +83,15 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 /// Those of the operating system; also if only a part of the entries can be read.
 pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> = match memory::root_of(folder) {
-        Some((root, below)) => root.open(&below)?.list().into_iter().map(|name| folder.join(name)).collect(),
-        None => fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?,
+        Some((root, below)) => root
+            .open(&below)?
+            .list()
+            .into_iter()
+            .map(|name| folder.join(name))
+            .collect(),
+        None => fs::read_dir(folder)?
+            .map(|entry| Ok(entry?.path()))
+            .collect::<io::Result<_>>()?,
     };
     paths.sort();
     Ok(paths)
@@ -107,7 +114,9 @@ pub fn read(path: &Path) -> io::Result<Reading> {
 /// Those of the operating system.
 pub fn create_folders(path: &Path) -> io::Result<()> {
     match memory::root_of(path) {
-        Some((root, below)) => Folder::in_memory(root).create_folders_to(&below.join("file")).map(drop),
+        Some((root, below)) => Folder::in_memory(root)
+            .create_folders_to(&below.join("file"))
+            .map(drop),
         None => fs::create_dir_all(path),
     }
 }
@@ -115,7 +124,11 @@ pub fn create_folders(path: &Path) -> io::Result<()> {
 /// The id of this process; 0 if the system has no processes.
 #[must_use]
 pub fn process_id() -> u32 {
-    if cfg!(any(unix, windows)) { std::process::id() } else { 0 }
+    if cfg!(any(unix, windows)) {
+        std::process::id()
+    } else {
+        0
+    }
 }
 
 /// Whether a path is that of a file in memory, which is computed whenever it is read.

@@ -69,8 +69,9 @@ impl Stat {
         Ok(Stat::of(&file.metadata()?))
     }
 
-    /// Whether it is that of the same file, as far as the metadata shows: some file systems have other ids for an open file, and Windows,
-    /// which has none here, states the time of a file when it is closed.
+    /// Whether it is that of the same file, as far as the metadata shows: some file systems have
+    /// other ids for an open file, and Windows, which has none here, states the time of a file when
+    /// it is closed.
     #[must_use]
     pub fn is_file_of(&self, other: &Stat) -> bool {
         let has_ids = self.id.is_some() && other.id.is_some();
@@ -78,13 +79,17 @@ impl Stat {
         has_same_id || (self.bytes == other.bytes && (!has_ids || self.modified == other.modified))
     }
 
-    /// Whether the content is the same as before, as far as the metadata shows. Other names and permissions do not count.
+    /// Whether the content is the same as before, as far as the metadata shows. Other names and
+    /// permissions do not count.
     #[must_use]
     pub fn has_content_of(&self, before: &Stat) -> bool {
         let is_same_file = self.id.is_none() || before.id.is_none() || self.id == before.id;
-        let is_same = is_same_file && self.bytes == before.bytes && self.modified == before.modified;
-        // A writer can reset the modification time, but not the change time, which new names and permissions update too.
-        let is_renamed = (self.links, self.mode, self.owner) != (before.links, before.mode, before.owner);
+        let is_same =
+            is_same_file && self.bytes == before.bytes && self.modified == before.modified;
+        // A writer can reset the modification time, but not the change time, which new names and
+        // permissions update too.
+        let is_renamed =
+            (self.links, self.mode, self.owner) != (before.links, before.mode, before.owner);
         is_same && (self.changed == before.changed || is_renamed)
     }
 

@@ -15,17 +15,35 @@ fn a_file_lives_from_create_to_remove() {
     file.system().unwrap().write_all(b"weights").unwrap();
     file.sync().unwrap();
     sub.sync().unwrap();
-    assert_eq!((file.stat().unwrap().bytes, folder.stat("sub/new".as_ref()).unwrap().unwrap().kind), (7, Kind::File));
-    assert_eq!(sub.create("new".as_ref(), DEFAULT_MODE).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(
+        (
+            file.stat().unwrap().bytes,
+            folder.stat("sub/new".as_ref()).unwrap().unwrap().kind
+        ),
+        (7, Kind::File)
+    );
+    assert_eq!(
+        sub.create("new".as_ref(), DEFAULT_MODE).unwrap_err().kind(),
+        io::ErrorKind::AlreadyExists
+    );
     sub.rename("new".as_ref(), "old".as_ref()).unwrap();
-    assert_eq!((sub.list().unwrap(), sub.stat("new".as_ref()).unwrap()), (vec!["old".into()], None));
+    assert_eq!(
+        (sub.list().unwrap(), sub.stat("new".as_ref()).unwrap()),
+        (vec!["old".into()], None)
+    );
     let open = folder.read("sub/old".as_ref()).unwrap();
-    assert_eq!((open.stat().bytes, open.stat().id.clone()), (7, folder.stat("sub/old".as_ref()).unwrap().unwrap().id));
+    assert_eq!(
+        (open.stat().bytes, open.stat().id.clone()),
+        (7, folder.stat("sub/old".as_ref()).unwrap().unwrap().id)
+    );
     sub.remove("old".as_ref()).unwrap();
     assert_eq!(folder.stat("sub/old".as_ref()).unwrap(), None);
     if let Some(unnamed) = sub.create_unnamed() {
         sub.link(&unnamed, "named".as_ref()).unwrap();
-        assert_eq!(sub.link(&unnamed, "named".as_ref()).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(
+            sub.link(&unnamed, "named".as_ref()).unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
         assert_eq!(sub.list().unwrap(), [OsStr::new("named")]);
     }
 }
@@ -38,10 +56,21 @@ fn paths_lead_down_only() {
     fs::write(place.path().join("inside/w"), "w").unwrap();
     let folder = Folder::open(&place.path().join("inside")).unwrap();
     for path in ["../secret", "/etc/passwd", "sub/../../secret", "", ".."] {
-        assert_eq!(folder.read(path.as_ref()).unwrap_err().kind(), io::ErrorKind::InvalidInput, "'{path}'");
+        assert_eq!(
+            folder.read(path.as_ref()).unwrap_err().kind(),
+            io::ErrorKind::InvalidInput,
+            "'{path}'"
+        );
     }
     for name in ["a/b", ".", "..", "/", "", "a/"] {
-        assert_eq!(folder.create(name.as_ref(), DEFAULT_MODE).unwrap_err().kind(), io::ErrorKind::InvalidInput, "'{name}'");
+        assert_eq!(
+            folder
+                .create(name.as_ref(), DEFAULT_MODE)
+                .unwrap_err()
+                .kind(),
+            io::ErrorKind::InvalidInput,
+            "'{name}'"
+        );
     }
     assert_eq!(folder.list().unwrap(), [OsStr::new("w")]);
 }
@@ -59,14 +88,29 @@ fn links_are_not_followed_and_only_regular_files_are_opened() {
     symlink("../secret", inside.join("out")).unwrap();
     symlink("sub", inside.join("linked")).unwrap();
     symlink("missing", inside.join("dangling")).unwrap();
-    assert!(std::process::Command::new("mkfifo").arg(inside.join("fifo")).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(inside.join("fifo"))
+            .status()
+            .unwrap()
+            .success()
+    );
     let folder = Folder::open(&inside).unwrap();
     for path in ["out", "linked/w", "dangling", "fifo", "sub", "."] {
         assert!(folder.read(path.as_ref()).is_err(), "'{path}'");
     }
     assert!(folder.folder("linked".as_ref()).is_err());
-    assert_eq!(folder.create("dangling".as_ref(), DEFAULT_MODE).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-    assert_eq!(folder.stat("dangling".as_ref()).unwrap().unwrap().kind, Kind::Link);
+    assert_eq!(
+        folder
+            .create("dangling".as_ref(), DEFAULT_MODE)
+            .unwrap_err()
+            .kind(),
+        io::ErrorKind::AlreadyExists
+    );
+    assert_eq!(
+        folder.stat("dangling".as_ref()).unwrap().unwrap().kind,
+        Kind::Link
+    );
     assert!(folder.read("sub/w".as_ref()).is_ok());
 }
 
@@ -95,7 +139,8 @@ fn a_file_that_changes_after_it_was_opened_is_found_out() {
     let changes: [Change; 4] = [
         ("cut by a byte", &|| write().set_len(99).unwrap()),
         ("another time", &|| {
-            let time = fs::metadata(&path).unwrap().modified().unwrap() + std::time::Duration::from_secs(1);
+            let time = fs::metadata(&path).unwrap().modified().unwrap()
+                + std::time::Duration::from_secs(1);
             write().set_modified(time).unwrap();
         }),
         ("replaced", &|| {
@@ -109,7 +154,9 @@ fn a_file_that_changes_after_it_was_opened_is_found_out() {
         let opened = folder.read(Path::new("w")).unwrap().stat().clone();
         folder.expect_unchanged(Path::new("w"), &opened).unwrap();
         change();
-        let error = folder.expect_unchanged(Path::new("w"), &opened).expect_err(name);
+        let error = folder
+            .expect_unchanged(Path::new("w"), &opened)
+            .expect_err(name);
         assert_eq!(error.to_string(), "changed while it was read", "{name}");
     }
 }
@@ -120,14 +167,20 @@ fn a_folder_that_another_process_keeps_locked_is_an_error() {
     use std::time::Duration;
 
     let place = tempfile::tempdir().unwrap();
-    let (one, other) = (Folder::open(place.path()).unwrap(), Folder::open(place.path()).unwrap());
+    let (one, other) = (
+        Folder::open(place.path()).unwrap(),
+        Folder::open(place.path()).unwrap(),
+    );
     let lock = one.lock().unwrap();
     if lock.is_none() {
         // The file system has no locks.
         return;
     }
     let error = other.lock_within(Duration::ZERO).unwrap_err();
-    assert_eq!(error.to_string(), "is locked by another process, which writes files there; run again when it has ended");
+    assert_eq!(
+        error.to_string(),
+        "is locked by another process, which writes files there; run again when it has ended"
+    );
     drop(lock);
     assert!(other.lock_within(Duration::ZERO).unwrap().is_some());
 }
@@ -146,6 +199,9 @@ fn only_the_superuser_and_the_owners_may_replace_a_file_of_a_sticky_folder() {
         (0, 0, 0, true),
     ] {
         let found = super::system::may_replace(rustix::process::Uid::from_raw(who), [folder, file]);
-        assert_eq!(found, expected, "user {who}, folder of {folder}, file of {file}");
+        assert_eq!(
+            found, expected,
+            "user {who}, folder of {folder}, file of {file}"
+        );
     }
 }

@@ -1,7 +1,8 @@
-//! Folders on Unix: handles, beneath which the components of a path are opened one by one, without following links.
+//! Folders on Unix: handles, beneath which the components of a path are opened one by one, without
+//! following links.
 //!
-//! Linux has `openat2` for this, but some kernels and sandboxes do not permit it. For a path without links, `openat` for each component
-//! is sufficient, and all systems have it.
+//! Linux has `openat2` for this, but some kernels and sandboxes do not permit it. For a path
+//! without links, `openat` for each component is sufficient, and all systems have it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -12,18 +13,21 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Uid, fchmod, fchown, flock, fstat, mkdirat, openat, renameat,
-    statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Uid, fchmod, fchown, flock,
+    fstat, mkdirat, openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::stat::{FileId, Id, Kind, Stat};
 
-/// How a folder is opened: on Linux and Android without the permission to list it, which is not required.
+/// How a folder is opened: on Linux and Android without the permission to list it, which is not
+/// required.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const FOLDER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
 
 /// The permissions of a new folder, before the user's umask is applied.
 const NEW_FOLDER: Mode = Mode::from_raw_mode(0o777);
@@ -34,7 +38,8 @@ pub(super) struct Folder(OwnedFd);
 /// A handle of the locked folder; closing it, or the end of the process, releases the lock.
 pub(super) type Lock = OwnedFd;
 
-/// Locks a file. False if another process holds the lock; true if the file system does not support locks.
+/// Locks a file. False if another process holds the lock; true if the file system does not support
+/// locks.
 pub(super) fn claim(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
 }
@@ -54,7 +59,11 @@ pub(super) fn take_permissions(file: &File, old: &Stat) -> io::Result<()> {
     if now.group != old.group && fchown(file, None, Some(Gid::from_raw(old.group))).is_err() {
         mode = mode & 0o1707 | (mode & (mode << 3) & 0o070);
     }
-    if now.mode != mode { set_mode(file, mode) } else { Ok(()) }
+    if now.mode != mode {
+        set_mode(file, mode)
+    } else {
+        Ok(())
+    }
 }
 
 /// Whether a new file can get the owner of an older one: only the superuser can change owners.
@@ -66,7 +75,8 @@ pub(super) fn may_own(user: Uid, owner: u32) -> bool {
     user.is_root() || user.as_raw() == owner
 }
 
-/// Whether a user may replace and remove a file of a sticky folder: the superuser, and the owners of the two.
+/// Whether a user may replace and remove a file of a sticky folder: the superuser, and the owners
+/// of the two.
 pub(super) fn may_replace(user: Uid, owners: [u32; 2]) -> bool {
     owners.iter().any(|&owner| may_own(user, owner))
 }
@@ -82,7 +92,12 @@ impl Folder {
     }
 
     pub(super) fn folder(&self, name: &OsStr) -> io::Result<Folder> {
-        Ok(Folder(openat(&self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?))
+        Ok(Folder(openat(
+            &self.0,
+            name,
+            FOLDER | OFlags::NOFOLLOW,
+            Mode::empty(),
+        )?))
     }
 
     pub(super) fn id(&self) -> io::Result<FileId> {
@@ -90,8 +105,8 @@ impl Folder {
         Ok(id(&stat))
     }
 
-    /// Checks the type first, since opening a device or a pipe can have effects. If the file is replaced by one in the meantime, opening
-    /// it does not block.
+    /// Checks the type first, since opening a device or a pipe can have effects. If the file is
+    /// replaced by one in the meantime, opening it does not block.
     pub(super) fn read(&self, name: &OsStr) -> io::Result<File> {
         match self.stat(name)?.kind {
             Kind::File => {}
@@ -141,17 +156,30 @@ impl Folder {
 
     #[allow(clippy::unnecessary_cast)] // The type of the mode differs between systems.
     pub(super) fn create(&self, name: &OsStr, mode: u32) -> io::Result<File> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(File::from(openat(&self.0, name, flags, Mode::from_raw_mode(mode as _))?))
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(File::from(openat(
+            &self.0,
+            name,
+            flags,
+            Mode::from_raw_mode(mode as _),
+        )?))
     }
 
     #[cfg(target_os = "linux")]
     pub(super) fn create_unnamed(&self) -> Option<File> {
-        let file = openat(&self.0, ".", OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC, Mode::from_raw_mode(super::DEFAULT_MODE))
-            .ok()?;
+        let file = openat(
+            &self.0,
+            ".",
+            OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC,
+            Mode::from_raw_mode(super::DEFAULT_MODE),
+        )
+        .ok()?;
         let file = File::from(file);
         // It gets its name through /proc.
-        std::fs::symlink_metadata(path_of(&file)).is_ok().then_some(file)
+        std::fs::symlink_metadata(path_of(&file))
+            .is_ok()
+            .then_some(file)
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -161,7 +189,13 @@ impl Folder {
 
     #[cfg(target_os = "linux")]
     pub(super) fn link(&self, file: &File, name: &OsStr) -> io::Result<()> {
-        Ok(rustix::fs::linkat(CWD, path_of(file), &self.0, name, AtFlags::SYMLINK_FOLLOW)?)
+        Ok(rustix::fs::linkat(
+            CWD,
+            path_of(file),
+            &self.0,
+            name,
+            AtFlags::SYMLINK_FOLLOW,
+        )?)
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -175,7 +209,13 @@ impl Folder {
 
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     pub(super) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        match rustix::fs::renameat_with(&self.0, from, &self.0, to, rustix::fs::RenameFlags::NOREPLACE) {
+        match rustix::fs::renameat_with(
+            &self.0,
+            from,
+            &self.0,
+            to,
+            rustix::fs::RenameFlags::NOREPLACE,
+        ) {
             // Not supported by the file system or the kernel.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.check_and_rename(from, to),
             result => Ok(result?),
@@ -197,7 +237,13 @@ impl Folder {
     }
 
     pub(super) fn link_again(&self, from: &OsStr, into: &Folder, to: &OsStr) -> io::Result<()> {
-        Ok(rustix::fs::linkat(&self.0, from, &into.0, to, AtFlags::empty())?)
+        Ok(rustix::fs::linkat(
+            &self.0,
+            from,
+            &into.0,
+            to,
+            AtFlags::empty(),
+        )?)
     }
 
     /// Systems have no call that waits for a certain time.
@@ -218,7 +264,9 @@ impl Folder {
                     let message = "is locked by another process, which writes files there; run again when it has ended";
                     return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
                 }
-                Err(Errno::NOLCK | Errno::NOSYS | Errno::NOTSUP | Errno::INVAL | Errno::BADF) => return Ok(None),
+                Err(Errno::NOLCK | Errno::NOSYS | Errno::NOTSUP | Errno::INVAL | Errno::BADF) => {
+                    return Ok(None);
+                }
                 Err(error) => return Err(error.into()),
             }
         }
@@ -228,7 +276,8 @@ impl Folder {
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Flushing a folder requires the permission to list it; without it, the system flushes the folder later.
+    /// Flushing a folder requires the permission to list it; without it, the system flushes the
+    /// folder later.
     pub(super) fn sync(&self) -> io::Result<()> {
         match self.readable() {
             Ok(folder) => File::from(folder).sync_all(),
@@ -239,10 +288,16 @@ impl Folder {
 
     /// A second handle, for reading.
     fn readable(&self) -> io::Result<OwnedFd> {
-        Ok(openat(&self.0, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+        Ok(openat(
+            &self.0,
+            ".",
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?)
     }
 
-    /// Whether the user may replace and remove a file of this folder, as far as the sticky bit decides.
+    /// Whether the user may replace and remove a file of this folder, as far as the sticky bit
+    /// decides.
     #[allow(clippy::unnecessary_cast)] // The type of the mode differs between systems.
     pub(super) fn lets_replace(&self, file: &Stat) -> io::Result<bool> {
         let folder = fstat(&self.0)?;
@@ -259,7 +314,9 @@ pub(super) fn take_attributes(file: &File, old: &File) {
     /// Linux's limit for the list of names, and for a value.
     const MOST: usize = 1 << 16;
     let (mut names, mut value) = (vec![0_u8; MOST], vec![0_u8; MOST]);
-    let Ok(bytes) = flistxattr(old, &mut names[..]) else { return };
+    let Ok(bytes) = flistxattr(old, &mut names[..]) else {
+        return;
+    };
     for name in names[..bytes].split(|&byte| byte == 0) {
         let is_taken = name.starts_with(b"user.") || name == b"system.posix_acl_access";
         if let (true, Ok(bytes)) = (is_taken, fgetxattr(old, name, &mut value[..])) {
@@ -273,7 +330,9 @@ pub(super) fn take_attributes(file: &File, old: &File) {
 pub(super) fn take_attributes(_file: &File, _old: &File) {}
 
 pub(super) fn id_of(path: &Path) -> Option<FileId> {
-    std::fs::metadata(path).ok().and_then(|found| Stat::of(&found).id)
+    std::fs::metadata(path)
+        .ok()
+        .and_then(|found| Stat::of(&found).id)
 }
 
 #[allow(clippy::unnecessary_cast)] // The types of the fields differ between systems.

@@ -1,6 +1,7 @@
 //! Files that are not ONNX models: what they are, and how to get a model from them.
 //!
-//! The bytes are looked at only after they failed to decode as a model, so that no model can be mistaken for something else.
+//! The bytes are looked at only after they failed to decode as a model, so that no model can be
+//! mistaken for something else.
 
 mod content;
 mod table;
@@ -44,7 +45,8 @@ pub enum Fact {
         /// Bytes of it that are missing.
         missing: u64,
     },
-    /// It begins as a model, and a field is so much longer than the file that its length is probably wrong.
+    /// It begins as a model, and a field is so much longer than the file that its length is
+    /// probably wrong.
     #[error("is damaged or cut off: the length of `{field}` exceeds the file by {missing} bytes")]
     TooLong {
         /// The field.
@@ -103,14 +105,24 @@ fn after_semicolon(remedy: Option<&str>) -> String {
 /// Where the bytes are not a model, with the format that they are in if it is known.
 pub fn read_model(bytes: &Bytes) -> Result<ModelProto, NotAModel> {
     const COPY_AGAIN: &str = "download or copy it again";
-    let error = |what, remedy: Option<&'static str>| Err(NotAModel { what, remedy: remedy.map(Cow::Borrowed) });
+    let error = |what, remedy: Option<&'static str>| {
+        Err(NotAModel {
+            what,
+            remedy: remedy.map(Cow::Borrowed),
+        })
+    };
     if bytes.is_empty() {
         return error(Fact::Empty, Some(COPY_AGAIN));
     }
     let malformed = match ModelProto::from_bytes(bytes.clone()) {
         Ok(model) if model.graph.is_some() => return Ok(model),
         Ok(_) => None,
-        Err(malformed @ Malformed { reason: Reason::TooDense(_), .. }) => return error(Fact::Malformed(malformed), None),
+        Err(
+            malformed @ Malformed {
+                reason: Reason::TooDense(_),
+                ..
+            },
+        ) => return error(Fact::Malformed(malformed), None),
         Err(malformed) => Some(malformed),
     };
     if let Some(format) = recognise(bytes) {
@@ -129,13 +141,15 @@ pub fn recognise(bytes: &[u8]) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.matches(bytes))
 }
 
-/// A field that lacks more than this, and more than [`IMPLAUSIBLE_TIMES`] the file, is probably damaged.
+/// A field that lacks more than this, and more than [`IMPLAUSIBLE_TIMES`] the file, is probably
+/// damaged.
 const IMPLAUSIBLE: u64 = 1 << 20;
 
 /// See [`IMPLAUSIBLE`].
 const IMPLAUSIBLE_TIMES: u64 = 10;
 
-/// Whether the bytes are a model up to their end, where the last field is longer than what is there.
+/// Whether the bytes are a model up to their end, where the last field is longer than what is
+/// there.
 fn cut_off(bytes: &[u8]) -> Option<Fact> {
     let mut end = 0;
     for span in Spans::of(bytes) {
@@ -144,29 +158,49 @@ fn cut_off(bytes: &[u8]) -> Option<Fact> {
             let missing = (span.value.end - bytes.len()) as u64;
             let is_plausible = missing <= IMPLAUSIBLE.max(IMPLAUSIBLE_TIMES * bytes.len() as u64);
             return (span.start > 0).then_some(match is_plausible {
-                true => Fact::CutOff { field: Some(field), missing },
+                true => Fact::CutOff {
+                    field: Some(field),
+                    missing,
+                },
                 false => Fact::TooLong { field, missing },
             });
         }
         end = span.value.end;
     }
-    let rest = bytes.get(end..).filter(|rest| end > 0 && !rest.is_empty())?;
-    Some(Fact::CutOff { field: cut_key(rest)?, missing: 1 })
+    let rest = bytes
+        .get(end..)
+        .filter(|rest| end > 0 && !rest.is_empty())?;
+    Some(Fact::CutOff {
+        field: cut_key(rest)?,
+        missing: 1,
+    })
 }
 
-/// The field of a model that bytes begin, if they end within its key, its length or its number; none inside if within the key.
+/// The field of a model that bytes begin, if they end within its key, its length or its number;
+/// none inside if within the key.
 fn cut_key(bytes: &[u8]) -> Option<Option<&'static str>> {
     const CONTINUES: u8 = 0x80;
-    let is_cut = |number: &[u8], most: usize| number.len() < most && number.iter().all(|byte| byte & CONTINUES != 0);
+    let is_cut = |number: &[u8], most: usize| {
+        number.len() < most && number.iter().all(|byte| byte & CONTINUES != 0)
+    };
     // A key has at most 5 bytes, and another number 10.
     if is_cut(bytes, 5) {
         return Some(None);
     }
     let key_length = bytes.iter().position(|byte| byte & CONTINUES == 0)? + 1;
-    let (key, rest) = bytes.split_at_checked(key_length).filter(|_| key_length <= 5)?;
-    let key = key.iter().rev().fold(0, |key, byte| key << 7 | u64::from(byte & !CONTINUES));
+    let (key, rest) = bytes
+        .split_at_checked(key_length)
+        .filter(|_| key_length <= 5)?;
+    let key = key
+        .iter()
+        .rev()
+        .fold(0, |key, byte| key << 7 | u64::from(byte & !CONTINUES));
     let field = MODEL_PROTO.field(u32::try_from(key >> 3).ok()?)?;
-    let wire_type = if matches!(field.kind, Kind::Integer) { 0 } else { 2 };
+    let wire_type = if matches!(field.kind, Kind::Integer) {
+        0
+    } else {
+        2
+    };
     (key & 7 == wire_type && is_cut(rest, 10)).then_some(Some(field.name))
 }
 

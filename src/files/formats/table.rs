@@ -32,9 +32,14 @@ enum Sign {
 impl Format {
     pub(super) fn matches(&self, bytes: &[u8]) -> bool {
         match self.sign {
-            Sign::At(offset, sign) => bytes.get(offset..).is_some_and(|rest| rest.starts_with(sign)),
+            Sign::At(offset, sign) => bytes
+                .get(offset..)
+                .is_some_and(|rest| rest.starts_with(sign)),
             Sign::Text(words) => content::text(bytes).is_some_and(|text| {
-                let begins_with = |word: &&str| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+                let begins_with = |word: &&str| {
+                    text.get(..word.len())
+                        .is_some_and(|start| start.eq_ignore_ascii_case(word))
+                };
                 words.iter().any(begins_with)
             }),
             Sign::InText(matches) => content::text(bytes).is_some_and(|text| matches(&text)),

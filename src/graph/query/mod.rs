@@ -17,7 +17,11 @@ pub fn is_onnx_domain(domain: &str) -> bool {
 /// A domain's name; the longer spelling for ONNX's own domain.
 #[must_use]
 pub fn domain_name(domain: &str) -> &str {
-    if is_onnx_domain(domain) { "ai.onnx" } else { domain }
+    if is_onnx_domain(domain) {
+        "ai.onnx"
+    } else {
+        domain
+    }
 }
 
 /// The element type of a dense tensor type.

@@ -14,7 +14,8 @@ use crate::protobuf::schema::NodeProto;
 impl Model {
     /// The ids of a scope's nodes in order.
     pub fn nodes(&self, scope: ScopeId) -> impl ExactSizeIterator<Item = NodeId> + use<> {
-        (0..self.index.nodes[scope.0 as usize].len() as u32).map(move |position| NodeId { scope, position })
+        (0..self.index.nodes[scope.0 as usize].len() as u32)
+            .map(move |position| NodeId { scope, position })
     }
 
     /// The nodes of all scopes in topological order: each node after the producers of its inputs.
@@ -29,7 +30,8 @@ impl Model {
         &self.body(id.scope).nodes()[id.position as usize]
     }
 
-    /// The path of a node in errors and reports: `graph/if_1.then_branch/cast_3`; `graph/#12:Cast` if the node has no name.
+    /// The path of a node in errors and reports: `graph/if_1.then_branch/cast_3`; `graph/#12:Cast`
+    /// if the node has no name.
     #[must_use]
     pub fn node_path(&self, node: NodeId) -> String {
         node_path(&self.proto, &self.index.kinds, node)
@@ -46,12 +48,15 @@ impl Model {
     pub fn input(&self, node: NodeId, index: u32) -> Option<ValueId> {
         match self.index.wide.get(&node) {
             Some(wide) => wide.inputs.get(index as usize).copied().flatten(),
-            None => self.inputs(node).find(|&(at, _)| at == index).map(|(_, value)| value),
+            None => self
+                .inputs(node)
+                .find(|&(at, _)| at == index)
+                .map(|(_, value)| value),
         }
     }
 
-    /// The values that a node consumes, with the index of the input. A value that is used twice occurs twice. The order is
-    /// unspecified.
+    /// The values that a node consumes, with the index of the input. A value that is used twice
+    /// occurs twice. The order is unspecified.
     pub fn inputs(&self, node: NodeId) -> impl Iterator<Item = (u32, ValueId)> + '_ {
         self.links(node, Direction::Incoming)
     }
@@ -61,7 +66,10 @@ impl Model {
     pub fn output(&self, node: NodeId, index: u32) -> Option<ValueId> {
         match self.index.wide.get(&node) {
             Some(wide) => wide.outputs.get(index as usize).copied().flatten(),
-            None => self.outputs(node).find(|&(at, _)| at == index).map(|(_, value)| value),
+            None => self
+                .outputs(node)
+                .find(|&(at, _)| at == index)
+                .map(|(_, value)| value),
         }
     }
 
@@ -71,16 +79,29 @@ impl Model {
     }
 
     /// The values of a node's inputs, which are incoming, or outputs, with their indices.
-    fn links(&self, node: NodeId, direction: Direction) -> impl Iterator<Item = (u32, ValueId)> + '_ {
+    fn links(
+        &self,
+        node: NodeId,
+        direction: Direction,
+    ) -> impl Iterator<Item = (u32, ValueId)> + '_ {
         let vertex = self.index.vertex(node);
-        self.index.graph.edges_directed(vertex, direction).filter_map(move |edge| {
-            visited::count();
-            let other = if direction == Direction::Incoming { edge.source() } else { edge.target() };
-            match *edge.weight() {
-                Link::Input(index) | Link::Output(index) => self.index.value_at(other).map(|value| (index, value)),
-                Link::Capture => None,
-            }
-        })
+        self.index
+            .graph
+            .edges_directed(vertex, direction)
+            .filter_map(move |edge| {
+                visited::count();
+                let other = if direction == Direction::Incoming {
+                    edge.source()
+                } else {
+                    edge.target()
+                };
+                match *edge.weight() {
+                    Link::Input(index) | Link::Output(index) => {
+                        self.index.value_at(other).map(|value| (index, value))
+                    }
+                    Link::Capture => None,
+                }
+            })
     }
 
     /// The nodes whose subgraphs contain a scope, innermost first.
@@ -110,17 +131,33 @@ mod tests {
     #[test]
     fn inputs_and_outputs_are_found_by_index_in_constant_time() {
         let visits = |many: usize| {
-            let names = |letter: char| (0..many).map(|index| format!("{letter}{index}")).collect::<Vec<_>>().join(", ");
+            let names = |letter: char| {
+                (0..many)
+                    .map(|index| format!("{letter}{index}"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            };
             let (inputs, outputs) = (names('a'), names('b'));
-            let model = model(&format!("<ir_version: 10> g ({inputs}) => ({outputs}) {{ {outputs} = Op ({inputs}, \"\", a0) }}"));
+            let model = model(&format!(
+                "<ir_version: 10> g ({inputs}) => ({outputs}) {{ {outputs} = Op ({inputs}, \"\", a0) }}"
+            ));
             let node = model.nodes(ScopeId::MAIN).next().unwrap();
             visited::during(|| {
                 for index in 0..many as u32 {
-                    assert_eq!(model.input(node, index).map(|value| model.name(value)), Some(format!("a{index}").as_str()));
-                    assert_eq!(model.output(node, index).map(|value| model.name(value)), Some(format!("b{index}").as_str()));
+                    assert_eq!(
+                        model.input(node, index).map(|value| model.name(value)),
+                        Some(format!("a{index}").as_str())
+                    );
+                    assert_eq!(
+                        model.output(node, index).map(|value| model.name(value)),
+                        Some(format!("b{index}").as_str())
+                    );
                 }
                 let many = many as u32;
-                assert_eq!([many, many + 2, u32::MAX].map(|index| model.input(node, index)), [None; 3]);
+                assert_eq!(
+                    [many, many + 2, u32::MAX].map(|index| model.input(node, index)),
+                    [None; 3]
+                );
                 assert_eq!(model.input(node, many + 1), model.input(node, 0));
                 assert_eq!(model.output(node, many), None);
             })
@@ -132,7 +169,16 @@ mod tests {
     #[test]
     fn a_wide_node_in_a_subgraph_uses_outer_and_later_values() {
         let inputs = |name: &str| {
-            (0..20).map(|index| if index == 7 { name.to_owned() } else { "x".to_owned() }).collect::<Vec<_>>().join(", ")
+            (0..20)
+                .map(|index| {
+                    if index == 7 {
+                        name.to_owned()
+                    } else {
+                        "x".to_owned()
+                    }
+                })
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         let model = model(&format!(
             "<ir_version: 10> g (x, c) => (y) {{
@@ -142,8 +188,16 @@ mod tests {
             inputs("q"),
             inputs("missing"),
         ));
-        let names = model.scopes().flat_map(|scope| model.nodes(scope)).filter(|&node| model.node(node).op_type() == "Op");
-        let found: Vec<_> = names.map(|node| [6, 7].map(|index| model.input(node, index).map(|value| model.name(value)))).collect();
-        assert_eq!(found, [[Some("x"), Some("q")], [Some("x"), Some("missing")]]);
+        let names = model
+            .scopes()
+            .flat_map(|scope| model.nodes(scope))
+            .filter(|&node| model.node(node).op_type() == "Op");
+        let found: Vec<_> = names
+            .map(|node| [6, 7].map(|index| model.input(node, index).map(|value| model.name(value))))
+            .collect();
+        assert_eq!(
+            found,
+            [[Some("x"), Some("q")], [Some("x"), Some("missing")]]
+        );
     }
 }

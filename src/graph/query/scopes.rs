@@ -47,7 +47,8 @@ impl Model {
         body(&self.proto, &self.index.kinds, scope).expect("a scope of this model has a body")
     }
 
-    /// The path of a scope in errors and reports: `graph`, `graph/if_1.then_branch`, `function/my.domain:Fn`.
+    /// The path of a scope in errors and reports: `graph`, `graph/if_1.then_branch`,
+    /// `function/my.domain:Fn`.
     #[must_use]
     pub fn scope_path(&self, scope: ScopeId) -> String {
         scope_path(&self.proto, &self.index.kinds, scope)
@@ -65,25 +66,33 @@ impl Model {
         root(&self.index.kinds, scope)
     }
 
-    /// The main graph, function or training graph that contains a scope. Its root is the main graph for a training graph, which sees the
-    /// names of that.
+    /// The main graph, function or training graph that contains a scope. Its root is the main graph
+    /// for a training graph, which sees the names of that.
     pub(crate) fn top_level(&self, scope: ScopeId) -> ScopeId {
         self.owners(scope).last().map_or(scope, |node| node.scope)
     }
 
     /// Whether a scope is in a training graph.
     pub(crate) fn is_training(&self, scope: ScopeId) -> bool {
-        matches!(self.scope_kind(self.top_level(scope)), ScopeKind::Initialization(_) | ScopeKind::Algorithm(_))
+        matches!(
+            self.scope_kind(self.top_level(scope)),
+            ScopeKind::Initialization(_) | ScopeKind::Algorithm(_)
+        )
     }
 
-    /// The opset of a domain that a scope is written in: a function imports its own opsets, any other scope uses the model's. A
-    /// model of IR 1 or 2 has no imports and is written in opset 1.
+    /// The opset of a domain that a scope is written in: a function imports its own opsets, any
+    /// other scope uses the model's. A model of IR 1 or 2 has no imports and is written in opset 1.
     #[must_use]
     pub fn opset(&self, scope: ScopeId, domain: &str) -> Option<i64> {
         let root = self.root(scope);
-        let stated = self.index.opsets.get(&root).and_then(|opsets| opsets.get(domain_name(domain)).copied());
+        let stated = self
+            .index
+            .opsets
+            .get(&root)
+            .and_then(|opsets| opsets.get(domain_name(domain)).copied());
         stated.or_else(|| {
-            let has_no_imports = self.ir_version() < OPSET_IMPORT && self.proto().opset_import.is_empty();
+            let has_no_imports =
+                self.ir_version() < OPSET_IMPORT && self.proto().opset_import.is_empty();
             (has_no_imports && matches!(self.body(root), Body::Graph(_))).then_some(1)
         })
     }

@@ -50,16 +50,19 @@ impl Model {
         }
     }
 
-    /// The consumers of a value: node and index of the input, in any scope where the value is visible. The order is
-    /// unspecified.
+    /// The consumers of a value: node and index of the input, in any scope where the value is
+    /// visible. The order is unspecified.
     pub fn uses(&self, value: ValueId) -> impl Iterator<Item = (NodeId, u32)> + '_ {
-        self.index.graph.edges_directed(self.index.value(value).vertex, Direction::Outgoing).filter_map(|edge| {
-            visited::count();
-            match (edge.weight(), &self.index.graph[edge.target()]) {
-                (Link::Input(index), Vertex::Node(node)) => Some((*node, *index)),
-                _ => None,
-            }
-        })
+        self.index
+            .graph
+            .edges_directed(self.index.value(value).vertex, Direction::Outgoing)
+            .filter_map(|edge| {
+                visited::count();
+                match (edge.weight(), &self.index.graph[edge.target()]) {
+                    (Link::Input(index), Vertex::Node(node)) => Some((*node, *index)),
+                    _ => None,
+                }
+            })
     }
 
     /// The scopes that return a value as an output.
@@ -84,13 +87,15 @@ impl Model {
     #[must_use]
     pub fn initializer(&self, value: ValueId) -> Option<&TensorProto> {
         match (self.origin(value), self.body(self.scope_of(value))) {
-            (Origin::Initializer { index, .. }, Body::Graph(graph)) => graph.initializer.get(index as usize),
+            (Origin::Initializer { index, .. }, Body::Graph(graph)) => {
+                graph.initializer.get(index as usize)
+            }
             _ => None,
         }
     }
 
-    /// Whether a value's name is also defined in an enclosing scope. ONNX forbids that, and runtimes differ in the definition
-    /// that they use.
+    /// Whether a value's name is also defined in an enclosing scope. ONNX forbids that, and
+    /// runtimes differ in the definition that they use.
     #[must_use]
     pub fn shadows(&self, value: ValueId) -> bool {
         self.shadowed_by(value).is_some()
@@ -98,7 +103,8 @@ impl Model {
 
     /// The value of an enclosing scope whose name a value has, too.
     pub(crate) fn shadowed_by(&self, value: ValueId) -> Option<ValueId> {
-        self.enclosing(self.scope_of(value)).and_then(|outer| self.lookup(outer, self.name(value)))
+        self.enclosing(self.scope_of(value))
+            .and_then(|outer| self.lookup(outer, self.name(value)))
     }
 
     /// The declared type of a value: from an input, an output, `value_info`, or its initializer.
@@ -107,19 +113,22 @@ impl Model {
         if let Some(tensor) = self.initializer(value) {
             return DType::from_number(tensor.data_type());
         }
-        self.declared(value).and_then(|info| info.r#type.as_ref()).and_then(tensor_type)
+        self.declared(value)
+            .and_then(|info| info.r#type.as_ref())
+            .and_then(tensor_type)
     }
 
     /// The protobuf message that declares a value's type.
     #[must_use]
     pub fn declared(&self, value: ValueId) -> Option<&ValueInfoProto> {
         let body = self.body(self.scope_of(value));
-        let (list, index): (&[ValueInfoProto], u32) = match (self.index.value(value).declared?, body) {
-            (Declared::ValueInfo(index), _) => (body.value_info(), index),
-            (Declared::Input(index), Body::Graph(graph)) => (&graph.input, index),
-            (Declared::Output(index), Body::Graph(graph)) => (&graph.output, index),
-            (_, Body::Function(_)) => return None,
-        };
+        let (list, index): (&[ValueInfoProto], u32) =
+            match (self.index.value(value).declared?, body) {
+                (Declared::ValueInfo(index), _) => (body.value_info(), index),
+                (Declared::Input(index), Body::Graph(graph)) => (&graph.input, index),
+                (Declared::Output(index), Body::Graph(graph)) => (&graph.output, index),
+                (_, Body::Function(_)) => return None,
+            };
         list.get(index as usize)
     }
 }

@@ -39,11 +39,22 @@ of the newer opset. `RoiAlign` and `Resize` are exceptions: their older versions
 Removes the attribute. Otherwise there is no fix.
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC203", "attribute-not-in-opset", Severity::Error, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC203",
+    "attribute-not-in-opset",
+    Severity::Error,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let with_attributes = subject.nodes().filter(|&node| !subject.model.node(node).attribute.is_empty());
-    with_attributes.flat_map(|node| check_node(subject, node)).collect()
+    let with_attributes = subject
+        .nodes()
+        .filter(|&node| !subject.model.node(node).attribute.is_empty());
+    with_attributes
+        .flat_map(|node| check_node(subject, node))
+        .collect()
 }
 
 fn check_node(subject: &Subject, node: NodeId) -> Vec<Finding> {
@@ -57,12 +68,17 @@ fn check_node(subject: &Subject, node: NodeId) -> Vec<Finding> {
         _ => return Vec::new(),
     };
     let mut seen = HashSet::new();
-    let unknown = proto.attribute.iter().filter(|attribute| schema.attribute(attribute.name()).is_none());
+    let unknown = proto
+        .attribute
+        .iter()
+        .filter(|attribute| schema.attribute(attribute.name()).is_none());
     let unknown = unknown.filter(|attribute| seen.insert(attribute.name()));
     let findings = unknown.map(|attribute| {
         let (op, name) = (proto.op_type(), attribute.name());
         let domain = domain_name(proto.domain());
-        let mut elsewhere = schemas::versions(proto.domain(), op).iter().filter(|version| version.attribute(name).is_some());
+        let mut elsewhere = schemas::versions(proto.domain(), op)
+            .iter()
+            .filter(|version| version.attribute(name).is_some());
         let was_there = elsewhere.clone().next().is_some();
         let newer = elsewhere.find(|version| version.since_version > opset);
         let history = match newer {
@@ -70,19 +86,31 @@ fn check_node(subject: &Subject, node: NodeId) -> Vec<Finding> {
             None if was_there => format!("it was removed in opset {}", schema.since_version),
             None => "no opset has it".to_owned(),
         };
-        let finding = Finding::at_node(node, format!("{op} of {domain} {opset} has no attribute `{name}`; {history}"));
+        let finding = Finding::at_node(
+            node,
+            format!("{op} of {domain} {opset} has no attribute `{name}`; {history}"),
+        );
         let implied = newer.and_then(|_| schemas::implied(schema, name, proto.output.len()));
-        match newer.is_some() && touches_newer_types(op, name) || implied.is_some_and(|implied| is(attribute, implied)) {
-            true => finding.with_safe_fix(format!("remove `{name}`"), vec![remove_attribute(model, node, name)]),
+        match newer.is_some() && touches_newer_types(op, name)
+            || implied.is_some_and(|implied| is(attribute, implied))
+        {
+            true => finding.with_safe_fix(
+                format!("remove `{name}`"),
+                vec![remove_attribute(model, node, name)],
+            ),
             false => finding,
         }
     });
     findings.collect()
 }
 
-/// Whether the attribute only affects element types that older versions of the operator do not support.
+/// Whether the attribute only affects element types that older versions of the operator do not
+/// support.
 fn touches_newer_types(op: &str, attribute: &str) -> bool {
-    matches!((op, attribute), ("Cast" | "CastLike" | "QuantizeLinear", "saturate") | ("Cast" | "CastLike", "round_mode"))
+    matches!(
+        (op, attribute),
+        ("Cast" | "CastLike" | "QuantizeLinear", "saturate") | ("Cast" | "CastLike", "round_mode")
+    )
 }
 
 fn is(attribute: &AttributeProto, value: schemas::Default) -> bool {
@@ -92,8 +120,10 @@ fn is(attribute: &AttributeProto, value: schemas::Default) -> bool {
             schemas::Default::Float(float) => attribute.f == Some(float),
             schemas::Default::String(string) => attribute.s.as_deref() == Some(string.as_bytes()),
             schemas::Default::Ints(ints) => attribute.ints == ints,
-            schemas::Default::Strings(strings) => {
-                attribute.strings.iter().map(|string| &**string).eq(strings.iter().map(|string| string.as_bytes()))
-            }
+            schemas::Default::Strings(strings) => attribute
+                .strings
+                .iter()
+                .map(|string| &**string)
+                .eq(strings.iter().map(|string| string.as_bytes())),
         }
 }

@@ -28,18 +28,30 @@ scales (float[n] x) => (float8e8m0[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC208", "cast-attribute-invalid", Severity::Error, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC208",
+    "cast-attribute-invalid",
+    Severity::Error,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let check_node = |node: NodeId| {
-        ["saturate", "round_mode"].into_iter().filter_map(move |name| {
-            let attribute = subject.model.attribute(node, name).value()?;
-            let (is_valid, may_be) = match name {
-                "saturate" => (read_saturate(attribute).is_ok(), "the integer 0 or 1"),
-                _ => (read_round_mode(attribute).is_ok(), "the string `up`, `down` or `nearest`"),
-            };
-            (!is_valid).then(|| Finding::at_node(node, format!("`{name}` must be {may_be}")))
-        })
+        ["saturate", "round_mode"]
+            .into_iter()
+            .filter_map(move |name| {
+                let attribute = subject.model.attribute(node, name).value()?;
+                let (is_valid, may_be) = match name {
+                    "saturate" => (read_saturate(attribute).is_ok(), "the integer 0 or 1"),
+                    _ => (
+                        read_round_mode(attribute).is_ok(),
+                        "the string `up`, `down` or `nearest`",
+                    ),
+                };
+                (!is_valid).then(|| Finding::at_node(node, format!("`{name}` must be {may_be}")))
+            })
     };
     subject.cast_nodes().flat_map(check_node).collect()
 }

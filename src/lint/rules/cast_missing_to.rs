@@ -26,13 +26,28 @@ narrow (float[n] x) => (float16[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC201", "cast-missing-to", Severity::Error, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC201",
+    "cast-missing-to",
+    Severity::Error,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let lacks_to = |node: &_| {
         let proto = model.node(*node);
-        proto.op_type() == "Cast" && !proto.attribute.iter().any(|attribute| attribute.name() == "to")
+        proto.op_type() == "Cast"
+            && !proto
+                .attribute
+                .iter()
+                .any(|attribute| attribute.name() == "to")
     };
-    subject.cast_nodes().filter(lacks_to).map(|node| Finding::at_node(node, "the attribute `to` is missing")).collect()
+    subject
+        .cast_nodes()
+        .filter(lacks_to)
+        .map(|node| Finding::at_node(node, "the attribute `to` is missing"))
+        .collect()
 }

@@ -33,10 +33,20 @@ steps () => (int64[3] y) <float[3] w = {1, 3000000000, -7}> {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC301", "cast-result-undefined", Severity::Warning, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC301",
+    "cast-result-undefined",
+    Severity::Warning,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.check_casts(subject.casts().filter(|cast| !is_never_portable(cast)), |cast| check_cast(subject, cast))
+    subject.check_casts(
+        subject.casts().filter(|cast| !is_never_portable(cast)),
+        |cast| check_cast(subject, cast),
+    )
 }
 
 fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
@@ -51,10 +61,17 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
         Ok((_, summary)) => summary,
         Err(failure) => return Some(format!("'{name}', {failure}")),
     };
-    let contested = if has_own_rule(to) { Tally::default() } else { summary.contested };
+    let contested = if has_own_rule(to) {
+        Tally::default()
+    } else {
+        summary.contested
+    };
     let (tally, verdict) = match summary.undefined.first {
         Some(_) => (summary.undefined, "ONNX does not define the result"),
-        None => (contested, "the text of ONNX and the runtimes disagree on the result"),
+        None => (
+            contested,
+            "the text of ONNX and the runtimes disagree on the result",
+        ),
     };
     let elements = tally_of(&tally, &constant, name)?;
     Some(format!("{verdict} in {to} for {elements}: {}", tally.why))

@@ -33,18 +33,34 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC202", "cast-type-not-in-opset", Severity::Error, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC202",
+    "cast-type-not-in-opset",
+    Severity::Error,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let numbers = subject.cast_nodes().filter_map(|node| check_to(subject.model, node));
-    subject.casts().filter_map(check_types).chain(numbers).collect()
+    let numbers = subject
+        .cast_nodes()
+        .filter_map(|node| check_to(subject.model, node));
+    subject
+        .casts()
+        .filter_map(check_types)
+        .chain(numbers)
+        .collect()
 }
 
 fn check_types(cast: &ResolvedCast) -> Option<Finding> {
     let (op, opset) = (cast.proto.op_type(), cast.opset);
     let Some(schema) = schemas::schema("", op, opset) else {
         let since = schemas::versions("", op).first()?.since_version;
-        return Some(Finding::at_node(cast.node, format!("{op} requires opset {since}; the imported opset is {opset}")));
+        return Some(Finding::at_node(
+            cast.node,
+            format!("{op} requires opset {since}; the imported opset is {opset}"),
+        ));
     };
     let result = (!schema.output(0)?.types.contains(ValueType::Tensor(cast.to))).then_some(cast.to);
     let input = cast.from.filter(|&from| !cast.admits(from));
@@ -54,16 +70,29 @@ fn check_types(cast: &ResolvedCast) -> Option<Finding> {
         Some(since) => format!("opset {since} is the first that does"),
         None => "no opset does".to_owned(),
     };
-    Some(Finding::at_node(cast.node, format!("{op} of opset {opset} does not support {dtype} as its {role}; {since}")))
+    Some(Finding::at_node(
+        cast.node,
+        format!("{op} of opset {opset} does not support {dtype} as its {role}; {since}"),
+    ))
 }
 
 fn first_opset(op: &str, dtype: DType) -> Option<i64> {
-    let admits = |schema: &&schemas::Schema| schema.output(0).is_some_and(|formal| formal.types.contains(ValueType::Tensor(dtype)));
-    schemas::versions("", op).iter().find(admits).map(|schema| schema.since_version)
+    let admits = |schema: &&schemas::Schema| {
+        schema
+            .output(0)
+            .is_some_and(|formal| formal.types.contains(ValueType::Tensor(dtype)))
+    };
+    schemas::versions("", op)
+        .iter()
+        .find(admits)
+        .map(|schema| schema.since_version)
 }
 
 fn check_to(model: &Model, node: NodeId) -> Option<Finding> {
-    let attribute = model.attribute(node, "to").value().filter(|_| model.node(node).op_type() == "Cast")?;
+    let attribute = model
+        .attribute(node, "to")
+        .value()
+        .filter(|_| model.node(node).op_type() == "Cast")?;
     if read_type(attribute).is_ok() {
         return None;
     }
@@ -71,5 +100,8 @@ fn check_to(model: &Model, node: NodeId) -> Option<Finding> {
         AttributeType::String => format!("'{}'", String::from_utf8_lossy(attribute.s())),
         _ => attribute.i().to_string(),
     };
-    Some(Finding::at_node(node, format!("`to` = {what} is not an ONNX element type")))
+    Some(Finding::at_node(
+        node,
+        format!("`to` = {what} is not an ONNX element type"),
+    ))
 }

@@ -35,25 +35,47 @@ Unsafe: casts the first input directly to the last type, or uses it without a ca
 first cast if no other node uses it. The fix relies on the type that the model declares for the input.
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC403", "collapsible-chain", Severity::Info, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC403",
+    "collapsible-chain",
+    Severity::Info,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let findings = subject
         .chains()
         .filter(|chain| {
-            collapses(chain.from, chain.first.to, chain.second.to) && !chain.first.is_generic() && !chain.second.is_generic()
+            collapses(chain.from, chain.first.to, chain.second.to)
+                && !chain.first.is_generic()
+                && !chain.second.is_generic()
         })
         .map(|chain| {
-            let Chain { from, first, second } = chain;
+            let Chain {
+                from,
+                first,
+                second,
+            } = chain;
             let first_path = subject.model.node_path(first.node);
-            let one =
-                if from == second.to { "no cast is necessary".to_owned() } else { format!("one cast from {from} is sufficient") };
-            let message = format!("{from} is cast to {} at {first_path} and then to {}: {one}", first.to, second.to);
+            let one = if from == second.to {
+                "no cast is necessary".to_owned()
+            } else {
+                format!("one cast from {from} is sufficient")
+            };
+            let message = format!(
+                "{from} is cast to {} at {first_path} and then to {}: {one}",
+                first.to, second.to
+            );
             let finding = Finding::at_node(second.node, message);
             let name = subject.model.name(first.input);
             match fix(subject, &chain) {
-                Some(edits) if from == second.to => finding.with_unsafe_fix(format!("replace the result by '{name}'"), edits),
-                Some(edits) => finding.with_unsafe_fix(format!("cast '{name}' directly to {}", second.to), edits),
+                Some(edits) if from == second.to => {
+                    finding.with_unsafe_fix(format!("replace the result by '{name}'"), edits)
+                }
+                Some(edits) => finding
+                    .with_unsafe_fix(format!("cast '{name}' directly to {}", second.to), edits),
                 None => finding,
             }
         });
@@ -62,7 +84,11 @@ fn check(subject: &Subject) -> Vec<Finding> {
 
 fn fix(subject: &Subject, chain: &Chain) -> Option<Vec<Edit>> {
     let model = subject.model;
-    let Chain { from, first, second } = *chain;
+    let Chain {
+        from,
+        first,
+        second,
+    } = *chain;
     let mut edits = if from == second.to {
         bypass(model, second.node, second.output, first.input)?
     } else {

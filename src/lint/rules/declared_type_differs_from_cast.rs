@@ -31,11 +31,20 @@ narrow (float[n] x) => (float16[n] y) {
 Unsafe: declares the type of the cast. The cast may be the error instead.
 "#;
 
-pub(super) const RULE: Rule =
-    Rule::new("RC205", "declared-type-differs-from-cast", Severity::Error, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC205",
+    "declared-type-differs-from-cast",
+    Severity::Error,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.casts().filter_map(|cast| check_cast(subject, cast)).collect()
+    subject
+        .casts()
+        .filter_map(|cast| check_cast(subject, cast))
+        .collect()
 }
 
 fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<Finding> {
@@ -45,6 +54,15 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<Finding> {
         return None;
     }
     let name = subject.model.name(output);
-    let finding = Finding::at_node(cast.node, format!("'{name}' is cast to {} but declared as {declared}", cast.to));
-    Some(finding.with_unsafe_fix(format!("declare '{name}' as {}", cast.to), vec![Edit::Declare { value: output, dtype: cast.to }]))
+    let finding = Finding::at_node(
+        cast.node,
+        format!("'{name}' is cast to {} but declared as {declared}", cast.to),
+    );
+    Some(finding.with_unsafe_fix(
+        format!("declare '{name}' as {}", cast.to),
+        vec![Edit::Declare {
+            value: output,
+            dtype: cast.to,
+        }],
+    ))
 }

@@ -35,13 +35,26 @@ project (float[2,4] x) => (float[2,3] y) <float[2,3] projected> {
 ```
 "#;
 
-pub(super) const RULE: Rule =
-    Rule::new("RC211", "declared-type-differs-from-inferred", Severity::Error, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC211",
+    "declared-type-differs-from-inferred",
+    Severity::Error,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
-    let finding = |Contradiction { value, declared, found }: &Contradiction| {
-        let message = format!("'{}' is declared as {declared} but is {found}", model.name(*value));
+    let finding = |Contradiction {
+                       value,
+                       declared,
+                       found,
+                   }: &Contradiction| {
+        let message = format!(
+            "'{}' is declared as {declared} but is {found}",
+            model.name(*value)
+        );
         match model.origin(*value) {
             Origin::Node { node, .. } => Finding::at_node(node, message),
             _ => Finding::at_value(model, *value, message),

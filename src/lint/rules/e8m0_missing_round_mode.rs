@@ -34,15 +34,31 @@ scales (float[n] x) => (float8e8m0[n] y) {
 Safe: adds `round_mode = "up"`, which is the default.
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC105", "e8m0-missing-round-mode", Severity::Warning, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC105",
+    "e8m0-missing-round-mode",
+    Severity::Warning,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let unstated =
-        subject.casts().filter(|cast| cast.to == DType::Float8E8M0 && cast.round_mode.is_none() && cast.opset >= ROUND_MODE_SINCE);
+    let unstated = subject.casts().filter(|cast| {
+        cast.to == DType::Float8E8M0 && cast.round_mode.is_none() && cast.opset >= ROUND_MODE_SINCE
+    });
     let findings = unstated.map(|cast| {
-        Finding::at_node(cast.node, "the cast to FLOAT8E8M0 does not state `round_mode`").with_safe_fix(
+        Finding::at_node(
+            cast.node,
+            "the cast to FLOAT8E8M0 does not state `round_mode`",
+        )
+        .with_safe_fix(
             "add `round_mode = \"up\"`",
-            vec![add(subject.model, cast.node, AttributeProto::string("round_mode", "up"))],
+            vec![add(
+                subject.model,
+                cast.node,
+                AttributeProto::string("round_mode", "up"),
+            )],
         )
     });
     findings.collect()

@@ -32,7 +32,14 @@ scale (float[2] x) => (float[2] y) <float[2] w = {0.5, 2}> {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC207", "external-path-escapes", Severity::Error, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC207",
+    "external-path-escapes",
+    Severity::Error,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
@@ -41,12 +48,16 @@ fn check(subject: &Subject) -> Vec<Finding> {
         let message = problem(model, tensor)?;
         Some(match place {
             // The indices of a sparse initializer have no name.
-            TensorPlace::Initializer(scope, _) | TensorPlace::Sparse(scope, ..) => match model.defined(scope, tensor.name()) {
-                Some(value) => Finding::at_value(model, value, message),
-                None => Finding::at_model(format!("{}: {message}", model.tensor_path(place))),
-            },
+            TensorPlace::Initializer(scope, _) | TensorPlace::Sparse(scope, ..) => {
+                match model.defined(scope, tensor.name()) {
+                    Some(value) => Finding::at_value(model, value, message),
+                    None => Finding::at_model(format!("{}: {message}", model.tensor_path(place))),
+                }
+            }
             TensorPlace::Attribute(node, ..) => Finding::at_node(node, message),
-            TensorPlace::Default(..) => Finding::at_model(format!("{}: {message}", model.tensor_path(place))),
+            TensorPlace::Default(..) => {
+                Finding::at_model(format!("{}: {message}", model.tensor_path(place)))
+            }
         })
     });
     findings.collect()
@@ -58,17 +69,30 @@ fn problem(model: &Model, tensor: &TensorProto) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     };
     if model.data().path().is_none() {
-        return escapes(&reference.location).then(|| format!("data file '{}' is outside the model's folder", reference.location));
+        return escapes(&reference.location).then(|| {
+            format!(
+                "data file '{}' is outside the model's folder",
+                reference.location
+            )
+        });
     }
     let found = match model.data().locate(&reference.location) {
         Ok(found) => found.stat.bytes,
         Err(error) => return Some(error.to_string()),
     };
-    let needs = reference.offset.saturating_add(Tensor::read(tensor).map_or(0, |tensor| tensor.raw_bytes()));
-    (found < needs).then(|| format!("data file '{}' has {found} bytes, but the tensor ends at byte {needs}", reference.location))
+    let needs = reference
+        .offset
+        .saturating_add(Tensor::read(tensor).map_or(0, |tensor| tensor.raw_bytes()));
+    (found < needs).then(|| {
+        format!(
+            "data file '{}' has {found} bytes, but the tensor ends at byte {needs}",
+            reference.location
+        )
+    })
 }
 
-/// Checks the text of a path. Both separators count on every system, since the model may come from another one.
+/// Checks the text of a path. Both separators count on every system, since the model may come from
+/// another one.
 fn escapes(location: &str) -> bool {
     let climbs = location.split(['/', '\\']).any(|part| part == "..");
     climbs || location.starts_with(['/', '\\']) || location.as_bytes().get(1) == Some(&b':')

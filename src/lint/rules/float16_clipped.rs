@@ -49,7 +49,14 @@ If the numbers are those of the original tensor, ignore the rule: `recast lint -
 the model.
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC307", "float16-clipped", Severity::Warning, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC307",
+    "float16-clipped",
+    Severity::Warning,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 /// The code of 10000; the codes of larger magnitudes, infinity and NaN are larger.
 const LIMIT: u16 = 0x70E2;
@@ -63,8 +70,9 @@ const MAGNITUDE: u16 = 0x7FFF;
 /// Bytes per unit of work of a thread: whole elements.
 const PART: Threshold = Threshold::new("part of clipped numbers", 1 << 20).multiple_of(2);
 
-/// The least numbers of elements of the smallest magnitude and of the next one that are a mark. In a tensor of rounded numbers, these
-/// magnitudes and zero would all occur, up to a chance of less than one in a million.
+/// The least numbers of elements of the smallest magnitude and of the next one that are a mark. In
+/// a tensor of rounded numbers, these magnitudes and zero would all occur, up to a chance of less
+/// than one in a million.
 const FEWEST_SMALLEST: u64 = 32;
 const FEWEST_NEXT: u64 = 8;
 
@@ -99,7 +107,12 @@ impl Counts {
                 *count += u32::from(magnitude == small);
             }
         }
-        Counts { limit: limit.into(), bounds: bounds.map(u64::from), smallest: smallest.map(u64::from), ..counts }
+        Counts {
+            limit: limit.into(),
+            bounds: bounds.map(u64::from),
+            smallest: smallest.map(u64::from),
+            ..counts
+        }
     }
 
     fn and(self, other: Counts) -> Counts {
@@ -114,7 +127,11 @@ impl Counts {
 }
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.model.values().filter_map(|value| check_constant(subject, value)).collect()
+    subject
+        .model
+        .values()
+        .filter_map(|value| check_constant(subject, value))
+        .collect()
 }
 
 fn check_constant(subject: &Subject, value: ValueId) -> Option<Finding> {
@@ -122,17 +139,27 @@ fn check_constant(subject: &Subject, value: ValueId) -> Option<Finding> {
     if model.constant(value).ok()?.tensor.data_type() != DType::Float16.number() {
         return None;
     }
-    let constant = subject.constant(value).filter(|constant| constant.elements() > 1)?;
-    let Data::Numbers(bytes, _) = constant.data() else { return None };
+    let constant = subject
+        .constant(value)
+        .filter(|constant| constant.elements() > 1)?;
+    let Data::Numbers(bytes, _) = constant.data() else {
+        return None;
+    };
     let of_part = PART.get() as u64;
     let parts = bytes.len().div_ceil(of_part) as usize;
-    let counts = |index: usize| Counts::of(part(bytes, index as u64 * of_part, of_part).as_chunks().0);
+    let counts =
+        |index: usize| Counts::of(part(bytes, index as u64 * of_part, of_part).as_chunks().0);
     let counts = parallel::map_and_join(parts, counts, Counts::and);
     let (count, number, others) = mark(&counts, bytes)?;
-    let elements = if count == 1 { "one element is".to_owned() } else { format!("{count} elements are") };
+    let elements = if count == 1 {
+        "one element is".to_owned()
+    } else {
+        format!("{count} elements are")
+    };
     let name = model.name(value);
-    let message =
-        format!("{elements} exactly {number} or -{number} in '{name}', and {others}: a converter to FLOAT16 may have clipped it");
+    let message = format!(
+        "{elements} exactly {number} or -{number} in '{name}', and {others}: a converter to FLOAT16 may have clipped it"
+    );
     Some(Finding::at_value(model, value, message))
 }
 
@@ -142,7 +169,10 @@ fn mark(counts: &Counts, bytes: &Stored) -> Option<(u64, &'static str, &'static 
     if counts.largest == LIMIT {
         return Some((counts.limit, "10000", "none is larger"));
     }
-    if counts.largest == LARGEST && counts.bounds.iter().all(|&count| count > 0) && has_others(bytes) {
+    if counts.largest == LARGEST
+        && counts.bounds.iter().all(|&count| count > 0)
+        && has_others(bytes)
+    {
         return Some((counts.bounds.iter().sum(), "65504", "none is infinite"));
     }
     if zeros == 0 && smallest >= FEWEST_SMALLEST && second >= FEWEST_NEXT {
@@ -158,11 +188,17 @@ fn has_others(bytes: &Stored) -> bool {
     let of_part = PART.get();
     (0..bytes.len()).step_by(of_part).any(|start| {
         let part = part(bytes, start, of_part as u64);
-        let magnitudes = part.as_chunks().0.iter().map(|&code| u16::from_le_bytes(code) & MAGNITUDE);
-        magnitudes.filter(|&magnitude| magnitude != LARGEST).any(|magnitude| {
-            others.insert(magnitude);
-            others.len() >= FEWEST_OTHERS
-        })
+        let magnitudes = part
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&code| u16::from_le_bytes(code) & MAGNITUDE);
+        magnitudes
+            .filter(|&magnitude| magnitude != LARGEST)
+            .any(|magnitude| {
+                others.insert(magnitude);
+                others.len() >= FEWEST_OTHERS
+            })
     })
 }
 

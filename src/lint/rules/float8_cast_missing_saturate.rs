@@ -33,11 +33,20 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 Safe: adds `saturate = 1`, which is the default. If the model is not meant to saturate, add `saturate = 0` by hand.
 "#;
 
-pub(super) const RULE: Rule =
-    Rule::new("RC101", "float8-cast-missing-saturate", Severity::Warning, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC101",
+    "float8-cast-missing-saturate",
+    Severity::Warning,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let unstated =
-        subject.casts().filter(|cast| cast.to.obeys_saturate() && cast.saturate.is_none() && cast.opset >= SATURATE_SINCE);
-    unstated.map(|cast| missing_saturate(subject.model, cast.node, &format!("cast to {}", cast.to))).collect()
+    let unstated = subject.casts().filter(|cast| {
+        cast.to.obeys_saturate() && cast.saturate.is_none() && cast.opset >= SATURATE_SINCE
+    });
+    unstated
+        .map(|cast| missing_saturate(subject.model, cast.node, &format!("cast to {}", cast.to)))
+        .collect()
 }

@@ -35,29 +35,56 @@ weights () => (float[4] z) <float[4] w = {0.125, 125, -250, 112}, float scale = 
 ```
 "#;
 
-pub(super) const RULE: Rule =
-    Rule::new("RC104", "float8-constant-out-of-range", Severity::Warning, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC104",
+    "float8-constant-out-of-range",
+    Severity::Warning,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.check_casts(subject.casts().filter(|cast| cast.to.is_float8()), |cast| check_cast(subject, cast))
+    subject.check_casts(subject.casts().filter(|cast| cast.to.is_float8()), |cast| {
+        check_cast(subject, cast)
+    })
 }
 
 fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let constant = subject.known_values(cast.input)?;
     let tally = out_of_range(&constant, cast)?;
     let (to, largest) = (cast.to, largest(cast.to));
-    let becomes = if cast.saturate == Some(false) { overflow_becomes(to).to_owned() } else { format!("±{largest}") };
+    let becomes = if cast.saturate == Some(false) {
+        overflow_becomes(to).to_owned()
+    } else {
+        format!("±{largest}")
+    };
     let tally = tally_of(&tally, &constant, subject.model.name(cast.input))?;
-    Some(format!("values beyond the largest {to}, {largest}, become {becomes}: {tally}"))
+    Some(format!(
+        "values beyond the largest {to}, {largest}, become {becomes}: {tally}"
+    ))
 }
 
 /// Without saturation, an overflow is a result of NaN or infinity whose input is not NaN.
 fn out_of_range(constant: &Content, cast: &ResolvedCast) -> Option<Tally> {
     let from = cast.from?;
-    let rules = Rules { saturate: false, opset: u32::try_from(cast.opset).ok()?, ..Rules::default() };
+    let rules = Rules {
+        saturate: false,
+        opset: u32::try_from(cast.opset).ok()?,
+        ..Rules::default()
+    };
     let kernel = Cast::new(from, cast.to, rules).ok()?;
-    let read_as = if from == DType::String { DType::Double } else { from };
+    let read_as = if from == DType::String {
+        DType::Double
+    } else {
+        from
+    };
     let (source, target) = (Format::of(read_as), Format::of(cast.to)?);
     let was_nan = |code| source.is_some_and(|format| format.is_nan(code));
-    Some(tally(constant, &kernel, |code| target.is_nan(code) || target.is_infinite(code), |code| !was_nan(code)))
+    Some(tally(
+        constant,
+        &kernel,
+        |code| target.is_nan(code) || target.is_infinite(code),
+        |code| !was_nan(code),
+    ))
 }

@@ -32,14 +32,24 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule =
-    Rule::new("RC103", "float8-overflow-not-saturated", Severity::Warning, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC103",
+    "float8-overflow-not-saturated",
+    Severity::Warning,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let unsaturated = saturating(subject).filter(|(_, _, to, saturate)| to.obeys_saturate() && *saturate == Some(false));
+    let unsaturated = saturating(subject)
+        .filter(|(_, _, to, saturate)| to.obeys_saturate() && *saturate == Some(false));
     let findings = unsaturated.map(|(node, _, to, _)| {
         let (largest, becomes) = (largest(to), overflow_becomes(to));
-        Finding::at_node(node, format!("`saturate = 0`: values beyond the largest {to}, {largest}, become {becomes}"))
+        Finding::at_node(
+            node,
+            format!("`saturate = 0`: values beyond the largest {to}, {largest}, become {becomes}"),
+        )
     });
     findings.collect()
 }

@@ -33,12 +33,26 @@ quantize (float[n] x, float scale, float8e4m3fn zero) => (float8e4m3fn[n] y) {
 Safe: adds `saturate = 1`, which is the default. If the model is not meant to saturate, add `saturate = 0` by hand.
 "#;
 
-pub(super) const RULE: Rule =
-    Rule::new("RC102", "float8-quantize-missing-saturate", Severity::Warning, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC102",
+    "float8-quantize-missing-saturate",
+    Severity::Warning,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let unstated = subject
-        .quantizers()
-        .filter(|quantize| quantize.to.is_float8() && quantize.saturate.is_none() && quantize.opset >= SATURATE_SINCE);
-    unstated.map(|quantize| missing_saturate(subject.model, quantize.node, &format!("quantization to {}", quantize.to))).collect()
+    let unstated = subject.quantizers().filter(|quantize| {
+        quantize.to.is_float8() && quantize.saturate.is_none() && quantize.opset >= SATURATE_SINCE
+    });
+    unstated
+        .map(|quantize| {
+            missing_saturate(
+                subject.model,
+                quantize.node,
+                &format!("quantization to {}", quantize.to),
+            )
+        })
+        .collect()
 }

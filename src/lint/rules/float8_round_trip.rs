@@ -29,14 +29,35 @@ simulate (float[n] x) => (float[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC110", "float8-round-trip", Severity::Info, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC110",
+    "float8-round-trip",
+    Severity::Info,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let is_wide = |dtype: DType| dtype.class() == Class::Float && dtype.bits() > 8;
-    let returning = subject.chains().filter(|chain| is_wide(chain.from) && chain.first.to.is_float8() && is_wide(chain.second.to));
-    let findings = returning.map(|Chain { from, first, second }| {
-        let first_path = subject.model.node_path(first.node);
-        Finding::at_node(second.node, format!("{from} is cast to {} at {first_path} and then to {}", first.to, second.to))
+    let returning = subject.chains().filter(|chain| {
+        is_wide(chain.from) && chain.first.to.is_float8() && is_wide(chain.second.to)
     });
+    let findings = returning.map(
+        |Chain {
+             from,
+             first,
+             second,
+         }| {
+            let first_path = subject.model.node_path(first.node);
+            Finding::at_node(
+                second.node,
+                format!(
+                    "{from} is cast to {} at {first_path} and then to {}",
+                    first.to, second.to
+                ),
+            )
+        },
+    );
     findings.collect()
 }

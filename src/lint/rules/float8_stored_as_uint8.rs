@@ -37,41 +37,78 @@ Unsafe: changes the initializer's type to the float8 type and keeps its bytes. I
 the error.
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC108", "float8-stored-as-uint8", Severity::Error, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC108",
+    "float8-stored-as-uint8",
+    Severity::Error,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
-    let is_uint8 = |value: &ValueId| model.initializer(*value).is_some_and(|tensor| tensor.data_type() == DType::Uint8.number());
-    let mut demanded = Demanded { subject, by_variable: HashMap::new() };
-    model.values().filter(is_uint8).filter_map(|value| check_initializer(&mut demanded, value)).collect()
+    let is_uint8 = |value: &ValueId| {
+        model
+            .initializer(*value)
+            .is_some_and(|tensor| tensor.data_type() == DType::Uint8.number())
+    };
+    let mut demanded = Demanded {
+        subject,
+        by_variable: HashMap::new(),
+    };
+    model
+        .values()
+        .filter(is_uint8)
+        .filter_map(|value| check_initializer(&mut demanded, value))
+        .collect()
 }
 
 fn check_initializer(demanded: &mut Demanded, value: ValueId) -> Option<Finding> {
     let subject = demanded.subject;
     let model = subject.model;
     let name = model.name(value);
-    let declared = model.declared(value).and_then(|info| info.r#type.as_ref()).and_then(tensor_type).filter(is_eight_bit_float);
+    let declared = model
+        .declared(value)
+        .and_then(|info| info.r#type.as_ref())
+        .and_then(tensor_type)
+        .filter(is_eight_bit_float);
     let (dtype, evidence) = match declared {
         Some(dtype) => (dtype, format!("declared as {dtype}")),
         None => {
             let mut uses: Vec<(NodeId, u32)> = model.uses(value).collect();
             uses.sort_unstable();
-            let (dtype, node) = uses.iter().find_map(|&(node, input)| Some((demanded.at_input(node, input)?, node)))?;
-            (dtype, format!("used as {dtype} by {}", model.node_path(node)))
+            let (dtype, node) = uses
+                .iter()
+                .find_map(|&(node, input)| Some((demanded.at_input(node, input)?, node)))?;
+            (
+                dtype,
+                format!("used as {dtype} by {}", model.node_path(node)),
+            )
         }
     };
-    let finding = Finding::at_value(model, value, format!("'{name}' is {evidence} but stored as UINT8"));
+    let finding = Finding::at_value(
+        model,
+        value,
+        format!("'{name}' is {evidence} but stored as UINT8"),
+    );
     let Origin::Initializer { index, .. } = model.origin(value) else {
         return Some(finding);
     };
     let mut with = model.initializer(value)?.clone();
     with.data_type = Some(dtype.number());
-    let edit = Edit::ReplaceTensor { place: TensorPlace::Initializer(model.scope_of(value), index), with };
-    Some(finding.with_unsafe_fix(format!("store it as {dtype} with the same bytes"), vec![edit]))
+    let edit = Edit::ReplaceTensor {
+        place: TensorPlace::Initializer(model.scope_of(value), index),
+        with,
+    };
+    Some(finding.with_unsafe_fix(
+        format!("store it as {dtype} with the same bytes"),
+        vec![edit],
+    ))
 }
 
-/// The float8 types that inputs are required to have, because another input or output of the node has the type and both have
-/// one type variable.
+/// The float8 types that inputs are required to have, because another input or output of the node
+/// has the type and both have one type variable.
 struct Demanded<'s, 'm> {
     subject: &'s Subject<'m>,
     /// By node and type variable: computed once, regardless of the number of inputs.
@@ -86,16 +123,31 @@ impl Demanded<'_, '_> {
         if model.callee(node).is_some() {
             return None;
         }
-        let schema = schemas::schema(proto.domain(), proto.op_type(), model.opset(node.scope, proto.domain())?)?;
-        let variable = schema.input(input as usize).filter(|formal| formal.is_homogeneous())?.type_name;
+        let schema = schemas::schema(
+            proto.domain(),
+            proto.op_type(),
+            model.opset(node.scope, proto.domain())?,
+        )?;
+        let variable = schema
+            .input(input as usize)
+            .filter(|formal| formal.is_homogeneous())?
+            .type_name;
         *self.by_variable.entry((node, variable)).or_insert_with(|| {
             let is_same = |formal: Option<&schemas::Formal>| {
                 formal.is_some_and(|formal| formal.type_name == variable && formal.is_homogeneous())
             };
-            let inputs = model.inputs(node).filter(|&(index, _)| is_same(schema.input(index as usize)));
-            let outputs = model.outputs(node).filter(|&(index, _)| is_same(schema.output(index as usize)));
-            // Two different types are an error of the model; the lower number makes the report deterministic.
-            let types = inputs.chain(outputs).filter_map(|(_, value)| self.subject.dtype(value)).filter(is_eight_bit_float);
+            let inputs = model
+                .inputs(node)
+                .filter(|&(index, _)| is_same(schema.input(index as usize)));
+            let outputs = model
+                .outputs(node)
+                .filter(|&(index, _)| is_same(schema.output(index as usize)));
+            // Two different types are an error of the model; the lower number makes the report
+            // deterministic.
+            let types = inputs
+                .chain(outputs)
+                .filter_map(|(_, value)| self.subject.dtype(value))
+                .filter(is_eight_bit_float);
             types.min_by_key(|dtype| dtype.number())
         })
     }

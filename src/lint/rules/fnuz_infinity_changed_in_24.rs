@@ -31,7 +31,14 @@ quantize (float[n] x) => (float8e4m3fnuz[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC109", "fnuz-infinity-changed-in-24", Severity::Info, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC109",
+    "fnuz-infinity-changed-in-24",
+    Severity::Info,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let unsettled = subject.casts().filter(|cast| {
@@ -51,15 +58,23 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let Some(constant) = subject.constant(cast.input) else {
         return Some(changes);
     };
-    let rules = Rules { opset: u32::try_from(opset).ok()?, ..Rules::default() };
+    let rules = Rules {
+        opset: u32::try_from(opset).ok()?,
+        ..Rules::default()
+    };
     let kernel = Cast::new(cast.from?, to, rules).ok()?;
     let (_, summary) = constant.cast(kernel).ok()?;
-    let tally = tally_of(&summary.contested, &constant, subject.model.name(cast.input))?;
+    let tally = tally_of(
+        &summary.contested,
+        &constant,
+        subject.model.name(cast.input),
+    )?;
     Some(format!("{changes}: {tally}"))
 }
 
 fn has_infinity(dtype: DType) -> bool {
     dtype == DType::String
         || (dtype.class() == Class::Float
-            && crate::elements::float_format::Format::of(dtype).is_some_and(|format| format.is_infinite(format.infinity())))
+            && crate::elements::float_format::Format::of(dtype)
+                .is_some_and(|format| format.is_infinite(format.infinity())))
 }

@@ -30,7 +30,14 @@ half (float16[2] x, float16[2] narrow) => (float16[2] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC401", "foldable-cast", Severity::Info, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC401",
+    "foldable-cast",
+    Severity::Info,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
@@ -39,9 +46,15 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let mut folds: Vec<&folding::Fold> = decisions.folds().iter().collect();
     folds.sort_unstable_by_key(|fold| fold.node);
     let findings = folds.into_iter().map(|fold| {
-        let name = model.node(fold.node).input.first().map_or("", String::as_str);
+        let name = model
+            .node(fold.node)
+            .input
+            .first()
+            .map_or("", String::as_str);
         let to = fold.content.dtype();
-        let message = format!("the constant '{name}' is cast to {to} in every run; `recast fold` computes it once");
+        let message = format!(
+            "the constant '{name}' is cast to {to} in every run; `recast fold` computes it once"
+        );
         Finding::at_node(fold.node, message)
     });
     findings.collect()

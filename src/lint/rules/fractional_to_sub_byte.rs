@@ -32,12 +32,22 @@ quantize (float[n] x) => (int4[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC302", "fractional-to-sub-byte", Severity::Warning, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC302",
+    "fractional-to-sub-byte",
+    Severity::Warning,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let is_narrow = |to: DType| to.bits() < 8 && matches!(to.class(), Class::Signed | Class::Unsigned);
+    let is_narrow =
+        |to: DType| to.bits() < 8 && matches!(to.class(), Class::Signed | Class::Unsigned);
     let has_fractions = |from: DType| from.class() == Class::Float && from != DType::Float8E8M0;
-    let casts = subject.casts().filter(|cast| is_narrow(cast.to) && cast.from.is_some_and(has_fractions));
+    let casts = subject
+        .casts()
+        .filter(|cast| is_narrow(cast.to) && cast.from.is_some_and(has_fractions));
     subject.check_casts(casts, |cast| check_cast(subject, cast))
 }
 
@@ -47,7 +57,11 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
         return (!is_integral(subject.model, cast.input)).then_some(differ);
     };
     let (_, summary) = constant.cast(cast.kernel()?).ok()?;
-    let elements = tally_of(&summary.contested, &constant, subject.model.name(cast.input))?;
+    let elements = tally_of(
+        &summary.contested,
+        &constant,
+        subject.model.name(cast.input),
+    )?;
     Some(format!("{differ}: {elements}"))
 }
 

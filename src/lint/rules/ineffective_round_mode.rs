@@ -33,10 +33,19 @@ whole (float[n] x) => (int32[n] y) {
 Safe: removes the attribute.
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC107", "ineffective-round-mode", Severity::Info, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC107",
+    "ineffective-round-mode",
+    Severity::Info,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let idle =
-        subject.casts().filter(|cast| cast.to != DType::Float8E8M0 && cast.round_mode.is_some() && cast.opset >= ROUND_MODE_SINCE);
-    idle.map(|cast| ineffective(subject.model, cast.node, "round_mode", cast.to)).collect()
+    let idle = subject.casts().filter(|cast| {
+        cast.to != DType::Float8E8M0 && cast.round_mode.is_some() && cast.opset >= ROUND_MODE_SINCE
+    });
+    idle.map(|cast| ineffective(subject.model, cast.node, "round_mode", cast.to))
+        .collect()
 }

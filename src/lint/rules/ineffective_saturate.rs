@@ -32,10 +32,19 @@ narrow (float[n] x) => (float16[n] y) <float low = {-65504}, float high = {65504
 Safe: removes the attribute.
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC106", "ineffective-saturate", Severity::Info, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC106",
+    "ineffective-saturate",
+    Severity::Info,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let idle = saturating(subject)
-        .filter(|(_, opset, to, saturate)| !to.obeys_saturate() && saturate.is_some() && *opset >= SATURATE_SINCE);
-    idle.map(|(node, _, to, _)| ineffective(subject.model, node, "saturate", to)).collect()
+    let idle = saturating(subject).filter(|(_, opset, to, saturate)| {
+        !to.obeys_saturate() && saturate.is_some() && *opset >= SATURATE_SINCE
+    });
+    idle.map(|(node, _, to, _)| ineffective(subject.model, node, "saturate", to))
+        .collect()
 }

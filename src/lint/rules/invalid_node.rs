@@ -34,13 +34,23 @@ root (int32[n] x) => (int32[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC212", "invalid-node", Severity::Error, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC212",
+    "invalid-node",
+    Severity::Error,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let (model, inferred) = (subject.model, subject.inferred());
     let findings = subject.nodes().filter_map(|node| {
         let opset = model.opset(node.scope, "").unwrap_or_default();
-        Some(Finding::at_node(node, node_fault(model, inferred, node, opset)?))
+        Some(Finding::at_node(
+            node,
+            node_fault(model, inferred, node, opset)?,
+        ))
     });
     findings.collect()
 }

@@ -38,27 +38,51 @@ written in. Unsafe for a model of IR 3 or lower whose initializers are listed as
 these.
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC206", "ir-version-too-low", Severity::Warning, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC206",
+    "ir-version-too-low",
+    Severity::Warning,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let stated = model.ir_version();
-    let Some(need) = needs::contents(model).into_iter().max_by_key(|need| need.ir).filter(|need| need.ir > stated) else {
+    let Some(need) = needs::contents(model)
+        .into_iter()
+        .max_by_key(|need| need.ir)
+        .filter(|need| need.ir > stated)
+    else {
         return Vec::new();
     };
-    let finding = Finding::at_model(format!("ir_version {stated} is too low for {}, which requires {}", need.what, need.ir));
+    let finding = Finding::at_model(format!(
+        "ir_version {stated} is too low for {}, which requires {}",
+        need.what, need.ir
+    ));
     let mut what = format!("set `ir_version = {}`", need.ir);
     let mut edits = vec![Edit::SetIrVersion(need.ir)];
     if need.ir >= OPSET_IMPORT && model.proto().opset_import.is_empty() {
         what += " and import opset 1";
-        edits.push(Edit::SetOpset { root: ScopeId::MAIN, version: 1 });
+        edits.push(Edit::SetOpset {
+            root: ScopeId::MAIN,
+            version: 1,
+        });
     }
-    vec![match stated < OWN_INITIALIZERS && lists_initializers(model) {
-        true => finding.with_unsafe_fix(what, edits),
-        false => finding.with_safe_fix(what, edits),
-    }]
+    vec![
+        match stated < OWN_INITIALIZERS && lists_initializers(model) {
+            true => finding.with_unsafe_fix(what, edits),
+            false => finding.with_safe_fix(what, edits),
+        },
+    ]
 }
 
 fn lists_initializers(model: &Model) -> bool {
-    model.values().any(|value| matches!(model.origin(value), Origin::Initializer { input: Some(_), .. }))
+    model.values().any(|value| {
+        matches!(
+            model.origin(value),
+            Origin::Initializer { input: Some(_), .. }
+        )
+    })
 }

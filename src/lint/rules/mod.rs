@@ -1,4 +1,5 @@
-//! The rules. A new rule is one file here with the name of the rule, its `mod` line, and one line in [`RULES`].
+//! The rules. A new rule is one file here with the name of the rule, its `mod` line, and one line
+//! in [`RULES`].
 
 mod attribute_not_in_opset;
 mod attributes;
@@ -85,12 +86,18 @@ pub static RULES: &[&Rule] = &[
     &no_kernel_in_target::RULE,
 ];
 
-/// Pairs of rules that may report the same node for the same reason: the first is more specific, and its finding hides that of
-/// the second.
+/// Pairs of rules that may report the same node for the same reason: the first is more specific,
+/// and its finding hides that of the second.
 pub(super) static MORE_SPECIFIC: &[(&Rule, &Rule)] = &[
-    (&declared_type_differs_from_cast::RULE, &declared_type_differs_from_inferred::RULE),
+    (
+        &declared_type_differs_from_cast::RULE,
+        &declared_type_differs_from_inferred::RULE,
+    ),
     (&declared_type_differs_from_cast::RULE, &invalid_node::RULE),
-    (&declared_type_differs_from_inferred::RULE, &invalid_node::RULE),
+    (
+        &declared_type_differs_from_inferred::RULE,
+        &invalid_node::RULE,
+    ),
     (&cast_missing_to::RULE, &invalid_node::RULE),
     (&cast_type_not_in_opset::RULE, &operator_not_in_opset::RULE),
     (&cast_type_not_in_opset::RULE, &invalid_node::RULE),
@@ -104,6 +111,9 @@ pub(super) static MORE_SPECIFIC: &[(&Rule, &Rule)] = &[
 impl Rule {
     /// The rules whose findings about a node are hidden if this rule reports the node.
     pub fn hides(&self) -> impl Iterator<Item = &'static Rule> {
-        MORE_SPECIFIC.iter().filter(move |(specific, _)| *specific == self).map(|&(_, general)| general)
+        MORE_SPECIFIC
+            .iter()
+            .filter(move |(specific, _)| *specific == self)
+            .map(|&(_, general)| general)
     }
 }

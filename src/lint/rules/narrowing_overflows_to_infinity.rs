@@ -33,21 +33,38 @@ mask (float16[2] scores) => (float16[2] y) <float[2] w = {0, -65504}> {
 ```
 "#;
 
-pub(super) const RULE: Rule =
-    Rule::new("RC304", "narrowing-overflows-to-infinity", Severity::Warning, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC304",
+    "narrowing-overflows-to-infinity",
+    Severity::Warning,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let narrowing = subject.casts().filter(|cast| matches!(cast.to, DType::Float16 | DType::Bfloat16 | DType::Float));
+    let narrowing = subject
+        .casts()
+        .filter(|cast| matches!(cast.to, DType::Float16 | DType::Bfloat16 | DType::Float));
     subject.check_casts(narrowing, |cast| check_cast(subject, cast))
 }
 
 fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
-    let kernel = cast.kernel().filter(|kernel| kernel.from() != DType::String && kernel.from() != kernel.to())?;
+    let kernel = cast
+        .kernel()
+        .filter(|kernel| kernel.from() != DType::String && kernel.from() != kernel.to())?;
     let (source, target) = (Format::of(kernel.from()), Format::of(cast.to)?);
     let constant = subject.constant(cast.input)?;
     let was_infinite = |code| source.is_some_and(|format| format.is_infinite(code));
-    let tally = tally(&constant, &kernel, |code| target.is_infinite(code), |code| !was_infinite(code));
+    let tally = tally(
+        &constant,
+        &kernel,
+        |code| target.is_infinite(code),
+        |code| !was_infinite(code),
+    );
     let elements = tally_of(&tally, &constant, subject.model.name(cast.input))?;
     let (to, largest) = (cast.to, largest(cast.to));
-    Some(format!("values beyond the largest {to}, {largest}, become infinite: {elements}"))
+    Some(format!(
+        "values beyond the largest {to}, {largest}, become infinite: {elements}"
+    ))
 }

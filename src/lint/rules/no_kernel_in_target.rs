@@ -33,15 +33,30 @@ pool (float[1,2,4] x) => (float[1,2,1] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC502", "no-kernel-in-target", Severity::Error, Selected::WithTarget, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC502",
+    "no-kernel-in-target",
+    Severity::Error,
+    Selected::WithTarget,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
     let mut findings = Vec::new();
-    for target in subject.targets.iter().filter(|target| target.loads(opset, ir_version)) {
-        let missing = operations(model, subject.inferred())
-            .filter_map(|(node, operation)| Some(Finding::at_node(node, missing_kernel(target, &operation)?.to_string())));
+    for target in subject
+        .targets
+        .iter()
+        .filter(|target| target.loads(opset, ir_version))
+    {
+        let missing = operations(model, subject.inferred()).filter_map(|(node, operation)| {
+            Some(Finding::at_node(
+                node,
+                missing_kernel(target, &operation)?.to_string(),
+            ))
+        });
         findings.extend(missing);
     }
     findings

@@ -29,26 +29,51 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC209", "noqa-names-no-rule", Severity::Warning, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC209",
+    "noqa-names-no-rule",
+    Severity::Warning,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let mut findings = Vec::new();
     let mut add = |entries: &[StringStringEntryProto], finding: &dyn Fn(String) -> Finding| {
         let unknown = (subject.unknown_rules)(entries).into_iter();
-        findings.extend(unknown.map(|word| finding(format!("`recast.noqa` contains '{word}', which is not a rule"))));
+        findings.extend(unknown.map(|word| {
+            finding(format!(
+                "`recast.noqa` contains '{word}', which is not a rule"
+            ))
+        }));
     };
     add(&model.proto().metadata_props, &Finding::at_model);
     for scope in model.scopes() {
-        add(body_metadata(model, scope), &|message| Finding::at_model(format!("{}: {message}", model.scope_path(scope))));
+        add(body_metadata(model, scope), &|message| {
+            Finding::at_model(format!("{}: {message}", model.scope_path(scope)))
+        });
     }
     for node in subject.nodes() {
-        add(&model.node(node).metadata_props, &|message| Finding::at_node(node, message));
+        add(&model.node(node).metadata_props, &|message| {
+            Finding::at_node(node, message)
+        });
     }
     for value in model.values() {
         let finding = |message| Finding::at_value(model, value, message);
-        add(model.initializer(value).map_or(&[], |tensor| &tensor.metadata_props), &finding);
-        add(model.declared(value).map_or(&[], |info| &info.metadata_props), &finding);
+        add(
+            model
+                .initializer(value)
+                .map_or(&[], |tensor| &tensor.metadata_props),
+            &finding,
+        );
+        add(
+            model
+                .declared(value)
+                .map_or(&[], |info| &info.metadata_props),
+            &finding,
+        );
     }
     findings
 }

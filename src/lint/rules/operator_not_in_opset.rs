@@ -37,14 +37,25 @@ normalize (float[2, n] x, float[n] scale) => (float[2, n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC210", "operator-not-in-opset", Severity::Error, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC210",
+    "operator-not-in-opset",
+    Severity::Error,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let mut messages = HashMap::default();
     let findings = subject.nodes().filter_map(|node| {
         let model = subject.model;
         let proto = model.node(node);
-        let (domain, op, opset) = (canonical_domain(proto.domain()), proto.op_type(), model.opset(node.scope, proto.domain()));
+        let (domain, op, opset) = (
+            canonical_domain(proto.domain()),
+            proto.op_type(),
+            model.opset(node.scope, proto.domain()),
+        );
         if model.callee(node).is_some() {
             return None;
         }
@@ -55,7 +66,9 @@ fn check(subject: &Subject) -> Vec<Finding> {
             Some(opset) => check_operator(domain, op, opset),
             None => not_imported(domain, op, is_in_function),
         };
-        let message = messages.entry(key).or_insert_with(|| check().map(Arc::<str>::from));
+        let message = messages
+            .entry(key)
+            .or_insert_with(|| check().map(Arc::<str>::from));
         Some(Finding::at_node(node, message.clone()?))
     });
     findings.collect()
@@ -64,8 +77,12 @@ fn check(subject: &Subject) -> Vec<Finding> {
 fn not_imported(domain: &str, op: &str, is_in_function: bool) -> Option<String> {
     let place = domain_name(domain);
     match is_in_function {
-        true => Some(format!("{op} is an operator of {place}, which the function does not import")),
-        false if is_onnx_domain(domain) => Some(format!("{op} is an operator of {place}, which the model does not import")),
+        true => Some(format!(
+            "{op} is an operator of {place}, which the function does not import"
+        )),
+        false if is_onnx_domain(domain) => Some(format!(
+            "{op} is an operator of {place}, which the model does not import"
+        )),
         false => None,
     }
 }
@@ -73,12 +90,16 @@ fn not_imported(domain: &str, op: &str, is_in_function: bool) -> Option<String> 
 fn check_operator(domain: &str, op: &str, opset: i64) -> Option<String> {
     let place = domain_name(domain);
     match schemas::schema(domain, op, opset) {
-        Some(schema) if schema.deprecated => {
-            Some(format!("{op} of {place} is deprecated since opset {}; the imported opset is {opset}", schema.since_version))
-        }
+        Some(schema) if schema.deprecated => Some(format!(
+            "{op} of {place} is deprecated since opset {}; the imported opset is {opset}",
+            schema.since_version
+        )),
         Some(_) => None,
         None => match schemas::versions(domain, op).first() {
-            Some(first) => Some(format!("{op} requires opset {} of {place}; the imported opset is {opset}", first.since_version)),
+            Some(first) => Some(format!(
+                "{op} requires opset {} of {place}; the imported opset is {opset}",
+                first.since_version
+            )),
             None => unknown(domain, op, opset),
         },
     }
@@ -86,15 +107,27 @@ fn check_operator(domain: &str, op: &str, opset: i64) -> Option<String> {
 
 /// Domains without operators in the tables are not checked.
 fn unknown(domain: &str, op: &str, opset: i64) -> Option<String> {
-    let mut operators = schemas::all().iter().filter(|schema| schema.domain == domain).map(|schema| schema.name).peekable();
+    let mut operators = schemas::all()
+        .iter()
+        .filter(|schema| schema.domain == domain)
+        .map(|schema| schema.name)
+        .peekable();
     operators.peek()?;
     let place = domain_name(domain);
-    Some(match nearest(op, operators).map(|name| (name, schemas::schema(domain, name, opset))) {
-        Some((name, Some(_))) => format!("{place} has no operator {op} in any opset; did you mean {name}?"),
-        Some((name, None)) => {
-            let since = schemas::versions(domain, name).first().map_or(opset, |first| first.since_version);
-            format!("{place} has no operator {op} in any opset; did you mean {name}, which requires opset {since}?")
-        }
-        None => format!("{place} has no operator {op} in any opset"),
-    })
+    Some(
+        match nearest(op, operators).map(|name| (name, schemas::schema(domain, name, opset))) {
+            Some((name, Some(_))) => {
+                format!("{place} has no operator {op} in any opset; did you mean {name}?")
+            }
+            Some((name, None)) => {
+                let since = schemas::versions(domain, name)
+                    .first()
+                    .map_or(opset, |first| first.since_version);
+                format!(
+                    "{place} has no operator {op} in any opset; did you mean {name}, which requires opset {since}?"
+                )
+            }
+            None => format!("{place} has no operator {op} in any opset"),
+        },
+    )
 }

@@ -32,14 +32,32 @@ borders (float[n] x) => (float[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC305", "precision-lost-and-regained", Severity::Info, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC305",
+    "precision-lost-and-regained",
+    Severity::Info,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let losing = subject.chains().filter(|Chain { from, first, second }| {
-        let all_floats = [*from, first.to, second.to].iter().all(|dtype| dtype.class() == Class::Float);
-        let loses = !embeds(*from, first.to) && !embeds(second.to, first.to);
-        all_floats && loses && first.to.bits() != 8 && subject.model.constant(first.input).is_err()
-    });
+    let losing = subject.chains().filter(
+        |Chain {
+             from,
+             first,
+             second,
+         }| {
+            let all_floats = [*from, first.to, second.to]
+                .iter()
+                .all(|dtype| dtype.class() == Class::Float);
+            let loses = !embeds(*from, first.to) && !embeds(second.to, first.to);
+            all_floats
+                && loses
+                && first.to.bits() != 8
+                && subject.model.constant(first.input).is_err()
+        },
+    );
     let findings = losing.map(|Chain { from, first, second }| {
         let first_path = subject.model.node_path(first.node);
         let message =

@@ -34,7 +34,14 @@ Unsafe: removes the node and rewires the consumers of its result to its input. T
 declares for the input. If the result is an output of a graph, there is no fix.
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC402", "redundant-cast", Severity::Info, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC402",
+    "redundant-cast",
+    Severity::Info,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let copies = |cast: &&ResolvedCast| {
@@ -45,7 +52,9 @@ fn check(subject: &Subject) -> Vec<Finding> {
         let name = subject.model.name(cast.input);
         let finding = Finding::at_node(cast.node, format!("'{name}' already has type {}", cast.to));
         match bypass(subject.model, cast.node, cast.output, cast.input) {
-            Some(edits) => finding.with_unsafe_fix(format!("replace the result by '{name}'"), edits),
+            Some(edits) => {
+                finding.with_unsafe_fix(format!("replace the result by '{name}'"), edits)
+            }
             None => finding,
         }
     });

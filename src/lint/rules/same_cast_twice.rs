@@ -37,7 +37,14 @@ Unsafe: removes the later node and rewires its consumers to the result of the ea
 graph, there is no fix.
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC404", "same-cast-twice", Severity::Info, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC404",
+    "same-cast-twice",
+    Severity::Info,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
@@ -49,8 +56,13 @@ fn check(subject: &Subject) -> Vec<Finding> {
             continue;
         }
         let (name, path) = (model.name(cast.input), model.node_path(earlier.node));
-        let finding = Finding::at_node(cast.node, format!("'{name}' is already cast to {} at {path}", cast.to));
-        let edits = earlier.output.and_then(|same| bypass(model, cast.node, cast.output, same));
+        let finding = Finding::at_node(
+            cast.node,
+            format!("'{name}' is already cast to {} at {path}", cast.to),
+        );
+        let edits = earlier
+            .output
+            .and_then(|same| bypass(model, cast.node, cast.output, same));
         findings.push(match edits {
             Some(edits) => finding.with_unsafe_fix(format!("reuse the result of {path}"), edits),
             None => finding,

@@ -32,7 +32,14 @@ codes (int8[n] x) => (float[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC306", "sign-changing-chain", Severity::Warning, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC306",
+    "sign-changing-chain",
+    Severity::Warning,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let findings = subject.chains().filter_map(|Chain { from, first, second }| {
@@ -60,5 +67,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
 }
 
 fn cast(from: DType, to: DType, code: u64) -> Option<u64> {
-    Cast::new(from, to, Rules::default()).ok().map(|cast| convert_element(&cast, code).0)
+    Cast::new(from, to, Rules::default())
+        .ok()
+        .map(|cast| convert_element(&cast, code).0)
 }

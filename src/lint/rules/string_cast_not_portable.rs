@@ -30,19 +30,33 @@ label (float[n] x) => (string[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC303", "string-cast-not-portable", Severity::Warning, Selected::OnRequest, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC303",
+    "string-cast-not-portable",
+    Severity::Warning,
+    Selected::OnRequest,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    subject.casts().filter_map(|cast| Some(Finding::at_node(cast.node, why(cast)?))).collect()
+    subject
+        .casts()
+        .filter_map(|cast| Some(Finding::at_node(cast.node, why(cast)?)))
+        .collect()
 }
 
 fn why(cast: &ResolvedCast) -> Option<String> {
     match (cast.from?, cast.to) {
-        (DType::Bool, DType::String) => Some("ONNX does not define the conversion of BOOL to STRING".to_owned()),
-        (DType::String, DType::Bool) => Some("ONNX does not define which strings are true".to_owned()),
-        (from, DType::String) if from.class() == Class::Float => {
-            Some(format!("runtimes format {from} with different digits, exponents and infinities"))
+        (DType::Bool, DType::String) => {
+            Some("ONNX does not define the conversion of BOOL to STRING".to_owned())
         }
+        (DType::String, DType::Bool) => {
+            Some("ONNX does not define which strings are true".to_owned())
+        }
+        (from, DType::String) if from.class() == Class::Float => Some(format!(
+            "runtimes format {from} with different digits, exponents and infinities"
+        )),
         _ => None,
     }
 }

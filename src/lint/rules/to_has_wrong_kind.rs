@@ -32,30 +32,52 @@ narrow (float[n] x) => (float16[n] y) {
 Safe: states the same type in the required form. If the name is not that of a type, there is no fix.
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC204", "to-has-wrong-kind", Severity::Error, Selected::ByDefault, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC204",
+    "to-has-wrong-kind",
+    Severity::Error,
+    Selected::ByDefault,
+    DOCS,
+    check,
+);
 
 /// The first opset in which `to` is a number.
 const NUMBER_SINCE: i64 = 6;
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let casts = subject.cast_nodes().filter(|&node| subject.model.node(node).op_type() == "Cast");
+    let casts = subject
+        .cast_nodes()
+        .filter(|&node| subject.model.node(node).op_type() == "Cast");
     casts.filter_map(|node| check_cast(subject, node)).collect()
 }
 
 fn check_cast(subject: &Subject, node: NodeId) -> Option<Finding> {
     let model = subject.model;
     let proto = model.node(node);
-    let position = proto.attribute.iter().position(|attribute| attribute.name() == "to")?;
+    let position = proto
+        .attribute
+        .iter()
+        .position(|attribute| attribute.name() == "to")?;
     let attribute = &proto.attribute[position];
     let opset = model.opset(node.scope, "")?;
-    let wanted = if opset < NUMBER_SINCE { AttributeType::String } else { AttributeType::Int };
+    let wanted = if opset < NUMBER_SINCE {
+        AttributeType::String
+    } else {
+        AttributeType::Int
+    };
     let found = kind(attribute)?;
     if found == wanted {
         return None;
     }
     let words = |kind: AttributeType| kind.as_str_name().to_lowercase();
-    let finding =
-        Finding::at_node(node, format!("`to` has attribute type {}, but opset {opset} requires {}", words(found), words(wanted)));
+    let finding = Finding::at_node(
+        node,
+        format!(
+            "`to` has attribute type {}, but opset {opset} requires {}",
+            words(found),
+            words(wanted)
+        ),
+    );
     let is_type = matches!(found, AttributeType::String | AttributeType::Int);
     let Some(dtype) = read_type(attribute).ok().filter(|_| is_type) else {
         return Some(finding);
@@ -66,12 +88,16 @@ fn check_cast(subject: &Subject, node: NodeId) -> Option<Finding> {
         AttributeType::String => (None, Some(dtype.name().into()), Some(wanted.into())),
         _ => (Some(dtype.number().into()), None, Some(wanted.into())),
     };
-    let what =
-        if wanted == AttributeType::Int { format!("set `to = {}`", dtype.number()) } else { format!("set `to = \"{dtype}\"`") };
+    let what = if wanted == AttributeType::Int {
+        format!("set `to = {}`", dtype.number())
+    } else {
+        format!("set `to = \"{dtype}\"`")
+    };
     Some(finding.with_safe_fix(what, vec![Edit::replace_node(node, changed)]))
 }
 
-/// The stated attribute type; in IR 1 it is optional. `None` if the attribute refers to an attribute of the function.
+/// The stated attribute type; in IR 1 it is optional. `None` if the attribute refers to an
+/// attribute of the function.
 fn kind(attribute: &AttributeProto) -> Option<AttributeType> {
     if !attribute.tail().ref_attr_name().is_empty() {
         return None;

@@ -31,7 +31,14 @@ activate (float[n] x) => (float[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new("RC501", "too-new-for-target", Severity::Error, Selected::WithTarget, DOCS, check);
+pub(super) const RULE: Rule = Rule::new(
+    "RC501",
+    "too-new-for-target",
+    Severity::Error,
+    Selected::WithTarget,
+    DOCS,
+    check,
+);
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
@@ -40,10 +47,14 @@ fn check(subject: &Subject) -> Vec<Finding> {
     for target in subject.targets {
         let (newest_opset, newest_ir_version) = target.exceeded(opset, ir_version);
         if let (Some(opset), Some(newest)) = (opset, newest_opset) {
-            findings.push(format!("opset {opset} of ai.onnx is not supported by {target}; its newest is {newest}"));
+            findings.push(format!(
+                "opset {opset} of ai.onnx is not supported by {target}; its newest is {newest}"
+            ));
         }
         if let Some(newest) = newest_ir_version {
-            findings.push(format!("IR version {ir_version} is not supported by {target}; its newest is {newest}"));
+            findings.push(format!(
+                "IR version {ir_version} is not supported by {target}; its newest is {newest}"
+            ));
         }
     }
     findings.into_iter().map(Finding::at_model).collect()

@@ -13,7 +13,11 @@ pub(super) fn largest(dtype: DType) -> String {
 
 /// The result of an overflow in a float8 type without saturation.
 pub(super) fn overflow_becomes(to: DType) -> &'static str {
-    if to == DType::Float8E5M2 { "infinity" } else { "NaN" }
+    if to == DType::Float8E5M2 {
+        "infinity"
+    } else {
+        "NaN"
+    }
 }
 
 /// `2 of the 4 elements of 'w', the first at index 1 (500)`; `None` if there are none.
@@ -23,6 +27,8 @@ pub(super) fn tally_of(tally: &Tally, constant: &Content, name: &str) -> Option<
     let (count, elements) = (tally.count, constant.elements());
     Some(match elements {
         1 => format!("'{name}' ({element})"),
-        _ => format!("{count} of the {elements} elements of '{name}', the first at index {first} ({element})"),
+        _ => format!(
+            "{count} of the {elements} elements of '{name}', the first at index {first} ({element})"
+        ),
     })
 }

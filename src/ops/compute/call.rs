@@ -40,7 +40,10 @@ impl<'a> Call<'a> {
 
     /// The inputs that are not omitted.
     pub(super) fn contents(&self) -> impl Iterator<Item = (usize, &Content)> {
-        self.inputs.iter().enumerate().filter_map(|(index, content)| Some((index, content.as_ref()?)))
+        self.inputs
+            .iter()
+            .enumerate()
+            .filter_map(|(index, content)| Some((index, content.as_ref()?)))
     }
 
     /// An input that may be omitted.
@@ -50,7 +53,8 @@ impl<'a> Call<'a> {
 
     /// An input.
     pub(super) fn input(&self, index: usize) -> Result<&Content, NotComputed> {
-        self.optional(index).ok_or_else(|| undefined(format!("input {index} is missing")))
+        self.optional(index)
+            .ok_or_else(|| undefined(format!("input {index} is missing")))
     }
 
     /// The type and shape of the first input.
@@ -66,7 +70,9 @@ impl<'a> Call<'a> {
         match self.model.attribute(self.node, name) {
             Attribute::Absent => Ok(None),
             Attribute::Is(attribute) => Ok(Some(attribute)),
-            Attribute::Unclear => Err(undefined(format!("calls of the function do not all give `{name}` the same value"))),
+            Attribute::Unclear => Err(undefined(format!(
+                "calls of the function do not all give `{name}` the same value"
+            ))),
         }
     }
 
@@ -76,7 +82,10 @@ impl<'a> Call<'a> {
             Some(Default::Int(value)) => Some(value),
             _ => None,
         };
-        Ok(self.attribute(name)?.map(|attribute| attribute.i()).or_else(default))
+        Ok(self
+            .attribute(name)?
+            .map(|attribute| attribute.i())
+            .or_else(default))
     }
 
     /// An attribute that is zero or one.
@@ -87,9 +96,13 @@ impl<'a> Call<'a> {
     /// A list of integers: an attribute, or an input of the versions that have it as an input.
     pub(super) fn ints(&self, name: &str, index: usize) -> Result<Option<Vec<i64>>, NotComputed> {
         if self.schema.attribute(name).is_some() {
-            return Ok(self.attribute(name)?.map(|attribute| attribute.ints.clone()));
+            return Ok(self
+                .attribute(name)?
+                .map(|attribute| attribute.ints.clone()));
         }
-        self.optional(index).map(|content| self.list(content)).transpose()
+        self.optional(index)
+            .map(|content| self.list(content))
+            .transpose()
     }
 
     /// A list of integers with at most one for each axis.
@@ -97,27 +110,39 @@ impl<'a> Call<'a> {
         let list = self.ints(name, index)?;
         match list.as_ref().map_or(0, Vec::len) {
             0..=MOST_DIMENSIONS => Ok(list),
-            length => Err(NotComputed::LeftToRuntimes(format!("{length} axes are left to the runtime"))),
+            length => Err(NotComputed::LeftToRuntimes(format!(
+                "{length} axes are left to the runtime"
+            ))),
         }
     }
 
     /// The integers of a list or a scalar.
     pub(super) fn list(&self, content: &Content) -> Result<Vec<i64>, NotComputed> {
         let integers = numbers::integers(content)?;
-        integers.into_iter().map(|integer| i64::try_from(integer).map_err(|_| undefined("an index is too large"))).collect()
+        integers
+            .into_iter()
+            .map(|integer| i64::try_from(integer).map_err(|_| undefined("an index is too large")))
+            .collect()
     }
 
     /// The integer of a tensor of one element.
     pub(super) fn one(&self, index: usize) -> Result<i64, NotComputed> {
         match self.list(self.input(index)?)?.as_slice() {
             [one] => Ok(*one),
-            all => Err(undefined(format!("input {index} has {} elements instead of one", all.len()))),
+            all => Err(undefined(format!(
+                "input {index} has {} elements instead of one",
+                all.len()
+            ))),
         }
     }
 
     /// An axis of a tensor of this rank. Before opset 11, axes are counted from the front only.
     pub(super) fn axis(&self, axis: i64, rank: usize) -> Result<usize, NotComputed> {
-        let counted = if axis < 0 && self.schema.since_version >= 11 { axis + rank as i64 } else { axis };
+        let counted = if axis < 0 && self.schema.since_version >= 11 {
+            axis + rank as i64
+        } else {
+            axis
+        };
         usize::try_from(counted)
             .ok()
             .filter(|&axis| axis < rank)
@@ -129,26 +154,46 @@ impl<'a> Call<'a> {
         axes.iter().map(|&axis| self.axis(axis, rank)).collect()
     }
 
-    /// The chosen one of two results: that of ONNX's text, and that of runtimes, if it can be reproduced.
-    pub(super) fn contested<T>(&self, text: T, runtime: Option<T>, why: &'static str) -> Result<T, NotComputed> {
-        let chosen = self.choose(Readings { text: Some(text), runtime, why: Some(why) })?;
+    /// The chosen one of two results: that of ONNX's text, and that of runtimes, if it can be
+    /// reproduced.
+    pub(super) fn contested<T>(
+        &self,
+        text: T,
+        runtime: Option<T>,
+        why: &'static str,
+    ) -> Result<T, NotComputed> {
+        let chosen = self.choose(Readings {
+            text: Some(text),
+            runtime,
+            why: Some(why),
+        })?;
         chosen.ok_or_else(|| NotComputed::LeftToRuntimes(why.to_owned()))
     }
 
     /// The chosen one of two readings, if they are contested.
     pub(super) fn choose<T>(&self, readings: Readings<T>) -> Result<T, NotComputed> {
-        readings.choose(self.contested).map_err(NotComputed::Contested)
+        readings
+            .choose(self.contested)
+            .map_err(NotComputed::Contested)
     }
 
     /// The number of elements of a result, which is not larger than the limit allows.
     pub(super) fn elements(&self, dims: &[i64], dtype: DType) -> Result<usize, NotComputed> {
-        let elements = element_count(dims).ok_or_else(|| undefined(format!("there is no tensor of shape {dims:?}")))?;
-        let unit = if dtype == DType::String { Some(elements.saturating_mul(8)) } else { dtype.raw_bytes(elements) };
+        let elements = element_count(dims)
+            .ok_or_else(|| undefined(format!("there is no tensor of shape {dims:?}")))?;
+        let unit = if dtype == DType::String {
+            Some(elements.saturating_mul(8))
+        } else {
+            dtype.raw_bytes(elements)
+        };
         let from: u64 = self.contents().map(|(_, content)| content.bytes()).sum();
         let bytes = unit.unwrap_or(u64::MAX).saturating_sub(from);
         match usize::try_from(elements) {
             Ok(elements) if bytes <= self.limit => Ok(elements),
-            _ => Err(NotComputed::TooLarge { bytes, limit: self.limit }),
+            _ => Err(NotComputed::TooLarge {
+                bytes,
+                limit: self.limit,
+            }),
         }
     }
 }
@@ -158,8 +203,10 @@ pub(super) fn length(dim: i64) -> usize {
     usize::try_from(dim).unwrap_or(0)
 }
 
-/// The number of elements of some axes of a tensor. The axes of an empty tensor can be longer than memory: nothing is counted by
-/// numbers that do not fit.
+/// The number of elements of some axes of a tensor. The axes of an empty tensor can be longer than
+/// memory: nothing is counted by numbers that do not fit.
 pub(super) fn count(dims: &[i64]) -> usize {
-    element_count(dims).and_then(|elements| usize::try_from(elements).ok()).unwrap_or(0)
+    element_count(dims)
+        .and_then(|elements| usize::try_from(elements).ok())
+        .unwrap_or(0)
 }

@@ -25,23 +25,38 @@ pub(super) const OPERATORS: &[Operator] = &[
 fn reshaped(input: &Content, dims: &[i64]) -> Computed {
     match element_count(dims) {
         Some(elements) if elements == input.elements() as u64 => Ok(vec![input.reshaped(dims)]),
-        _ => Err(undefined(format!("{} elements do not have the shape {dims:?}", input.elements()))),
+        _ => Err(undefined(format!(
+            "{} elements do not have the shape {dims:?}",
+            input.elements()
+        ))),
     }
 }
 
 /// A 0 copies the length of the input unless `allowzero` is set, and -1 stands for the rest.
 fn reshape(call: &Call) -> Computed {
     let input = call.input(0)?;
-    let mut dims = call.ints("shape", 1)?.ok_or_else(|| undefined("the shape is missing"))?;
+    let mut dims = call
+        .ints("shape", 1)?
+        .ok_or_else(|| undefined("the shape is missing"))?;
     let allow_zero = call.flag("allowzero")?;
-    for (axis, dim) in dims.iter_mut().enumerate().filter(|(_, dim)| **dim == 0 && !allow_zero) {
-        *dim = *input.dims().get(axis).ok_or_else(|| undefined("the shape copies a dimension that the input does not have"))?;
+    for (axis, dim) in dims
+        .iter_mut()
+        .enumerate()
+        .filter(|(_, dim)| **dim == 0 && !allow_zero)
+    {
+        *dim = *input.dims().get(axis).ok_or_else(|| {
+            undefined("the shape copies a dimension that the input does not have")
+        })?;
     }
     let rest: Vec<usize> = (0..dims.len()).filter(|&axis| dims[axis] == -1).collect();
     if let [axis] = rest.as_slice() {
         dims[*axis] = 1;
-        let others = element_count(&dims).and_then(|elements| i64::try_from(elements).ok()).filter(|&elements| elements > 0);
-        dims[*axis] = others.map(|others| input.elements() as i64 / others).ok_or_else(|| undefined("the shape is ambiguous"))?;
+        let others = element_count(&dims)
+            .and_then(|elements| i64::try_from(elements).ok())
+            .filter(|&elements| elements > 0);
+        dims[*axis] = others
+            .map(|others| input.elements() as i64 / others)
+            .ok_or_else(|| undefined("the shape is ambiguous"))?;
     }
     reshaped(input, &dims)
 }
@@ -49,26 +64,48 @@ fn reshape(call: &Call) -> Computed {
 fn squeeze(call: &Call) -> Computed {
     let input = call.input(0)?;
     let dims = input.dims();
-    let ones = || (0..dims.len()).filter(|&axis| dims[axis] == 1).collect::<Vec<usize>>();
+    let ones = || {
+        (0..dims.len())
+            .filter(|&axis| dims[axis] == 1)
+            .collect::<Vec<usize>>()
+    };
     let axes = match call.axes("axes", 1)? {
-        Some(axes) if axes.is_empty() && dims.contains(&1) => call.contested(Vec::new(), Some(ones()), SQUEEZE_WITHOUT_AXES)?,
+        Some(axes) if axes.is_empty() && dims.contains(&1) => {
+            call.contested(Vec::new(), Some(ones()), SQUEEZE_WITHOUT_AXES)?
+        }
         Some(axes) => call.each_axis(&axes, dims.len())?,
         None => ones(),
     };
     if let Some(&axis) = axes.iter().find(|&&axis| dims[axis] != 1) {
-        return Err(undefined(format!("axis {axis} has the length {}, not 1", dims[axis])));
+        return Err(undefined(format!(
+            "axis {axis} has the length {}, not 1",
+            dims[axis]
+        )));
     }
-    let kept: Vec<i64> = (0..dims.len()).filter(|axis| !axes.contains(axis)).map(|axis| dims[axis]).collect();
+    let kept: Vec<i64> = (0..dims.len())
+        .filter(|axis| !axes.contains(axis))
+        .map(|axis| dims[axis])
+        .collect();
     reshaped(input, &kept)
 }
 
 fn unsqueeze(call: &Call) -> Computed {
     let input = call.input(0)?;
-    let axes = call.axes("axes", 1)?.ok_or_else(|| undefined("the axes are missing"))?;
+    let axes = call
+        .axes("axes", 1)?
+        .ok_or_else(|| undefined("the axes are missing"))?;
     let rank = input.dims().len() + axes.len();
     let axes = call.each_axis(&axes, rank)?;
     let mut old = input.dims().iter().copied();
-    let dims: Vec<i64> = (0..rank).map_while(|axis| if axes.contains(&axis) { Some(1) } else { old.next() }).collect();
+    let dims: Vec<i64> = (0..rank)
+        .map_while(|axis| {
+            if axes.contains(&axis) {
+                Some(1)
+            } else {
+                old.next()
+            }
+        })
+        .collect();
     if dims.len() != rank || old.next().is_some() {
         return Err(undefined("an axis is inserted twice"));
     }
@@ -79,7 +116,11 @@ fn flatten(call: &Call) -> Computed {
     let input = call.input(0)?;
     let (dims, axis) = (input.dims(), call.int("axis")?.unwrap_or(1));
     let rank = dims.len();
-    let axis = if axis == rank as i64 { rank } else { call.axis(axis, rank)? };
+    let axis = if axis == rank as i64 {
+        rank
+    } else {
+        call.axis(axis, rank)?
+    };
     let product = |dims: &[i64]| element_count(dims).and_then(|count| i64::try_from(count).ok());
     match (product(&dims[..axis]), product(&dims[axis..])) {
         (Some(rows), Some(columns)) => reshaped(input, &[rows, columns]),
@@ -91,12 +132,17 @@ fn transpose(call: &Call) -> Computed {
     let input = call.input(0)?;
     let dims = input.dims();
     let order = match call.attribute("perm")? {
-        Some(order) if order.ints.len() != dims.len() => return Err(undefined("`perm` has another length than the shape")),
+        Some(order) if order.ints.len() != dims.len() => {
+            return Err(undefined("`perm` has another length than the shape"));
+        }
         Some(order) => call.each_axis(&order.ints, dims.len())?,
         None => (0..dims.len()).rev().collect(),
     };
     if (0..dims.len()).any(|axis| !order.contains(&axis)) {
-        return Err(undefined(format!("`perm` is not an order of {} axes", dims.len())));
+        return Err(undefined(format!(
+            "`perm` is not an order of {} axes",
+            dims.len()
+        )));
     }
     let moved: Vec<i64> = order.iter().map(|&axis| dims[axis]).collect();
     Ok(vec![input.moved(&moved, |map| map.transposed(&order))])
@@ -121,7 +167,11 @@ fn slice(call: &Call) -> Computed {
             return Err(undefined(format!("axis {axis} is sliced twice")));
         }
         sliced.push(axis);
-        let range = readings::slice(result.dims()[axis], [start, end, step], call.schema.since_version);
+        let range = readings::slice(
+            result.dims()[axis],
+            [start, end, step],
+            call.schema.since_version,
+        );
         let (first, count) = call.choose(range.ok_or_else(|| undefined("a step is zero"))?)?;
         let (first, count) = (length(first), length(count));
         let mut dims = result.dims().to_vec();
@@ -141,21 +191,38 @@ fn split(call: &Call) -> Computed {
         Some(lengths) => lengths,
         None => {
             let parts = outputs as i64;
-            let each = if parts > 0 { dim / parts + i64::from(dim % parts != 0) } else { 0 };
+            let each = if parts > 0 {
+                dim / parts + i64::from(dim % parts != 0)
+            } else {
+                0
+            };
             // What the last part has, if all others are equal.
             let last = each.checked_mul(parts - 1).map(|others| dim - others);
             // Since opset 18, the last part may be shorter.
-            let is_split = last.is_some_and(|last| last == each || (call.schema.since_version >= 18 && last >= 0));
-            if call.int("num_outputs")?.is_some_and(|stated| stated != parts) || parts == 0 || !is_split {
-                return Err(undefined(format!("{dim} indices are not split into {parts} equal parts")));
+            let is_split = last
+                .is_some_and(|last| last == each || (call.schema.since_version >= 18 && last >= 0));
+            if call
+                .int("num_outputs")?
+                .is_some_and(|stated| stated != parts)
+                || parts == 0
+                || !is_split
+            {
+                return Err(undefined(format!(
+                    "{dim} indices are not split into {parts} equal parts"
+                )));
             }
             (0..parts).map(|part| each.min(dim - part * each)).collect()
         }
     };
     if lengths.iter().any(|&length| length < 0)
-        || lengths.iter().try_fold(0_i64, |sum, &length| sum.checked_add(length)) != Some(dim)
+        || lengths
+            .iter()
+            .try_fold(0_i64, |sum, &length| sum.checked_add(length))
+            != Some(dim)
     {
-        return Err(undefined(format!("the lengths of the parts do not add up to {dim}")));
+        return Err(undefined(format!(
+            "the lengths of the parts do not add up to {dim}"
+        )));
     }
     let mut first = 0;
     let parts = lengths.into_iter().map(|part| {
@@ -172,23 +239,45 @@ fn gather(call: &Call) -> Computed {
     let (input, indices) = (call.input(0)?, call.input(1)?);
     let dims = input.dims();
     let axis = call.axis(call.int("axis")?.unwrap_or(0), dims.len())?;
-    let taken =
-        call.list(indices)?.into_iter().map(|index| index_of(call, index, dims[axis])).collect::<Result<Vec<usize>, _>>()?;
+    let taken = call
+        .list(indices)?
+        .into_iter()
+        .map(|index| index_of(call, index, dims[axis]))
+        .collect::<Result<Vec<usize>, _>>()?;
     let moved = [&dims[..axis], indices.dims(), &dims[axis + 1..]].concat();
     call.elements(&moved, input.dtype())?;
-    if input.dtype() == DType::String && !taken.is_empty() && element_count(&dims[axis + 1..]) > Some(1) {
-        call.contested((), None, "onnxruntime loses strings if an index selects more than one")?;
+    if input.dtype() == DType::String
+        && !taken.is_empty()
+        && element_count(&dims[axis + 1..]) > Some(1)
+    {
+        call.contested(
+            (),
+            None,
+            "onnxruntime loses strings if an index selects more than one",
+        )?;
     }
     let mut flat = dims.to_vec();
     flat[axis] = taken.len() as i64;
-    Ok(vec![input.moved(&flat, |map| map.taken(axis, &taken)).reshaped(&moved)])
+    Ok(vec![
+        input
+            .moved(&flat, |map| map.taken(axis, &taken))
+            .reshaped(&moved),
+    ])
 }
 
 /// An index along an axis; negative ones are counted from the end since opset 11.
 pub(super) fn index_of(call: &Call, index: i64, dim: i64) -> Result<usize, NotComputed> {
-    let counted = if index < 0 && call.schema.since_version >= 11 { index + dim } else { index };
+    let counted = if index < 0 && call.schema.since_version >= 11 {
+        index + dim
+    } else {
+        index
+    };
     let found = usize::try_from(counted).ok().filter(|_| counted < dim);
-    found.ok_or_else(|| undefined(format!("the index {index} is outside of an axis of length {dim}")))
+    found.ok_or_else(|| {
+        undefined(format!(
+            "the index {index} is outside of an axis of length {dim}"
+        ))
+    })
 }
 
 fn expand(call: &Call) -> Computed {
@@ -202,11 +291,17 @@ fn expand(call: &Call) -> Computed {
 /// The shape to which two shapes are broadcast.
 pub(super) fn broadcast(one: &[i64], other: &[i64]) -> Result<Vec<i64>, NotComputed> {
     let rank = one.len().max(other.len());
-    let dim = |dims: &[i64], axis: usize| (axis + dims.len()).checked_sub(rank).map_or(1, |axis| dims[axis]);
+    let dim = |dims: &[i64], axis: usize| {
+        (axis + dims.len())
+            .checked_sub(rank)
+            .map_or(1, |axis| dims[axis])
+    };
     let joined = (0..rank).map(|axis| match (dim(one, axis), dim(other, axis)) {
         (one, other) if one == other || other == 1 => Ok(one),
         (1, other) if other >= 0 => Ok(other),
-        _ => Err(undefined(format!("the shapes {one:?} and {other:?} are not broadcast"))),
+        _ => Err(undefined(format!(
+            "the shapes {one:?} and {other:?} are not broadcast"
+        ))),
     });
     joined.collect()
 }
@@ -220,7 +315,9 @@ pub(super) fn stretched(input: &Content, dims: &[i64]) -> Content {
     let old = [&vec![1; missing], input.dims()].concat();
     input.reshaped(&old).moved(dims, |map| {
         let grown = (0..dims.len()).filter(|&axis| old[axis] != dims[axis]);
-        grown.fold(map.clone(), |map, axis| map.stretched(axis, length(dims[axis])))
+        grown.fold(map.clone(), |map, axis| {
+            map.stretched(axis, length(dims[axis]))
+        })
     })
 }
 
@@ -232,12 +329,28 @@ fn tile(call: &Call) -> Computed {
     if repeats.len() != input.dims().len() || repeats.iter().any(|&times| times < 0) {
         return Err(undefined("the number of repeats is not that of the axes"));
     }
-    let dims = input.dims().iter().zip(&repeats).map(|(&dim, &times)| dim.checked_mul(times));
-    let dims = dims.collect::<Option<Vec<i64>>>().ok_or_else(|| undefined("the shape is too large"))?;
+    let dims = input
+        .dims()
+        .iter()
+        .zip(&repeats)
+        .map(|(&dim, &times)| dim.checked_mul(times));
+    let dims = dims
+        .collect::<Option<Vec<i64>>>()
+        .ok_or_else(|| undefined("the shape is too large"))?;
     call.elements(&dims, input.dtype())?;
-    let pairs: Vec<i64> = input.dims().iter().zip(&repeats).flat_map(|(&dim, &times)| [times, dim]).collect();
+    let pairs: Vec<i64> = input
+        .dims()
+        .iter()
+        .zip(&repeats)
+        .flat_map(|(&dim, &times)| [times, dim])
+        .collect();
     let tiled = input.moved(&pairs, |map| {
-        repeats.iter().enumerate().fold(map.clone(), |map, (axis, &times)| map.repeated(2 * axis, length(times)))
+        repeats
+            .iter()
+            .enumerate()
+            .fold(map.clone(), |map, (axis, &times)| {
+                map.repeated(2 * axis, length(times))
+            })
     });
     Ok(vec![tiled.reshaped(&dims)])
 }

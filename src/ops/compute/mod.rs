@@ -1,6 +1,8 @@
-//! The results of bit-exact operators: what moves elements, and arithmetic of integers and truth values.
+//! The results of bit-exact operators: what moves elements, and arithmetic of integers and truth
+//! values.
 //!
-//! Arithmetic of floats is left to runtimes, which differ in the last digits. Where ONNX leaves a result undefined, nothing is computed.
+//! Arithmetic of floats is left to runtimes, which differ in the last digits. Where ONNX leaves a
+//! result undefined, nothing is computed.
 //!
 //! A new operator is one line in the table of its file.
 

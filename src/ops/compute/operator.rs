@@ -25,11 +25,19 @@ pub struct Operator {
 
 impl Operator {
     pub(super) const fn new(name: &'static str, compute: fn(&Call) -> Computed) -> Operator {
-        Operator { name, needs: Needs::Values, compute }
+        Operator {
+            name,
+            needs: Needs::Values,
+            compute,
+        }
     }
 
     pub(super) const fn of_shape(name: &'static str, compute: fn(&Call) -> Computed) -> Operator {
-        Operator { name, needs: Needs::Shape, compute }
+        Operator {
+            name,
+            needs: Needs::Shape,
+            compute,
+        }
     }
 
     /// The results of a node.
@@ -38,15 +46,21 @@ impl Operator {
     /// If they are not defined, or left to runtimes.
     pub fn compute(&self, call: &Call) -> Computed {
         for (index, content) in call.contents() {
-            let is_supported = |formal: &Formal| formal.types.contains(ValueType::Tensor(content.dtype()));
+            let is_supported =
+                |formal: &Formal| formal.types.contains(ValueType::Tensor(content.dtype()));
             if !call.schema.input(index).is_none_or(is_supported) {
-                return Err(undefined(format!("{} does not support {}", call.schema, content.dtype())));
+                return Err(undefined(format!(
+                    "{} does not support {}",
+                    call.schema,
+                    content.dtype()
+                )));
             }
         }
         self.compute_in_any_type(call)
     }
 
-    /// The results of a node that moves elements, also for types that the operator does not support.
+    /// The results of a node that moves elements, also for types that the operator does not
+    /// support.
     ///
     /// # Errors
     /// If they are not defined, or left to runtimes.
@@ -54,14 +68,21 @@ impl Operator {
         for (index, content) in call.contents() {
             let rank = content.dims().len();
             if rank > MOST_DIMENSIONS {
-                return Err(NotComputed::LeftToRuntimes(format!("tensors of {rank} dimensions are left to the runtime")));
+                return Err(NotComputed::LeftToRuntimes(format!(
+                    "tensors of {rank} dimensions are left to the runtime"
+                )));
             }
-            call.schema.input(index).ok_or_else(|| undefined("the node has too many inputs"))?;
+            call.schema
+                .input(index)
+                .ok_or_else(|| undefined("the node has too many inputs"))?;
         }
         let results = (self.compute)(call)?;
         let outputs = call.proto().output.len();
         if results.len() < outputs {
-            return Err(undefined(format!("the node has {outputs} outputs, and {} results", results.len())));
+            return Err(undefined(format!(
+                "the node has {outputs} outputs, and {} results",
+                results.len()
+            )));
         }
         Ok(results)
     }

@@ -15,7 +15,9 @@ pub enum NotComputed {
     #[error("{0}")]
     LeftToRuntimes(String),
     /// The result exceeds the tensors it is computed from by more than the limit.
-    #[error("the result takes {bytes} bytes more than the tensors it is computed from; the limit is {limit}")]
+    #[error(
+        "the result takes {bytes} bytes more than the tensors it is computed from; the limit is {limit}"
+    )]
     TooLarge {
         /// By how many bytes.
         bytes: u64,

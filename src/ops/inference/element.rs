@@ -1,5 +1,5 @@
-//! Infers the types of a node's outputs: from its schema's type variables, and by separate rules for operators whose output
-//! types depend on an attribute or have another form.
+//! Infers the types of a node's outputs: from its schema's type variables, and by separate rules
+//! for operators whose output types depend on an attribute or have another form.
 
 use super::known::Known;
 use super::ml;
@@ -23,15 +23,25 @@ pub(super) fn output_type(view: &View, index: usize) -> Option<ValueType> {
     match view.schema.name {
         "Cast" | "BitCast" => tensor(type_attribute(view.attribute("to")??)),
         "CastLike" => view.input(1).value_type,
-        "Constant" => tensor(ConstantValue::of_node(view.node).ok().and_then(|value| value.dtype())),
+        "Constant" => tensor(
+            ConstantValue::of_node(view.node)
+                .ok()
+                .and_then(|value| value.dtype()),
+        ),
         "ConstantOfShape" => match view.attribute("value") {
             None => tensor(Some(DType::Float)),
-            Some(attribute) => tensor(Tensor::read(attribute?.t.as_ref()?).ok().map(|value| value.dtype())),
+            Some(attribute) => tensor(
+                Tensor::read(attribute?.t.as_ref()?)
+                    .ok()
+                    .map(|value| value.dtype()),
+            ),
         },
-        "EyeLike" | "RandomNormalLike" | "RandomUniformLike" | "Bernoulli" => match view.attribute("dtype") {
-            None => view.input(0).value_type,
-            Some(attribute) => tensor(type_attribute(attribute?)),
-        },
+        "EyeLike" | "RandomNormalLike" | "RandomUniformLike" | "Bernoulli" => {
+            match view.attribute("dtype") {
+                None => view.input(0).value_type,
+                Some(attribute) => tensor(type_attribute(attribute?)),
+            }
+        }
         "RandomNormal" | "RandomUniform" => tensor(type_or(view, "dtype", DType::Float)),
         "LayerNormalization" if index > 0 => tensor(type_or(view, "stash_type", DType::Float)),
         "LinearAttention" if index > 0 && !view.has_input(3) => view.input(0).value_type,
@@ -62,7 +72,11 @@ pub(super) fn output_type(view: &View, index: usize) -> Option<ValueType> {
 
 /// The type of an input with the same type variable.
 fn by_variable(view: &View, formal: &Formal) -> Option<ValueType> {
-    let same = |index: &usize| view.schema.input(*index).is_some_and(|input| input.shares_variable(formal));
+    let same = |index: &usize| {
+        view.schema
+            .input(*index)
+            .is_some_and(|input| input.shares_variable(formal))
+    };
     let known = |index: usize| view.inputs[index].value_type;
     (0..view.inputs.len()).filter(same).find_map(known)
 }
@@ -73,7 +87,8 @@ fn type_attribute(attribute: &AttributeProto) -> Option<DType> {
 }
 
 fn type_or(view: &View, name: &str, default: DType) -> Option<DType> {
-    view.attribute(name).map_or(Some(default), |attribute| type_attribute(attribute?))
+    view.attribute(name)
+        .map_or(Some(default), |attribute| type_attribute(attribute?))
 }
 
 fn quantized_type(view: &View) -> Option<DType> {

@@ -22,7 +22,8 @@ pub struct Inferred {
     called: HashMap<ScopeId, HashMap<ValueId, TypeSet>>,
 }
 
-/// A value that the model declares with another type or shape than the one that is stored or follows from its node.
+/// A value that the model declares with another type or shape than the one that is stored or
+/// follows from its node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradiction {
     /// The value.
@@ -56,14 +57,15 @@ impl Inferred {
         self.called.contains_key(&function)
     }
 
-    /// The types that a value of a function has in the calls of graphs, also through other functions; `None` if it is unknown in one of
-    /// them, or there are none.
+    /// The types that a value of a function has in the calls of graphs, also through other
+    /// functions; `None` if it is unknown in one of them, or there are none.
     #[must_use]
     pub fn types_in_calls(&self, function: ScopeId, value: ValueId) -> Option<TypeSet> {
         self.called.get(&function)?.get(&value).copied()
     }
 
-    /// The values whose declarations are wrong, in document order; without those of functions, whose calls may differ.
+    /// The values whose declarations are wrong, in document order; without those of functions,
+    /// whose calls may differ.
     #[must_use]
     pub fn contradictions(&self) -> &[Contradiction] {
         &self.contradictions
@@ -71,7 +73,8 @@ impl Inferred {
 }
 
 impl Names {
-    /// The names of a value's dimensions, `None` for those without one; nothing if no dimension has a name.
+    /// The names of a value's dimensions, `None` for those without one; nothing if no dimension has
+    /// a name.
     #[must_use]
     pub fn of(&self, value: ValueId) -> Option<&[Option<String>]> {
         self.0.get(&value).map(Vec::as_slice)
@@ -102,7 +105,10 @@ pub fn infer_with_names(model: &Model) -> (Inferred, Names) {
         let names: Vec<_> = fact.shape.as_ref()?.iter().map(name).collect();
         names.iter().any(Option::is_some).then_some(names)
     };
-    let names = model.values().filter_map(|value| Some((value, names_of(found.facts.get(value.index())?)?))).collect();
+    let names = model
+        .values()
+        .filter_map(|value| Some((value, names_of(found.facts.get(value.index())?)?)))
+        .collect();
     (without_symbols(found), Names(names))
 }
 
@@ -116,27 +122,43 @@ pub struct Deferred {
 impl Deferred {
     /// With a choice between contested shapes.
     pub fn with(contested: Option<Contested>) -> Deferred {
-        Deferred { contested, inferred: OnceLock::new() }
+        Deferred {
+            contested,
+            inferred: OnceLock::new(),
+        }
     }
 
     /// Those of the model, which is the same in all calls.
     pub fn of(&self, model: &Model) -> &Inferred {
-        self.inferred.get_or_init(|| infer_with(model, self.contested))
+        self.inferred
+            .get_or_init(|| infer_with(model, self.contested))
     }
 }
 
 fn without_symbols(found: Found) -> Inferred {
-    let sizes = |numbers: Vec<Option<Length>>| numbers.into_iter().map(|number| number.and_then(Length::size)).collect();
-    let contradictions = found.contradictions.into_iter().map(|(value, (declared, found))| Contradiction {
-        value,
-        declared: declared.without_symbols(),
-        found: found.without_symbols(),
-    });
+    let sizes = |numbers: Vec<Option<Length>>| {
+        numbers
+            .into_iter()
+            .map(|number| number.and_then(Length::size))
+            .collect()
+    };
+    let contradictions = found
+        .contradictions
+        .into_iter()
+        .map(|(value, (declared, found))| Contradiction {
+            value,
+            declared: declared.without_symbols(),
+            found: found.without_symbols(),
+        });
     let mut contradictions: Vec<Contradiction> = contradictions.collect();
     contradictions.sort_by_key(|contradiction| contradiction.value.index());
     Inferred {
         known: found.facts.into_iter().map(Fact::without_symbols).collect(),
-        ints: found.numbers.into_iter().map(|(value, numbers)| (value, sizes(numbers))).collect(),
+        ints: found
+            .numbers
+            .into_iter()
+            .map(|(value, numbers)| (value, sizes(numbers)))
+            .collect(),
         contradictions,
         called: found.called,
     }

@@ -27,8 +27,8 @@ pub(super) type Numbers = Ints<Length>;
 /// The known type and shape of a value during inference.
 pub(super) type Fact = Known<Length>;
 
-/// The maximum rank of an inferred shape: numpy and PyTorch have no tensors of higher rank. A model that declares more could
-/// otherwise make every value that depends on it as large as its file.
+/// The maximum rank of an inferred shape: numpy and PyTorch have no tensors of higher rank. A model
+/// that declares more could otherwise make every value that depends on it as large as its file.
 pub const MOST_DIMENSIONS: usize = 64;
 
 /// The known type and shape of a value. The default is unknown.
@@ -41,14 +41,23 @@ pub struct Known<L = i64> {
 }
 
 /// Neither type nor shape is known.
-pub static NOTHING: Known = Known { value_type: None, shape: None };
+pub static NOTHING: Known = Known {
+    value_type: None,
+    shape: None,
+};
 
 /// The same during inference.
-pub(super) static UNKNOWN: Fact = Known { value_type: None, shape: None };
+pub(super) static UNKNOWN: Fact = Known {
+    value_type: None,
+    shape: None,
+};
 
 impl<L> Default for Known<L> {
     fn default() -> Known<L> {
-        Known { value_type: None, shape: None }
+        Known {
+            value_type: None,
+            shape: None,
+        }
     }
 }
 
@@ -65,7 +74,8 @@ impl Known {
         match Tensor::read(proto) {
             Ok(tensor) => Known {
                 value_type: Some(ValueType::Tensor(tensor.dtype())),
-                shape: is_kept(tensor.dims().len()).then(|| tensor.dims().iter().map(|&dim| Some(dim)).collect()),
+                shape: is_kept(tensor.dims().len())
+                    .then(|| tensor.dims().iter().map(|&dim| Some(dim)).collect()),
             },
             Err(_) => Known::default(),
         }
@@ -85,9 +95,15 @@ impl fmt::Display for Known {
             Some(value_type) => write!(f, "{value_type}")?,
             None => f.write_str("?")?,
         }
-        let Some(shape) = &self.shape else { return Ok(()) };
+        let Some(shape) = &self.shape else {
+            return Ok(());
+        };
         let dim = |dim: &Option<i64>| dim.map_or_else(|| "?".to_owned(), |dim| dim.to_string());
-        write!(f, "[{}]", shape.iter().map(dim).collect::<Vec<_>>().join(","))
+        write!(
+            f,
+            "[{}]",
+            shape.iter().map(dim).collect::<Vec<_>>().join(",")
+        )
     }
 }
 
@@ -95,15 +111,25 @@ impl Fact {
     /// The same for inference.
     pub(super) fn with_sizes(known: Known) -> Fact {
         let sizes = |shape: Shape| shape.into_iter().map(|dim| dim.map(Length::Size)).collect();
-        Known { value_type: known.value_type, shape: known.shape.map(sizes) }
+        Known {
+            value_type: known.value_type,
+            shape: known.shape.map(sizes),
+        }
     }
 
-    /// The type and shape of a declared type; the function makes the symbol of a dimension with this name.
-    pub(super) fn of_type_with<'m>(proto: &'m TypeProto, mut symbol: impl FnMut(&'m str) -> Dim) -> Fact {
+    /// The type and shape of a declared type; the function makes the symbol of a dimension with
+    /// this name.
+    pub(super) fn of_type_with<'m>(
+        proto: &'m TypeProto,
+        mut symbol: impl FnMut(&'m str) -> Dim,
+    ) -> Fact {
         use tensor_shape_proto::dimension::Value;
         let shape = match &proto.value {
             Some(type_proto::Value::TensorType(tensor)) => {
-                let shape = tensor.shape.as_ref().filter(|shape| is_kept(shape.dim.len()));
+                let shape = tensor
+                    .shape
+                    .as_ref()
+                    .filter(|shape| is_kept(shape.dim.len()));
                 shape.map(|shape| {
                     let dims = shape.dim.iter().map(|dim| match &dim.value {
                         Some(Value::DimValue(size)) if *size >= 0 => Some(Length::Size(*size)),
@@ -115,13 +141,24 @@ impl Fact {
             }
             _ => None,
         };
-        Known { value_type: value_type(proto), shape }
+        Known {
+            value_type: value_type(proto),
+            shape,
+        }
     }
 
     /// The numbers that are known.
     pub(super) fn without_symbols(self) -> Known {
-        let sizes = |shape: Dims| shape.into_iter().map(|dim| dim.and_then(Length::size)).collect();
-        Known { value_type: self.value_type, shape: self.shape.map(sizes) }
+        let sizes = |shape: Dims| {
+            shape
+                .into_iter()
+                .map(|dim| dim.and_then(Length::size))
+                .collect()
+        };
+        Known {
+            value_type: self.value_type,
+            shape: self.shape.map(sizes),
+        }
     }
 }
 
@@ -129,7 +166,10 @@ impl<L: Agree> Known<L> {
     /// A tensor of this type; its shape is unknown.
     #[must_use]
     pub fn tensor(dtype: DType) -> Known<L> {
-        Known { value_type: Some(ValueType::Tensor(dtype)), shape: None }
+        Known {
+            value_type: Some(ValueType::Tensor(dtype)),
+            shape: None,
+        }
     }
 
     /// The element type, if the value is known to be a tensor.
@@ -147,7 +187,8 @@ impl<L: Agree> Known<L> {
         self.shape.as_ref().map(Vec::len)
     }
 
-    /// Combines two sources: a fact from either source is known. If they contradict each other, it is unknown.
+    /// Combines two sources: a fact from either source is known. If they contradict each other, it
+    /// is unknown.
     #[must_use]
     pub fn and(self, other: &Known<L>) -> Known<L> {
         let value_type = match (self.value_type, other.value_type) {
@@ -163,19 +204,31 @@ impl<L: Agree> Known<L> {
 
     /// Whether both cannot be true of the same value.
     pub(crate) fn contradicts(&self, other: &Known<L>) -> bool {
-        let types = self.value_type.zip(other.value_type).is_some_and(|(left, right)| left != right);
-        let shapes = self.shape.as_ref().zip(other.shape.as_ref()).is_some_and(|(left, right)| both(left.clone(), right).is_none());
+        let types = self
+            .value_type
+            .zip(other.value_type)
+            .is_some_and(|(left, right)| left != right);
+        let shapes = self
+            .shape
+            .as_ref()
+            .zip(other.shape.as_ref())
+            .is_some_and(|(left, right)| both(left.clone(), right).is_none());
         types || shapes
     }
 
     /// Joins two alternatives: only facts that hold in both are known.
     #[must_use]
     pub fn or(self, other: &Known<L>) -> Known<L> {
-        let value_type = self.value_type.filter(|&left| other.value_type == Some(left));
+        let value_type = self
+            .value_type
+            .filter(|&left| other.value_type == Some(left));
         let shape = match (self.shape, &other.shape) {
-            (Some(left), Some(right)) if left.len() == right.len() => {
-                Some(left.into_iter().zip(right).map(|(left, right)| left.filter(|_| left == *right)).collect())
-            }
+            (Some(left), Some(right)) if left.len() == right.len() => Some(
+                left.into_iter()
+                    .zip(right)
+                    .map(|(left, right)| left.filter(|_| left == *right))
+                    .collect(),
+            ),
             _ => None,
         };
         Known { value_type, shape }
@@ -184,7 +237,10 @@ impl<L: Agree> Known<L> {
 
 /// These lengths.
 pub(super) fn sizes(lengths: &[i64]) -> Dims {
-    lengths.iter().map(|&length| Some(Length::Size(length))).collect()
+    lengths
+        .iter()
+        .map(|&length| Some(Length::Size(length)))
+        .collect()
 }
 
 /// Whether a shape of this rank is kept.
@@ -212,15 +268,22 @@ fn value_type(proto: &TypeProto) -> Option<ValueType> {
         _ => None,
     };
     let map = |map: &crate::protobuf::raw::type_proto::Map| {
-        Some((DType::from_number(map.key_type())?, element(map.value_type.as_deref()?)?))
+        Some((
+            DType::from_number(map.key_type())?,
+            element(map.value_type.as_deref()?)?,
+        ))
     };
     match proto.value.as_ref()? {
         Value::TensorType(tensor) => DType::from_number(tensor.elem_type()).map(ValueType::Tensor),
-        Value::SparseTensorType(tensor) => DType::from_number(tensor.elem_type()).map(ValueType::SparseTensor),
+        Value::SparseTensorType(tensor) => {
+            DType::from_number(tensor.elem_type()).map(ValueType::SparseTensor)
+        }
         Value::SequenceType(sequence) => {
             let inner = sequence.elem_type.as_deref()?;
             match &inner.value {
-                Some(Value::MapType(inner)) => map(inner).map(|(key, value)| ValueType::SequenceOfMaps { key, value }),
+                Some(Value::MapType(inner)) => {
+                    map(inner).map(|(key, value)| ValueType::SequenceOfMaps { key, value })
+                }
                 _ => element(inner).map(ValueType::Sequence),
             }
         }
@@ -228,7 +291,9 @@ fn value_type(proto: &TypeProto) -> Option<ValueType> {
         Value::OptionalType(optional) => {
             let inner = optional.elem_type.as_deref()?;
             match &inner.value {
-                Some(Value::SequenceType(sequence)) => element(sequence.elem_type.as_deref()?).map(ValueType::OptionalSequence),
+                Some(Value::SequenceType(sequence)) => {
+                    element(sequence.elem_type.as_deref()?).map(ValueType::OptionalSequence)
+                }
                 _ => element(inner).map(ValueType::Optional),
             }
         }

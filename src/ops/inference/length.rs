@@ -1,7 +1,8 @@
 //! The length of a dimension: a number, or a symbol that stands for one.
 //!
-//! A declared dimension such as `batch` is a symbol. Equal symbols have equal lengths, so that `batch` can be traced through shape
-//! arithmetic, and is cancelled where a shape is divided by another. A dimension without a name is a symbol of its own.
+//! A declared dimension such as `batch` is a symbol. Equal symbols have equal lengths, so that
+//! `batch` can be traced through shape arithmetic, and is cancelled where a shape is divided by
+//! another. A dimension without a name is a symbol of its own.
 
 use crate::base::hash::HashMap;
 use crate::graph::ScopeId;
@@ -96,6 +97,9 @@ impl<'m> Symbols<'m> {
 
     /// The name of a symbol that has one.
     pub fn name(&self, symbol: u32) -> Option<&'m str> {
-        self.names.get(symbol as usize).copied().filter(|name| !name.is_empty())
+        self.names
+            .get(symbol as usize)
+            .copied()
+            .filter(|name| !name.is_empty())
     }
 }

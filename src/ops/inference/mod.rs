@@ -1,9 +1,10 @@
 //! Infers the types of a model's values without running it, and shapes if the rule is simple.
 //!
-//! The sources are the model's declarations, its initializers, and the operator schemas. Nothing is guessed: if the sources
-//! have no answer or contradict each other, the result is "unknown".
+//! The sources are the model's declarations, its initializers, and the operator schemas. Nothing is
+//! guessed: if the sources have no answer or contradict each other, the result is "unknown".
 //!
-//! A function is inferred once per list of argument types of its calls. Only facts that hold in all calls are known.
+//! A function is inferred once per list of argument types of its calls. Only facts that hold in all
+//! calls are known.
 
 mod element;
 mod inferred;

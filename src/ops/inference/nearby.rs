@@ -1,4 +1,5 @@
-//! The element type of a value from the nodes right before it, without inference of the whole model.
+//! The element type of a value from the nodes right before it, without inference of the whole
+//! model.
 
 use crate::elements::dtype::DType;
 use crate::graph::{Model, Origin, ValueId};
@@ -7,14 +8,17 @@ use crate::ops::schemas::{self, ValueType, canonical_domain};
 /// The number of nodes on the way to a value of known type.
 const MOST_STEPS: usize = 16;
 
-/// The element type of a value, if the model states it, or states that of a value before it with the same type variable.
+/// The element type of a value, if the model states it, or states that of a value before it with
+/// the same type variable.
 pub(crate) fn nearby_element_type(model: &Model, value: ValueId) -> Option<DType> {
     let mut value = value;
     for _ in 0..MOST_STEPS {
         if let Some(dtype) = model.element_type(value) {
             return Some(dtype);
         }
-        let Origin::Node { node: id, output } = model.origin(value) else { return None };
+        let Origin::Node { node: id, output } = model.origin(value) else {
+            return None;
+        };
         let node = model.node(id);
         let domain = canonical_domain(node.domain());
         let schema = match model.callee(id) {
@@ -27,9 +31,20 @@ pub(crate) fn nearby_element_type(model: &Model, value: ValueId) -> Option<DType
             Some(_) => return None,
             None => {}
         }
-        let is_same = |index: u32| schema.input(index as usize).is_some_and(|input| input.shares_variable(formal));
-        let inputs = || model.inputs(id).filter(|(index, _)| is_same(*index)).map(|(_, input)| input);
-        value = inputs().find(|&input| model.element_type(input).is_some()).or_else(|| inputs().next())?;
+        let is_same = |index: u32| {
+            schema
+                .input(index as usize)
+                .is_some_and(|input| input.shares_variable(formal))
+        };
+        let inputs = || {
+            model
+                .inputs(id)
+                .filter(|(index, _)| is_same(*index))
+                .map(|(_, input)| input)
+        };
+        value = inputs()
+            .find(|&input| model.element_type(input).is_some())
+            .or_else(|| inputs().next())?;
     }
     None
 }
@@ -53,7 +68,8 @@ mod tests {
             }"#;
         let model = Model::new(parse(text).unwrap()).unwrap();
         let inferred = infer(&model);
-        let found = |name: &str| nearby_element_type(&model, model.lookup(ScopeId::MAIN, name).unwrap());
+        let found =
+            |name: &str| nearby_element_type(&model, model.lookup(ScopeId::MAIN, name).unwrap());
         for name in ["a", "b", "s", "e", "h", "k", "l", "f", "g"] {
             let value = model.lookup(ScopeId::MAIN, name).unwrap();
             assert!(found(name).is_some(), "{name}");

@@ -24,7 +24,8 @@ pub(in crate::ops) struct Call<'a, L: 'static = Length> {
 pub(super) struct View<'a> {
     pub call: Call<'a>,
     pub schema: &'static Schema,
-    /// By index; the integers of small tensors, as far as they are known. It may be shorter than the inputs.
+    /// By index; the integers of small tensors, as far as they are known. It may be shorter than
+    /// the inputs.
     pub ints: Vec<Option<&'a Numbers>>,
     /// The choice between contested results; `None`: they are unknown.
     pub contested: Option<Contested>,
@@ -33,7 +34,8 @@ pub(super) struct View<'a> {
 }
 
 impl<'a, L: Copy> Call<'a, L> {
-    /// An attribute; the inner option is `None` if the callers of the function give it different values.
+    /// An attribute; the inner option is `None` if the callers of the function give it different
+    /// values.
     pub fn attribute(&self, name: &str) -> Option<Option<&'a AttributeProto>> {
         match self.model.attribute(self.id, name) {
             Attribute::Absent => None,
@@ -44,7 +46,9 @@ impl<'a, L: Copy> Call<'a, L> {
 
     /// An integer attribute, or this value if it is missing.
     pub fn int_or(&self, name: &str, default: i64) -> Option<i64> {
-        self.attribute(name).map_or(Some(default), |attribute| attribute.map(|attribute| attribute.i()))
+        self.attribute(name).map_or(Some(default), |attribute| {
+            attribute.map(|attribute| attribute.i())
+        })
     }
 
     /// Whether a flag is set, which is 0 by default.
@@ -54,11 +58,20 @@ impl<'a, L: Copy> Call<'a, L> {
 
     /// A list of integers; `None` if it is missing or unclear.
     pub fn ints(&self, name: &str) -> Option<&'a [i64]> {
-        self.attribute(name).flatten().map(|attribute| attribute.ints.as_slice())
+        self.attribute(name)
+            .flatten()
+            .map(|attribute| attribute.ints.as_slice())
     }
 
     pub fn input(&self, index: usize) -> &'a Known<L> {
-        self.inputs.get(index).copied().unwrap_or(const { &Known { value_type: None, shape: None } })
+        self.inputs.get(index).copied().unwrap_or(
+            const {
+                &Known {
+                    value_type: None,
+                    shape: None,
+                }
+            },
+        )
     }
 
     pub fn shape(&self, index: usize) -> Option<&'a Shape<L>> {
@@ -76,7 +89,10 @@ impl<'a, L: Copy> Call<'a, L> {
 
     /// Whether the node has this input.
     pub fn has_input(&self, index: usize) -> bool {
-        self.node.input.get(index).is_some_and(|name| !name.is_empty())
+        self.node
+            .input
+            .get(index)
+            .is_some_and(|name| !name.is_empty())
     }
 }
 
@@ -89,7 +105,9 @@ impl Call<'_> {
     /// The length of an input that is a list.
     pub fn length(&self, index: usize) -> Option<usize> {
         match self.shape(index)?.as_slice() {
-            [length] => usize::try_from((*length)?.size()?).ok().filter(|&length| is_kept(length)),
+            [length] => usize::try_from((*length)?.size()?)
+                .ok()
+                .filter(|&length| is_kept(length)),
             _ => None,
         }
     }
@@ -107,7 +125,8 @@ impl View<'_> {
     /// The chosen one of two readings, if they are contested.
     pub fn choose<T>(&self, readings: Readings<T>) -> Option<T> {
         let chosen = readings.choose(self.contested);
-        self.is_contested.set(self.is_contested.get() || chosen.is_err());
+        self.is_contested
+            .set(self.is_contested.get() || chosen.is_err());
         chosen.ok()
     }
 
@@ -118,20 +137,34 @@ impl View<'_> {
 
     /// The same, with unknown integers for a list of which only the length is known.
     pub fn values_or_unknown(&self, index: usize) -> Option<Numbers> {
-        self.values(index).or_else(|| Some(vec![None; self.length(index)?]))
+        self.values(index)
+            .or_else(|| Some(vec![None; self.length(index)?]))
     }
 
     /// The integer of an input that is a scalar, or the first of a list.
     pub fn value(&self, index: usize) -> Dim {
-        self.ints.get(index).copied().flatten()?.first().copied().flatten()
+        self.ints
+            .get(index)
+            .copied()
+            .flatten()?
+            .first()
+            .copied()
+            .flatten()
     }
 
     /// The integers of an input, if all are known.
     pub fn known_values(&self, index: usize) -> Option<Vec<i64>> {
-        self.ints.get(index).copied().flatten()?.iter().map(|number| number.and_then(Length::size)).collect()
+        self.ints
+            .get(index)
+            .copied()
+            .flatten()?
+            .iter()
+            .map(|number| number.and_then(Length::size))
+            .collect()
     }
 
-    /// The integers that some versions of the operator take as an attribute, and others as an input.
+    /// The integers that some versions of the operator take as an attribute, and others as an
+    /// input.
     pub fn list(&self, name: &str, index: usize) -> Option<Numbers> {
         match self.schema.attribute(name) {
             Some(_) => self.ints(name).map(sizes),
@@ -147,8 +180,10 @@ impl View<'_> {
         }
     }
 
-    /// The axes of an operator that takes them as an attribute or as its second input; `None` if they are missing or not known.
+    /// The axes of an operator that takes them as an attribute or as its second input; `None` if
+    /// they are missing or not known.
     pub fn axes(&self) -> Option<Vec<i64>> {
-        self.known_list("axes", 1).filter(|axes| is_kept(axes.len()))
+        self.known_list("axes", 1)
+            .filter(|axes| is_kept(axes.len()))
     }
 }

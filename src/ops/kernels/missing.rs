@@ -15,16 +15,19 @@ use crate::ops::schemas;
 pub struct MissingKernel {
     /// The operator with its version, and the types: `RoiAlign-22 of tensor(float), tensor(int64)`.
     pub operation: String,
-    /// The opset closest to that of the node in which the runtime has a kernel for the operator and these types, if there is one.
+    /// The opset closest to that of the node in which the runtime has a kernel for the operator and
+    /// these types, if there is one.
     pub opset: Option<i64>,
-    /// The versions of the runtime that have a kernel for the node, as text; empty if no known one has.
+    /// The versions of the runtime that have a kernel for the node, as text; empty if no known one
+    /// has.
     pub versions: String,
     /// The runtime and the version.
     #[serde(skip)]
     runtime: Runtime,
 }
 
-/// The kernel that a version of a runtime lacks for an operation; none if it has it, or its kernels are not known.
+/// The kernel that a version of a runtime lacks for an operation; none if it has it, or its kernels
+/// are not known.
 #[must_use]
 pub fn missing_kernel(runtime: &Runtime, operation: &Operation) -> Option<MissingKernel> {
     let (table, version) = Table::of_runtime(runtime)?;
@@ -36,24 +39,52 @@ pub fn missing_kernel(runtime: &Runtime, operation: &Operation) -> Option<Missin
     let newest = runtime.newest_opset();
     let mut opsets: Vec<i64> = Vec::new();
     for (index, schema) in all.iter().enumerate() {
-        let last = all.get(index + 1).map_or(newest, |next| next.since_version - 1).min(newest);
-        let has_kernel = |opset: &i64| table.support(&operation.in_version(schema, *opset)).possible.contains(version);
-        // What depends on the opset and not on the version of the operator is found in the first and the last opset only, which suffices for
-        // a hint.
-        let ends = [schema.since_version, last].into_iter().filter(|_| !schema.deprecated && schema.since_version <= last);
+        let last = all
+            .get(index + 1)
+            .map_or(newest, |next| next.since_version - 1)
+            .min(newest);
+        let has_kernel = |opset: &i64| {
+            table
+                .support(&operation.in_version(schema, *opset))
+                .possible
+                .contains(version)
+        };
+        // What depends on the opset and not on the version of the operator is found in the first
+        // and the last opset only, which suffices for a hint.
+        let ends = [schema.since_version, last]
+            .into_iter()
+            .filter(|_| !schema.deprecated && schema.since_version <= last);
         opsets.extend(ends.filter(has_kernel));
     }
-    let older = opsets.iter().copied().filter(|&opset| opset < operation.opset()).max();
-    let newer = opsets.iter().copied().filter(|&opset| opset > operation.opset()).min();
+    let older = opsets
+        .iter()
+        .copied()
+        .filter(|&opset| opset < operation.opset())
+        .max();
+    let newer = opsets
+        .iter()
+        .copied()
+        .filter(|&opset| opset > operation.opset())
+        .min();
     let opset = older.or(newer).filter(|_| operation.domain().is_empty());
-    Some(MissingKernel { operation: operation.to_string(), opset, versions: table.describe(found), runtime: *runtime })
+    Some(MissingKernel {
+        operation: operation.to_string(),
+        opset,
+        versions: table.describe(found),
+        runtime: *runtime,
+    })
 }
 
 /// The note that the kernels of a runtime are not known, if they are not.
 #[must_use]
 pub fn unknown_kernels(runtime: &Runtime) -> Option<String> {
     let is_unknown = Table::of_runtime(runtime).is_none();
-    is_unknown.then(|| format!("the kernels of {} are not known: only opset and IR version are checked", runtime.named()))
+    is_unknown.then(|| {
+        format!(
+            "the kernels of {} are not known: only opset and IR version are checked",
+            runtime.named()
+        )
+    })
 }
 
 /// An operator for which a version of a runtime has no kernel in any type.
@@ -62,13 +93,14 @@ pub fn unknown_kernels(runtime: &Runtime) -> Option<String> {
 pub struct MissingOperator {
     /// The operator with its version: `RoiAlign-22`.
     pub operation: String,
-    /// The newest opset in which the runtime has a kernel for the operator, in some type; none if there is none.
+    /// The newest opset in which the runtime has a kernel for the operator, in some type; none if
+    /// there is none.
     pub opset: Option<i64>,
 }
 
 impl Runtime {
-    /// The operators of ai.onnx, in the newest opset that the runtime loads, for which it has no kernel in any type; none if its kernels are
-    /// not known.
+    /// The operators of ai.onnx, in the newest opset that the runtime loads, for which it has no
+    /// kernel in any type; none if its kernels are not known.
     ///
     /// ```
     /// use onnx_recast::Runtime;
@@ -86,25 +118,36 @@ impl Runtime {
 }
 
 fn missing_operators(table: &Table, version: usize, newest: i64) -> Vec<MissingOperator> {
-    let missing = schemas::operators().filter(|all| all[0].domain.is_empty()).filter_map(|all| {
-        let known = all.partition_point(|schema| schema.since_version <= newest);
-        let (present, older) = all[..known].split_last()?;
-        if present.deprecated || table.runs_in_some_type(present, newest, version) {
-            return None;
-        }
-        let last_opset = |position: usize| all[position + 1].since_version - 1;
-        let is_run = |&position: &usize| {
-            !older[position].deprecated && table.runs_in_some_type(&older[position], last_opset(position), version)
-        };
-        let opset = (0..older.len()).rev().find(is_run).map(last_opset);
-        Some(MissingOperator { operation: present.to_string(), opset })
-    });
+    let missing = schemas::operators()
+        .filter(|all| all[0].domain.is_empty())
+        .filter_map(|all| {
+            let known = all.partition_point(|schema| schema.since_version <= newest);
+            let (present, older) = all[..known].split_last()?;
+            if present.deprecated || table.runs_in_some_type(present, newest, version) {
+                return None;
+            }
+            let last_opset = |position: usize| all[position + 1].since_version - 1;
+            let is_run = |&position: &usize| {
+                !older[position].deprecated
+                    && table.runs_in_some_type(&older[position], last_opset(position), version)
+            };
+            let opset = (0..older.len()).rev().find(is_run).map(last_opset);
+            Some(MissingOperator {
+                operation: present.to_string(),
+                opset,
+            })
+        });
     missing.collect()
 }
 
 impl fmt::Display for MissingKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let MissingKernel { operation, opset, versions, runtime } = self;
+        let MissingKernel {
+            operation,
+            opset,
+            versions,
+            runtime,
+        } = self;
         write!(f, "{} has no kernel for {operation}", runtime.named())?;
         if let Some(opset) = opset {
             write!(f, "; in opset {opset} it has one")?;

@@ -1,11 +1,13 @@
-//! Kernels: which nodes a version of a runtime runs. The tables are `facts/kernels/`, read on first use.
+//! Kernels: which nodes a version of a runtime runs. The tables are `facts/kernels/`, read on first
+//! use.
 //!
-//! A runtime that loads an opset may still lack kernels for operators or types of it. [`Operation`] is a node as runtimes see it: the
-//! version of its operator, and the types of its inputs and outputs. [`Table::support`] is the only place that decides which versions of a
-//! runtime have a kernel for it.
+//! A runtime that loads an opset may still lack kernels for operators or types of it. [`Operation`]
+//! is a node as runtimes see it: the version of its operator, and the types of its inputs and
+//! outputs. [`Table::support`] is the only place that decides which versions of a runtime have a
+//! kernel for it.
 //!
-//! Nothing is guessed: a type that cannot be inferred is no reason against a kernel, and neither is an operator of a domain that the table
-//! does not cover. Such nodes are undecided.
+//! Nothing is guessed: a type that cannot be inferred is no reason against a kernel, and neither is
+//! an operator of a domain that the table does not cover. Such nodes are undecided.
 
 mod missing;
 mod model;

@@ -30,19 +30,30 @@ pub struct Support {
     pub runs: Versions,
     /// The others, with the reasons, oldest first.
     pub lacking: Vec<Lacking>,
-    /// The number of nodes for which no version is certain to have a kernel: their types or the operators of their domain are unknown.
+    /// The number of nodes for which no version is certain to have a kernel: their types or the
+    /// operators of their domain are unknown.
     pub undecided: usize,
 }
 
-/// The operations of the nodes that a runtime runs: those of the main graph, and of functions that it calls. A node of a function has one
-/// for each type that it has in calls.
-pub fn operations<'m>(model: &'m Model, inferred: &'m Inferred) -> impl Iterator<Item = (NodeId, Operation<'m>)> {
-    let scopes = model.scopes().filter(move |&scope| is_run(model, inferred, scope));
+/// The operations of the nodes that a runtime runs: those of the main graph, and of functions that
+/// it calls. A node of a function has one for each type that it has in calls.
+pub fn operations<'m>(
+    model: &'m Model,
+    inferred: &'m Inferred,
+) -> impl Iterator<Item = (NodeId, Operation<'m>)> {
+    let scopes = model
+        .scopes()
+        .filter(move |&scope| is_run(model, inferred, scope));
     let nodes = scopes.flat_map(|scope| model.nodes(scope));
-    nodes.flat_map(|node| of_node(model, inferred, node).into_iter().map(move |operation| (node, operation)))
+    nodes.flat_map(|node| {
+        of_node(model, inferred, node)
+            .into_iter()
+            .map(move |operation| (node, operation))
+    })
 }
 
-/// Whether a runtime runs the nodes of a scope: those of training graphs and of functions that nothing calls are not run.
+/// Whether a runtime runs the nodes of a scope: those of training graphs and of functions that
+/// nothing calls are not run.
 #[must_use]
 pub fn is_run(model: &Model, inferred: &Inferred, scope: ScopeId) -> bool {
     let top = model.top_level(scope);
@@ -54,33 +65,61 @@ pub fn is_run(model: &Model, inferred: &Inferred, scope: ScopeId) -> bool {
 }
 
 fn of_node<'m>(model: &'m Model, inferred: &Inferred, id: NodeId) -> Vec<Operation<'m>> {
-    operations_of(model, inferred, id, model.opset(id.scope, model.node(id).domain()).unwrap_or(1))
+    operations_of(
+        model,
+        inferred,
+        id,
+        model.opset(id.scope, model.node(id).domain()).unwrap_or(1),
+    )
 }
 
 /// The operations of a node in an opset of its domain; none if it calls a function of the model.
 #[must_use]
-pub fn operations_of<'m>(model: &'m Model, inferred: &Inferred, id: NodeId, opset: i64) -> Vec<Operation<'m>> {
+pub fn operations_of<'m>(
+    model: &'m Model,
+    inferred: &Inferred,
+    id: NodeId,
+    opset: i64,
+) -> Vec<Operation<'m>> {
     if model.callee(id).is_some() {
         return Vec::new();
     }
     let node = model.node(id);
     let known = |value: Option<ValueId>| inferred.of(value?).value_type;
-    let operation =
-        Operation::new(node, opset, |index| known(model.input(id, index as u32)), |index| known(model.output(id, index as u32)));
+    let operation = Operation::new(
+        node,
+        opset,
+        |index| known(model.input(id, index as u32)),
+        |index| known(model.output(id, index as u32)),
+    );
     let root = model.root(id.scope);
     if !matches!(model.scope_kind(root), ScopeKind::Function(_)) {
         return vec![operation];
     }
-    let inputs = model.inputs(id).map(|(index, value)| (false, index as usize, value));
-    let outputs = model.outputs(id).map(|(index, value)| (true, index as usize, value));
+    let inputs = model
+        .inputs(id)
+        .map(|(index, value)| (false, index as usize, value));
+    let outputs = model
+        .outputs(id)
+        .map(|(index, value)| (true, index as usize, value));
     let mut operations = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
-    for (is_output, index, value) in inputs.chain(outputs).filter(|&(.., value)| known(Some(value)).is_none()) {
-        let Some(variable) = operation.variable(is_output, index).filter(|variable| !seen.contains(variable)) else { continue };
+    for (is_output, index, value) in inputs
+        .chain(outputs)
+        .filter(|&(.., value)| known(Some(value)).is_none())
+    {
+        let Some(variable) = operation
+            .variable(is_output, index)
+            .filter(|variable| !seen.contains(variable))
+        else {
+            continue;
+        };
         seen.push(variable);
         let types = inferred.types_in_calls(root, value).into_iter();
         operations.extend(
-            types.flat_map(|types| types.iter().collect::<Vec<_>>()).map(|value_type| operation.with_type(variable, value_type)),
+            types
+                .flat_map(|types| types.iter().collect::<Vec<_>>())
+                .map(|value_type| operation.with_type(variable, value_type)),
         );
     }
     if operations.is_empty() {
@@ -93,7 +132,8 @@ pub fn operations_of<'m>(model: &'m Model, inferred: &Inferred, id: NodeId, opse
 #[must_use]
 pub fn support(model: &Model, inferred: &Inferred, table: &Table) -> Support {
     let mut lacking: Vec<Lacking> = Vec::new();
-    // By operator and types, in alphabetic order. Nodes of equal ones may differ in attributes that a kernel refuses.
+    // By operator and types, in alphabetic order. Nodes of equal ones may differ in attributes that
+    // a kernel refuses.
     let mut missing: BTreeMap<String, Versions> = BTreeMap::new();
     let mut undecided = HashSet::default();
     for (node, operation) in operations(model, inferred) {
@@ -102,15 +142,21 @@ pub fn support(model: &Model, inferred: &Inferred, table: &Table) -> Support {
             undecided.insert(node);
         }
         if !Versions::between(0, table.versions().len() - 1).is_subset(decision.possible) {
-            *missing.entry(operation.to_string()).or_insert(Versions::ALL) &= decision.possible;
+            *missing
+                .entry(operation.to_string())
+                .or_insert(Versions::ALL) &= decision.possible;
         }
     }
     let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
     let mut runs = Versions::NONE;
     for (index, &version) in table.versions().iter().enumerate() {
         let row = Runtime::of_version(table.runtime, version);
-        let (newest_opset, newest_ir_version) = row.map_or((None, None), |row| row.exceeded(opset, ir_version));
-        let operators = missing.iter().filter(|(_, versions)| !versions.contains(index)).map(|(text, _)| text.clone());
+        let (newest_opset, newest_ir_version) =
+            row.map_or((None, None), |row| row.exceeded(opset, ir_version));
+        let operators = missing
+            .iter()
+            .filter(|(_, versions)| !versions.contains(index))
+            .map(|(text, _)| text.clone());
         let operators: Vec<String> = operators.collect();
         let this = Versions::between(index, index);
         if newest_opset.is_none() && newest_ir_version.is_none() && operators.is_empty() {
@@ -118,12 +164,22 @@ pub fn support(model: &Model, inferred: &Inferred, table: &Table) -> Support {
             continue;
         }
         let reasons = |lacking: &Lacking| {
-            (lacking.newest_opset, lacking.newest_ir_version) == (newest_opset, newest_ir_version) && lacking.operators == operators
+            (lacking.newest_opset, lacking.newest_ir_version) == (newest_opset, newest_ir_version)
+                && lacking.operators == operators
         };
         match lacking.iter_mut().find(|lacking| reasons(lacking)) {
             Some(same) => same.versions |= this,
-            None => lacking.push(Lacking { versions: this, newest_opset, newest_ir_version, operators }),
+            None => lacking.push(Lacking {
+                versions: this,
+                newest_opset,
+                newest_ir_version,
+                operators,
+            }),
         }
     }
-    Support { runs, lacking, undecided: undecided.len() }
+    Support {
+        runs,
+        lacking,
+        undecided: undecided.len(),
+    }
 }

@@ -1,4 +1,5 @@
-//! The kernels of a runtime: one line for each operator, versions of it, and versions of the runtime.
+//! The kernels of a runtime: one line for each operator, versions of it, and versions of the
+//! runtime.
 
 use std::sync::LazyLock;
 
@@ -19,7 +20,8 @@ pub struct Table {
     /// By domain and operator.
     kernels: HashMap<(&'static str, &'static str), Vec<Line>>,
     domains: Vec<&'static str>,
-    /// By operator of ai.onnx that ONNX defines as a function: the opsets of models in which its body runs.
+    /// By operator of ai.onnx that ONNX defines as a function: the opsets of models in which its
+    /// body runs.
     functions: HashMap<&'static str, Vec<Line>>,
     /// By operator of ai.onnx: nodes that are refused in spite of a kernel.
     limits: HashMap<&'static str, Vec<Limit>>,
@@ -27,7 +29,8 @@ pub struct Table {
     oldest_opsets: Vec<(Versions, i64)>,
 }
 
-/// Kernels for some versions of an operator, or bodies that run in some opsets, in some versions of the runtime.
+/// Kernels for some versions of an operator, or bodies that run in some opsets, in some versions of
+/// the runtime.
 #[derive(Debug)]
 struct Line {
     /// The versions of the operator, or the opsets: the first and the last of each range.
@@ -48,7 +51,8 @@ struct Limit {
 /// The versions of a runtime that have a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Those that have a kernel, or may have one: types are unknown, or the operators of the domain.
+    /// Those that have a kernel, or may have one: types are unknown, or the operators of the
+    /// domain.
     pub possible: Versions,
     /// Those of them that have one whatever the unknown types are.
     pub certain: Versions,
@@ -60,8 +64,14 @@ impl Table {
     pub fn all() -> &'static [Table] {
         static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             vec![
-                read("onnxruntime", include_str!("../../../facts/kernels/onnxruntime.txt")),
-                read("tensorrt", include_str!("../../../facts/kernels/tensorrt.txt")),
+                read(
+                    "onnxruntime",
+                    include_str!("../../../facts/kernels/onnxruntime.txt"),
+                ),
+                read(
+                    "tensorrt",
+                    include_str!("../../../facts/kernels/tensorrt.txt"),
+                ),
             ]
         });
         &TABLES
@@ -73,7 +83,8 @@ impl Table {
         Table::all().iter().find(|table| table.runtime == runtime)
     }
 
-    /// The table of a version of a runtime, and the index of the version. A version that is newer than the newest is treated as that one.
+    /// The table of a version of a runtime, and the index of the version. A version that is newer
+    /// than the newest is treated as that one.
     #[must_use]
     pub fn of_runtime(runtime: &Runtime) -> Option<(&'static Table, usize)> {
         let table = Table::of(runtime.name)?;
@@ -95,61 +106,109 @@ impl Table {
     #[must_use]
     pub fn describe(&self, versions: Versions) -> String {
         let newest = self.versions.len().saturating_sub(1);
-        let range = |(first, last): (usize, usize)| match (self.versions[first], self.versions[last]) {
-            (first, known) if last == newest && first != known => format!("{first} or later (known to {known})"),
-            (first, _) if last == newest => format!("{first} or later"),
-            (first, last) if first == last => first.to_string(),
-            (first, last) => format!("{first} to {last}"),
-        };
-        versions.ranges(self.versions.len()).into_iter().map(range).collect::<Vec<_>>().join(", ")
+        let range =
+            |(first, last): (usize, usize)| match (self.versions[first], self.versions[last]) {
+                (first, known) if last == newest && first != known => {
+                    format!("{first} or later (known to {known})")
+                }
+                (first, _) if last == newest => format!("{first} or later"),
+                (first, last) if first == last => first.to_string(),
+                (first, last) => format!("{first} to {last}"),
+            };
+        versions
+            .ranges(self.versions.len())
+            .into_iter()
+            .map(range)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
-    /// The versions that have a kernel for an operation, or run the body of the function that it is.
+    /// The versions that have a kernel for an operation, or run the body of the function that it
+    /// is.
     ///
-    /// In onnxruntime, constants need no kernel, and a node with inputs of FLOAT16 that has neither, and is not a function, runs in FLOAT: it
-    /// inserts casts, which name types by numbers and are not valid before opset 6.
+    /// In onnxruntime, constants need no kernel, and a node with inputs of FLOAT16 that has
+    /// neither, and is not a function, runs in FLOAT: it inserts casts, which name types by numbers
+    /// and are not valid before opset 6.
     #[must_use]
     pub fn support(&self, operation: &Operation) -> Decision {
         if self.is_built_in(operation.domain(), operation.op()) {
-            return Decision { possible: Versions::ALL, certain: Versions::ALL };
+            return Decision {
+                possible: Versions::ALL,
+                certain: Versions::ALL,
+            };
         }
         let lines = self.kernels.get(&(operation.domain(), operation.op()));
-        if lines.is_none() && !operation.is_of_onnx() && !self.domains.contains(&operation.domain()) {
-            return Decision { possible: Versions::ALL, certain: Versions::NONE };
+        if lines.is_none() && !operation.is_of_onnx() && !self.domains.contains(&operation.domain())
+        {
+            return Decision {
+                possible: Versions::ALL,
+                certain: Versions::NONE,
+            };
         }
         let (types, unknown) = (operation.types(), operation.unknown_variables());
         let lines = lines.map_or(&[][..], Vec::as_slice);
         let mut found = find(lines, operation.since(), &types, &unknown);
         if operation.is_function() && self.is_onnxruntime() {
-            let bodies = self.functions.get(operation.op()).map_or(&[][..], Vec::as_slice);
+            let bodies = self
+                .functions
+                .get(operation.op())
+                .map_or(&[][..], Vec::as_slice);
             found.add(find(bodies, operation.opset(), &types, &unknown));
-        } else if operation.takes(DType::Float16) && operation.opset() >= FIRST_WITH_CASTS && self.is_onnxruntime() {
+        } else if operation.takes(DType::Float16)
+            && operation.opset() >= FIRST_WITH_CASTS
+            && self.is_onnxruntime()
+        {
             let wide = |&(variable, value_type): &(&'static str, ValueType)| match value_type {
                 ValueType::Tensor(DType::Float16) => (variable, ValueType::Tensor(DType::Float)),
                 _ => (variable, value_type),
             };
-            found.add(find(lines, operation.since(), &types.iter().map(wide).collect::<Vec<_>>(), &unknown));
+            found.add(find(
+                lines,
+                operation.since(),
+                &types.iter().map(wide).collect::<Vec<_>>(),
+                &unknown,
+            ));
         }
         let refused = self.refused(operation);
-        Decision { possible: found.possible & !refused, certain: found.certain & !refused }
+        Decision {
+            possible: found.possible & !refused,
+            certain: found.certain & !refused,
+        }
     }
 
     /// The versions that refuse an operation in spite of a kernel.
     fn refused(&self, operation: &Operation) -> Versions {
-        let limits = self.limits.get(operation.op()).filter(|_| operation.domain().is_empty());
+        let limits = self
+            .limits
+            .get(operation.op())
+            .filter(|_| operation.domain().is_empty());
         let applies = |limit: &&Limit| {
             let is_true = |&(name, values): &(&str, &str)| operation.is_true(name, values);
             is_in(operation.since(), &limit.numbers) && limit.conditions.iter().all(is_true)
         };
-        let limited = limits.into_iter().flatten().filter(applies).fold(Versions::NONE, |all, limit| all | limit.versions);
-        let is_too_old = |&&(_, oldest): &&(Versions, i64)| operation.domain().is_empty() && operation.opset() < oldest;
-        self.oldest_opsets.iter().filter(is_too_old).fold(limited, |all, &(versions, _)| all | versions)
+        let limited = limits
+            .into_iter()
+            .flatten()
+            .filter(applies)
+            .fold(Versions::NONE, |all, limit| all | limit.versions);
+        let is_too_old = |&&(_, oldest): &&(Versions, i64)| {
+            operation.domain().is_empty() && operation.opset() < oldest
+        };
+        self.oldest_opsets
+            .iter()
+            .filter(is_too_old)
+            .fold(limited, |all, &(versions, _)| all | versions)
     }
 
-    /// Whether the versions that run an operation depend on the opset of the model, and not only on the version of its operator.
+    /// Whether the versions that run an operation depend on the opset of the model, and not only on
+    /// the version of its operator.
     #[must_use]
     pub fn depends_on_opset(&self, operation: &Operation) -> bool {
-        operation.is_function() || self.oldest_opsets.iter().any(|&(_, oldest)| operation.opset() < oldest)
+        operation.is_function()
+            || self
+                .oldest_opsets
+                .iter()
+                .any(|&(_, oldest)| operation.opset() < oldest)
     }
 
     fn is_onnxruntime(&self) -> bool {
@@ -161,14 +220,21 @@ impl Table {
         self.is_onnxruntime() && domain.is_empty() && op == "Constant"
     }
 
-    /// Whether a version of the runtime runs a version of an operator of ai.onnx in some type, in models of an opset.
+    /// Whether a version of the runtime runs a version of an operator of ai.onnx in some type, in
+    /// models of an opset.
     #[must_use]
     pub fn runs_in_some_type(&self, schema: &Schema, opset: i64, version: usize) -> bool {
         let is_listed = |lines: Option<&Vec<Line>>, number: i64| {
-            lines.into_iter().flatten().any(|line| is_in(number, &line.numbers) && line.versions.contains(version))
+            lines
+                .into_iter()
+                .flatten()
+                .any(|line| is_in(number, &line.numbers) && line.versions.contains(version))
         };
         self.is_built_in(schema.domain, schema.name)
-            || is_listed(self.kernels.get(&(schema.domain, schema.name)), schema.since_version)
+            || is_listed(
+                self.kernels.get(&(schema.domain, schema.name)),
+                schema.since_version,
+            )
             || schema.function && is_listed(self.functions.get(schema.name), opset)
     }
 }
@@ -184,14 +250,30 @@ impl Decision {
 const FIRST_WITH_CASTS: i64 = 6;
 
 fn is_in(number: i64, ranges: &[(i64, i64)]) -> bool {
-    ranges.iter().any(|&(first, last)| (first..=last).contains(&number))
+    ranges
+        .iter()
+        .any(|&(first, last)| (first..=last).contains(&number))
 }
 
-fn find(lines: &[Line], number: i64, types: &[(&'static str, ValueType)], unknown: &[&'static str]) -> Decision {
-    let mut decision = Decision { possible: Versions::NONE, certain: Versions::NONE };
-    for line in lines.iter().filter(|line| is_in(number, &line.numbers) && line.accepts(types)) {
+fn find(
+    lines: &[Line],
+    number: i64,
+    types: &[(&'static str, ValueType)],
+    unknown: &[&'static str],
+) -> Decision {
+    let mut decision = Decision {
+        possible: Versions::NONE,
+        certain: Versions::NONE,
+    };
+    for line in lines
+        .iter()
+        .filter(|line| is_in(number, &line.numbers) && line.accepts(types))
+    {
         decision.possible |= line.versions;
-        if unknown.iter().all(|variable| line.types_of(variable).is_none()) {
+        if unknown
+            .iter()
+            .all(|variable| line.types_of(variable).is_none())
+        {
             decision.certain |= line.versions;
         }
     }
@@ -201,11 +283,17 @@ fn find(lines: &[Line], number: i64, types: &[(&'static str, ValueType)], unknow
 impl Line {
     /// The types of a variable, if the line limits them.
     fn types_of(&self, variable: &str) -> Option<TypeSet> {
-        self.types.iter().find(|(name, _)| *name == variable).map(|&(_, types)| types)
+        self.types
+            .iter()
+            .find(|(name, _)| *name == variable)
+            .map(|&(_, types)| types)
     }
 
     fn accepts(&self, types: &[(&'static str, ValueType)]) -> bool {
-        types.iter().all(|&(variable, value_type)| self.types_of(variable).is_none_or(|types| types.contains(value_type)))
+        types.iter().all(|&(variable, value_type)| {
+            self.types_of(variable)
+                .is_none_or(|types| types.contains(value_type))
+        })
     }
 }
 
@@ -220,27 +308,52 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
         oldest_opsets: Vec::new(),
     };
     let (mut section, mut sets) = ("", HashMap::default());
-    for text in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        if let Some(name) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+    for text in text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        if let Some(name) = text
+            .strip_prefix('[')
+            .and_then(|text| text.strip_suffix(']'))
+        {
             section = name;
-            if !matches!(name, "versions" | "opsets" | "types" | "functions" | "limits") {
+            if !matches!(
+                name,
+                "versions" | "opsets" | "types" | "functions" | "limits"
+            ) {
                 table.domains.push(schemas::canonical_domain(name));
             }
             continue;
         }
         let is_read = match section {
-            "versions" => text.split(' ').next().and_then(Version::read).map(|version| table.versions.push(version)),
-            "opsets" => opset_line(text, &table.versions).map(|oldest| table.oldest_opsets.push(oldest)),
+            "versions" => text
+                .split(' ')
+                .next()
+                .and_then(Version::read)
+                .map(|version| table.versions.push(version)),
+            "opsets" => {
+                opset_line(text, &table.versions).map(|oldest| table.oldest_opsets.push(oldest))
+            }
             "types" => set_line(text).map(|(name, set)| {
                 sets.insert(name, set);
             }),
-            "functions" => line(text, &table.versions, &sets).map(|(op, line)| table.functions.entry(op).or_default().push(line)),
-            "limits" => limit(text, &table.versions, &sets).map(|(op, limit)| table.limits.entry(op).or_default().push(limit)),
+            "functions" => line(text, &table.versions, &sets)
+                .map(|(op, line)| table.functions.entry(op).or_default().push(line)),
+            "limits" => limit(text, &table.versions, &sets)
+                .map(|(op, limit)| table.limits.entry(op).or_default().push(limit)),
             domain => line(text, &table.versions, &sets).map(|(op, line)| {
-                table.kernels.entry((schemas::canonical_domain(domain), op)).or_default().push(line);
+                table
+                    .kernels
+                    .entry((schemas::canonical_domain(domain), op))
+                    .or_default()
+                    .push(line);
             }),
         };
-        assert!(is_read.is_some(), "facts/kernels/{runtime}.txt is tested, but: {text}");
+        assert!(
+            is_read.is_some(),
+            "facts/kernels/{runtime}.txt is tested, but: {text}"
+        );
     }
     table
 }
@@ -254,7 +367,13 @@ fn opset_line(text: &'static str, all: &[Version]) -> Option<(Versions, i64)> {
 /// `NAME = type type …`
 fn set_line(line: &'static str) -> Option<(&'static str, NamedSet)> {
     let (name, types) = line.split_once(" = ")?;
-    Some((name, NamedSet { types, set: set(types.split(' '))? }))
+    Some((
+        name,
+        NamedSet {
+            types,
+            set: set(types.split(' '))?,
+        },
+    ))
 }
 
 /// A set that several lines share.
@@ -264,16 +383,30 @@ struct NamedSet {
     set: Option<TypeSet>,
 }
 
-/// The set of these types; the inner `None` if sets cannot hold one of them, such as sparse tensors, so that types are not limited.
+/// The set of these types; the inner `None` if sets cannot hold one of them, such as sparse
+/// tensors, so that types are not limited.
 fn set<'t>(types: impl Iterator<Item = &'t str>) -> Option<Option<TypeSet>> {
     let types = types.map(value_type).collect::<Option<Vec<ValueType>>>()?;
     Some(types.into_iter().try_fold(TypeSet::of(&[]), TypeSet::with))
 }
 
 /// `OPERATOR NUMBERS VERSIONS VARIABLE=TYPES …`
-fn line(text: &'static str, all: &[Version], sets: &HashMap<&'static str, NamedSet>) -> Option<(&'static str, Line)> {
-    let Head { op, numbers, versions, words } = head(text, all)?;
-    let mut line = Line { numbers, versions, types: Vec::new() };
+fn line(
+    text: &'static str,
+    all: &[Version],
+    sets: &HashMap<&'static str, NamedSet>,
+) -> Option<(&'static str, Line)> {
+    let Head {
+        op,
+        numbers,
+        versions,
+        words,
+    } = head(text, all)?;
+    let mut line = Line {
+        numbers,
+        versions,
+        types: Vec::new(),
+    };
     for word in words {
         let (variable, types) = word.split_once('=')?;
         let types = match types.strip_prefix('@') {
@@ -286,14 +419,35 @@ fn line(text: &'static str, all: &[Version], sets: &HashMap<&'static str, NamedS
 }
 
 /// `OPERATOR NUMBERS VERSIONS NAME=VALUES …`
-fn limit(text: &'static str, all: &[Version], sets: &HashMap<&'static str, NamedSet>) -> Option<(&'static str, Limit)> {
-    let Head { op, numbers, versions, words } = head(text, all)?;
+fn limit(
+    text: &'static str,
+    all: &[Version],
+    sets: &HashMap<&'static str, NamedSet>,
+) -> Option<(&'static str, Limit)> {
+    let Head {
+        op,
+        numbers,
+        versions,
+        words,
+    } = head(text, all)?;
     let condition = |word: &'static str| {
         let (name, values) = word.split_once('=')?;
-        Some((name, values.strip_prefix('@').map_or(Some(values), |name| Some(sets.get(name)?.types))?))
+        Some((
+            name,
+            values
+                .strip_prefix('@')
+                .map_or(Some(values), |name| Some(sets.get(name)?.types))?,
+        ))
     };
     let conditions = words.map(condition).collect::<Option<Vec<_>>>()?;
-    Some((op, Limit { numbers, versions, conditions }))
+    Some((
+        op,
+        Limit {
+            numbers,
+            versions,
+            conditions,
+        },
+    ))
 }
 
 /// The beginning of a line.
@@ -314,7 +468,12 @@ fn head(text: &'static str, all: &[Version]) -> Option<Head> {
         Some((first.parse().ok()?, last.parse().ok()?))
     };
     let numbers = numbers.split(',').map(range).collect::<Option<Vec<_>>>()?;
-    Some(Head { op, numbers, versions: version_set(versions, all)?, words })
+    Some(Head {
+        op,
+        numbers,
+        versions: version_set(versions, all)?,
+        words,
+    })
 }
 
 /// The first and the last part of a range.
@@ -323,7 +482,10 @@ fn bounds(range: &'static str) -> (&'static str, &'static str) {
 }
 
 fn version_set(text: &'static str, all: &[Version]) -> Option<Versions> {
-    let index = |version: &str| all.iter().position(|known| Version::read(version) == Some(*known));
+    let index = |version: &str| {
+        all.iter()
+            .position(|known| Version::read(version) == Some(*known))
+    };
     text.split(',').try_fold(Versions::NONE, |set, range| {
         let (first, last) = bounds(range);
         Some(set | Versions::between(index(first)?, index(last)?))
@@ -337,7 +499,10 @@ fn value_type(text: &str) -> Option<ValueType> {
     };
     if form == "map" {
         let (key, value) = inner.split_once(',')?;
-        return Some(ValueType::Map { key: DType::from_name(key)?, value: DType::from_name(value)? });
+        return Some(ValueType::Map {
+            key: DType::from_name(key)?,
+            value: DType::from_name(value)?,
+        });
     }
     match (form, value_type(inner)?) {
         ("tensor", tensor @ ValueType::Tensor(_)) => Some(tensor),

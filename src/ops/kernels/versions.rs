@@ -37,7 +37,8 @@ impl Versions {
         self.0 & !other.0 == 0
     }
 
-    /// The versions that follow each other: the first and the last of each range, of this many versions.
+    /// The versions that follow each other: the first and the last of each range, of this many
+    /// versions.
     pub fn ranges(self, count: usize) -> Vec<(usize, usize)> {
         let mut ranges: Vec<(usize, usize)> = Vec::new();
         for index in (0..count).filter(|&index| self.contains(index)) {

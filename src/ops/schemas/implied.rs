@@ -2,8 +2,9 @@
 
 use super::{Default, Schema, versions};
 
-/// The behaviour of the versions of an operator without this attribute, as a value of the attribute: the default of the later
-/// version, with few exceptions. `None` if no value of the attribute describes it.
+/// The behaviour of the versions of an operator without this attribute, as a value of the
+/// attribute: the default of the later version, with few exceptions. `None` if no value of the
+/// attribute describes it.
 #[must_use]
 pub fn implied(schema: &Schema, attribute: &str, outputs: usize) -> Option<Default> {
     match (schema.name, attribute) {
@@ -16,7 +17,14 @@ pub fn implied(schema: &Schema, attribute: &str, outputs: usize) -> Option<Defau
         // Version 10 takes the lower neighbour, or the upper one if an axis shrinks.
         ("Resize", "nearest_mode") => None,
         ("Resize", "coordinate_transformation_mode") => Some(Default::String("asymmetric")),
-        ("RoiAlign", "coordinate_transformation_mode") => Some(Default::String("output_half_pixel")),
-        _ => versions(schema.domain, schema.name).iter().find_map(|version| version.attribute(attribute))?.default,
+        ("RoiAlign", "coordinate_transformation_mode") => {
+            Some(Default::String("output_half_pixel"))
+        }
+        _ => {
+            versions(schema.domain, schema.name)
+                .iter()
+                .find_map(|version| version.attribute(attribute))?
+                .default
+        }
     }
 }

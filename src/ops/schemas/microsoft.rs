@@ -19,11 +19,19 @@ pub(crate) struct Signature {
 pub(crate) fn signature(op: &str) -> Option<&'static Signature> {
     static SIGNATURES: OnceLock<HashMap<&str, Signature>> = OnceLock::new();
     let signatures = SIGNATURES.get_or_init(|| {
-        let rows = include_str!("../../../facts/microsoft.txt").lines().filter(|line| !line.starts_with('#'));
+        let rows = include_str!("../../../facts/microsoft.txt")
+            .lines()
+            .filter(|line| !line.starts_with('#'));
         let read = |row: &'static str| {
             let (inputs, outputs) = row.split_once(" -> ")?;
             let (op, inputs) = inputs.split_once(' ').unwrap_or((inputs, ""));
-            Some((op, Signature { inputs: inputs.split(' ').collect(), outputs: outputs.split(' ').collect() }))
+            Some((
+                op,
+                Signature {
+                    inputs: inputs.split(' ').collect(),
+                    outputs: outputs.split(' ').collect(),
+                },
+            ))
         };
         rows.filter_map(read).collect()
     });
@@ -31,7 +39,8 @@ pub(crate) fn signature(op: &str) -> Option<&'static Signature> {
 }
 
 impl Signature {
-    /// The type or type variable of an input; a name that ends in `*` stands for any number of inputs.
+    /// The type or type variable of an input; a name that ends in `*` stands for any number of
+    /// inputs.
     pub fn input(&self, index: usize) -> Option<&'static str> {
         self.inputs.get(index).copied()
     }
@@ -43,18 +52,36 @@ impl Signature {
 
     /// The type variable of an input or output; none if it has one type.
     pub fn variable(&self, is_output: bool, index: usize) -> Option<&'static str> {
-        let names = if is_output { &self.outputs } else { &self.inputs };
-        let name = names.get(index).or_else(|| names.last().filter(|last| last.ends_with('*')))?.trim_end_matches('*');
+        let names = if is_output {
+            &self.outputs
+        } else {
+            &self.inputs
+        };
+        let name = names
+            .get(index)
+            .or_else(|| names.last().filter(|last| last.ends_with('*')))?
+            .trim_end_matches('*');
         (!name.is_empty() && name != "-" && !name.contains('(')).then_some(name)
     }
 
     /// The type of an output, if it is that of an input or the only one.
-    pub fn output_type(&self, index: usize, inputs: impl Fn(usize) -> Option<ValueType>) -> Option<ValueType> {
+    pub fn output_type(
+        &self,
+        index: usize,
+        inputs: impl Fn(usize) -> Option<ValueType>,
+    ) -> Option<ValueType> {
         let wanted = *self.outputs.get(index)?;
-        if let Some(dtype) = wanted.strip_prefix("tensor(").and_then(|name| name.strip_suffix(')')) {
+        if let Some(dtype) = wanted
+            .strip_prefix("tensor(")
+            .and_then(|name| name.strip_suffix(')'))
+        {
             return dtype.parse().ok().map(ValueType::Tensor);
         }
-        let same = self.inputs.iter().enumerate().filter(|(_, name)| name.trim_end_matches('*') == wanted && wanted != "-");
+        let same = self
+            .inputs
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| name.trim_end_matches('*') == wanted && wanted != "-");
         same.filter_map(|(index, _)| inputs(index)).next()
     }
 }
@@ -68,7 +95,9 @@ mod tests {
     fn outputs_have_the_type_of_an_input_or_the_only_one() {
         let float16 = |index: usize| (index == 0).then_some(ValueType::Tensor(DType::Float16));
         let tensor = |dtype| Some(ValueType::Tensor(dtype));
-        let of = |op: &str, index| signature(op).and_then(|signature| signature.output_type(index, float16));
+        let of = |op: &str, index| {
+            signature(op).and_then(|signature| signature.output_type(index, float16))
+        };
         assert_eq!(of("SkipLayerNormalization", 0), tensor(DType::Float16));
         assert_eq!(of("SkipLayerNormalization", 1), tensor(DType::Float));
         assert_eq!(of("EmbedLayerNormalization", 0), None);
@@ -81,9 +110,14 @@ mod tests {
     #[test]
     fn every_type_is_known() {
         let rows = include_str!("../../../facts/microsoft.txt").lines();
-        let types = rows.filter(|row| !row.starts_with('#')).flat_map(|row| row.split(' ')).filter(|word| word.contains('('));
+        let types = rows
+            .filter(|row| !row.starts_with('#'))
+            .flat_map(|row| row.split(' '))
+            .filter(|word| word.contains('('));
         for word in types {
-            let known = DType::ALL.iter().any(|dtype| word == format!("tensor({})", dtype.name().to_lowercase()));
+            let known = DType::ALL
+                .iter()
+                .any(|dtype| word == format!("tensor({})", dtype.name().to_lowercase()));
             assert!(known, "{word}");
         }
     }

@@ -1,7 +1,7 @@
 //! ONNX's operators: every version of every schema, as static tables.
 //!
-//! The data is `facts/operators.txt`, generated from the `onnx` package by `facts/generate.py` and compiled into tables by the
-//! build script; nothing is parsed at run time.
+//! The data is `facts/operators.txt`, generated from the `onnx` package by `facts/generate.py` and
+//! compiled into tables by the build script; nothing is parsed at run time.
 //!
 //! ```
 //! use onnx_recast::internals::elements::dtype::DType;
@@ -34,8 +34,9 @@ pub use types::{TypeSet, ValueType};
 /// The latest opset of ai.onnx in the tables.
 pub const LATEST_OPSET: i64 = table::IR_OF_OPSET.len() as i64;
 
-/// The schema that `name` refers to in a model that imports `opset` of `domain`: the latest version that is not later than the
-/// opset. A deprecated schema is returned too, with its `deprecated` flag. `ai.onnx` and the empty domain are the same.
+/// The schema that `name` refers to in a model that imports `opset` of `domain`: the latest version
+/// that is not later than the opset. A deprecated schema is returned too, with its `deprecated`
+/// flag. `ai.onnx` and the empty domain are the same.
 #[must_use]
 pub fn schema(domain: &str, name: &str, opset: i64) -> Option<&'static Schema> {
     let versions = versions(domain, name);
@@ -46,12 +47,20 @@ pub fn schema(domain: &str, name: &str, opset: i64) -> Option<&'static Schema> {
 #[must_use]
 pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
     type Versions = &'static [Schema];
-    // The operators of ai.onnx are found by their names alone: on some processors, glibc takes a hundred times as long to compare two
-    // empty strings as two short ones, because Rust's empty strings point to no memory.
-    static ONNX: LazyLock<HashMap<&str, Versions>> =
-        LazyLock::new(|| operators().filter(|all| is_onnx_domain(all[0].domain)).map(|all| (all[0].name, all)).collect());
-    static OTHERS: LazyLock<HashMap<(&str, &str), Versions>> =
-        LazyLock::new(|| operators().map(|all| ((all[0].name, all[0].domain), all)).collect());
+    // The operators of ai.onnx are found by their names alone: on some processors, glibc takes a
+    // hundred times as long to compare two empty strings as two short ones, because Rust's empty
+    // strings point to no memory.
+    static ONNX: LazyLock<HashMap<&str, Versions>> = LazyLock::new(|| {
+        operators()
+            .filter(|all| is_onnx_domain(all[0].domain))
+            .map(|all| (all[0].name, all))
+            .collect()
+    });
+    static OTHERS: LazyLock<HashMap<(&str, &str), Versions>> = LazyLock::new(|| {
+        operators()
+            .map(|all| ((all[0].name, all[0].domain), all))
+            .collect()
+    });
     match is_onnx_domain(domain) {
         true => ONNX.get(name).copied().unwrap_or_default(),
         false => OTHERS.get(&(name, domain)).copied().unwrap_or_default(),
@@ -75,7 +84,8 @@ pub fn canonical_domain(domain: &str) -> &str {
     if is_onnx_domain(domain) { "" } else { domain }
 }
 
-/// The IR version of the release that introduced an opset of ai.onnx; `None` if the tables do not contain the opset.
+/// The IR version of the release that introduced an opset of ai.onnx; `None` if the tables do not
+/// contain the opset.
 #[must_use]
 pub fn ir_of_opset(opset: i64) -> Option<i64> {
     let index = usize::try_from(opset).ok()?.checked_sub(1)?;

@@ -6,7 +6,10 @@ use super::{TypeSet, ValueType};
 
 /// One version of an operator.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "only tests read every fact"))]
+#[cfg_attr(
+    not(feature = "internals"),
+    allow(dead_code, reason = "only tests read every fact")
+)]
 pub struct Schema {
     /// The domain; empty for ai.onnx.
     pub domain: &'static str,
@@ -16,7 +19,8 @@ pub struct Schema {
     pub since_version: i64,
     /// Whether the version only states that the operator is deprecated.
     pub deprecated: bool,
-    /// Whether ONNX defines the operator as a function of other operators, at least for some attributes and types.
+    /// Whether ONNX defines the operator as a function of other operators, at least for some
+    /// attributes and types.
     pub function: bool,
     /// The inputs; only the last may be variadic.
     pub inputs: &'static [Formal],
@@ -73,7 +77,10 @@ pub struct Attribute {
 /// The kind of an attribute's value; the numbers are those of `AttributeProto.AttributeType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-#[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "no operator has attributes of some kinds"))]
+#[cfg_attr(
+    not(feature = "internals"),
+    allow(dead_code, reason = "no operator has attributes of some kinds")
+)]
 pub enum AttributeKind {
     Float = 1,
     Int = 2,
@@ -104,7 +111,10 @@ pub enum Default {
 
 /// A type variable and the types it ranges over.
 #[derive(Debug)]
-#[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "only tests read every fact"))]
+#[cfg_attr(
+    not(feature = "internals"),
+    allow(dead_code, reason = "only tests read every fact")
+)]
 pub struct Constraint {
     /// The variable.
     pub variable: &'static str,
@@ -123,7 +133,10 @@ impl Schema {
     /// The attribute of this name.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&'static Attribute> {
-        let index = self.attributes.binary_search_by(|attribute| attribute.name.cmp(name)).ok()?;
+        let index = self
+            .attributes
+            .binary_search_by(|attribute| attribute.name.cmp(name))
+            .ok()?;
         Some(&self.attributes[index])
     }
 
@@ -143,7 +156,10 @@ impl Schema {
     #[must_use]
     #[cfg(any(test, feature = "internals"))]
     pub fn constraint(&self, variable: &str) -> Option<TypeSet> {
-        self.constraints.iter().find(|constraint| constraint.variable == variable).map(|constraint| constraint.types)
+        self.constraints
+            .iter()
+            .find(|constraint| constraint.variable == variable)
+            .map(|constraint| constraint.types)
     }
 
     /// The minimum and the maximum number of inputs; `None` if there is no maximum.
@@ -172,10 +188,17 @@ impl Formal {
         matches!(self.occurrence, Occurrence::Variadic { .. })
     }
 
-    /// Whether equal type variables require equal types here: everywhere except at a heterogeneous variadic formal.
+    /// Whether equal type variables require equal types here: everywhere except at a heterogeneous
+    /// variadic formal.
     #[must_use]
     pub fn is_homogeneous(&self) -> bool {
-        !matches!(self.occurrence, Occurrence::Variadic { homogeneous: false, .. })
+        !matches!(
+            self.occurrence,
+            Occurrence::Variadic {
+                homogeneous: false,
+                ..
+            }
+        )
     }
 
     /// Whether a type variable requires equal types of both.
@@ -186,7 +209,9 @@ impl Formal {
 }
 
 fn nth_formal(formals: &'static [Formal], index: usize) -> Option<&'static Formal> {
-    formals.get(index).or_else(|| formals.last().filter(|last| last.is_variadic()))
+    formals
+        .get(index)
+        .or_else(|| formals.last().filter(|last| last.is_variadic()))
 }
 
 fn count(formals: &[Formal]) -> (usize, Option<usize>) {

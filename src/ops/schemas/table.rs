@@ -1,6 +1,8 @@
 //! The tables that the build script generates from `facts/operators.txt`.
 
-use super::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema, TypeSet, ValueType};
+use super::{
+    Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema, TypeSet, ValueType,
+};
 use crate::elements::dtype::DType;
 
 include!(concat!(env!("OUT_DIR"), "/facts.rs"));

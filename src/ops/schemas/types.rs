@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::elements::dtype::DType;
 
-/// The type of a value without its shape. Forms that no schema and no exporter uses (a map of sequences, for example) are not
-/// represented.
+/// The type of a value without its shape. Forms that no schema and no exporter uses (a map of
+/// sequences, for example) are not represented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ValueType {
     /// `tensor(T)`
@@ -52,7 +52,8 @@ const FIRST_MAP: u32 = 4 * ELEMENTS;
 const FIRST_SEQUENCE_OF_MAPS: u32 = FIRST_MAP + MAPS.len() as u32;
 
 impl TypeSet {
-    /// The set of these types. A type that no schema uses cannot be a member: in a constant it does not compile.
+    /// The set of these types. A type that no schema uses cannot be a member: in a constant it does
+    /// not compile.
     #[must_use]
     pub const fn of(members: &[ValueType]) -> TypeSet {
         let mut bits = 0;
@@ -90,7 +91,8 @@ impl TypeSet {
         members.next().is_none().then_some(first)
     }
 
-    /// The members: tensors first, then sequences, optionals, optional sequences, maps; each by the number of its element type.
+    /// The members: tensors first, then sequences, optionals, optional sequences, maps; each by the
+    /// number of its element type.
     pub fn iter(self) -> impl Iterator<Item = ValueType> {
         let tensors = DType::ALL.iter().copied();
         let maps = || MAPS.iter().copied();
@@ -111,7 +113,9 @@ const fn bit(value_type: ValueType) -> Option<u32> {
         ValueType::Optional(dtype) => (2, dtype),
         ValueType::OptionalSequence(dtype) => (3, dtype),
         ValueType::Map { key, value } => return map_bit(FIRST_MAP, key, value),
-        ValueType::SequenceOfMaps { key, value } => return map_bit(FIRST_SEQUENCE_OF_MAPS, key, value),
+        ValueType::SequenceOfMaps { key, value } => {
+            return map_bit(FIRST_SEQUENCE_OF_MAPS, key, value);
+        }
         ValueType::SparseTensor(_) => return None,
     };
     Some(kind * ELEMENTS + dtype as u32 - 1)
@@ -136,9 +140,13 @@ impl fmt::Display for ValueType {
             ValueType::Tensor(dtype) => write!(f, "tensor({})", name(dtype)),
             ValueType::Sequence(dtype) => write!(f, "seq(tensor({}))", name(dtype)),
             ValueType::Optional(dtype) => write!(f, "optional(tensor({}))", name(dtype)),
-            ValueType::OptionalSequence(dtype) => write!(f, "optional(seq(tensor({})))", name(dtype)),
+            ValueType::OptionalSequence(dtype) => {
+                write!(f, "optional(seq(tensor({})))", name(dtype))
+            }
             ValueType::Map { key, value } => write!(f, "map({},{})", name(key), name(value)),
-            ValueType::SequenceOfMaps { key, value } => write!(f, "seq(map({},{}))", name(key), name(value)),
+            ValueType::SequenceOfMaps { key, value } => {
+                write!(f, "seq(map({},{}))", name(key), name(value))
+            }
             ValueType::SparseTensor(dtype) => write!(f, "sparse_tensor({})", name(dtype)),
         }
     }
@@ -146,6 +154,8 @@ impl fmt::Display for ValueType {
 
 impl fmt::Debug for TypeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.iter().map(|value_type| value_type.to_string())).finish()
+        f.debug_set()
+            .entries(self.iter().map(|value_type| value_type.to_string()))
+            .finish()
     }
 }

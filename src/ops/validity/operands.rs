@@ -3,7 +3,8 @@
 use crate::ops::schemas::{AttributeKind, Occurrence, Schema};
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 
-/// The prefixes of attributes that tools add for their own use: onnx.checker and onnxruntime accept them on every node.
+/// The prefixes of attributes that tools add for their own use: onnx.checker and onnxruntime accept
+/// them on every node.
 const OWN_USE: &str = "__";
 
 /// An operand that a version of an operator lacks or requires.
@@ -34,7 +35,8 @@ impl What {
     }
 }
 
-/// Whether a node has inputs and outputs as every model of this version has. An output may be left out by an empty name.
+/// Whether a node has inputs and outputs as every model of this version has. An output may be left
+/// out by an empty name.
 ///
 /// # Errors
 /// With the first that does not fit.
@@ -42,7 +44,9 @@ pub fn arity(node: &NodeProto, version: &'static Schema) -> Result<(), Fault> {
     inputs(node, version)?;
     let (least, most) = version.output_count();
     if node.output.len() < least.min(1) {
-        return Err(What::NoOutput.fault(format!("{version} needs an output, but the node has none")));
+        return Err(
+            What::NoOutput.fault(format!("{version} needs an output, but the node has none"))
+        );
     }
     count("output", &node.output, (0, most), version)
 }
@@ -54,9 +58,14 @@ pub fn arity(node: &NodeProto, version: &'static Schema) -> Result<(), Fault> {
 pub fn inputs(node: &NodeProto, version: &'static Schema) -> Result<(), Fault> {
     count("input", &node.input, version.input_count(), version)?;
     for (index, name) in node.input.iter().enumerate() {
-        let required = version.input(index).is_some_and(|formal| formal.occurrence == Occurrence::Single);
+        let required = version
+            .input(index)
+            .is_some_and(|formal| formal.occurrence == Occurrence::Single);
         if name.is_empty() && required {
-            return Err(What::Operands.fault(format!("{version} requires the input '{}'", version.inputs[index].name)));
+            return Err(What::Operands.fault(format!(
+                "{version} requires the input '{}'",
+                version.inputs[index].name
+            )));
         }
     }
     Ok(())
@@ -66,20 +75,29 @@ pub fn inputs(node: &NodeProto, version: &'static Schema) -> Result<(), Fault> {
 ///
 /// # Errors
 /// If it is not.
-pub fn count(what: &str, names: &[String], (least, most): (usize, Option<usize>), version: &Schema) -> Result<(), Fault> {
-    let found = names.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1);
+pub fn count(
+    what: &str,
+    names: &[String],
+    (least, most): (usize, Option<usize>),
+    version: &Schema,
+) -> Result<(), Fault> {
+    let found = names
+        .iter()
+        .rposition(|name| !name.is_empty())
+        .map_or(0, |last| last + 1);
     match most {
-        _ if found < least => {
-            Err(What::Operands.fault(format!("{version} requires at least {least} {what}s, but the node has {found}")))
-        }
-        Some(most) if found > most => {
-            Err(What::Operands.fault(format!("{version} has at most {most} {what}s, but the node has {found}")))
-        }
+        _ if found < least => Err(What::Operands.fault(format!(
+            "{version} requires at least {least} {what}s, but the node has {found}"
+        ))),
+        Some(most) if found > most => Err(What::Operands.fault(format!(
+            "{version} has at most {most} {what}s, but the node has {found}"
+        ))),
         _ => Ok(()),
     }
 }
 
-/// Whether a version has all attributes of a node, with the types that they have, and the node all that the version requires.
+/// Whether a version has all attributes of a node, with the types that they have, and the node all
+/// that the version requires.
 ///
 /// # Errors
 /// With the first that does not fit.
@@ -87,23 +105,40 @@ pub fn attributes(node: &NodeProto, version: &'static Schema) -> Result<(), Faul
     for attribute in &node.attribute {
         match version.attribute(attribute.name()) {
             None if attribute.name().starts_with(OWN_USE) => {}
-            None => return Err(What::Attribute.fault(format!("{version} has no attribute `{}`", attribute.name()))),
+            None => {
+                return Err(What::Attribute
+                    .fault(format!("{version} has no attribute `{}`", attribute.name())));
+            }
             Some(fact) if kind_of(attribute).is_some_and(|kind| kind != fact.kind as i32) => {
-                let text = format!("the attribute `{}` has another type in {version}", attribute.name());
+                let text = format!(
+                    "the attribute `{}` has another type in {version}",
+                    attribute.name()
+                );
                 return Err(What::Attribute.fault(text));
             }
             Some(_) => {}
         }
     }
-    let is_missing = |name: &str| node.attribute.iter().all(|attribute| attribute.name() != name);
-    match version.attributes.iter().find(|fact| fact.required && is_missing(fact.name)) {
-        Some(missing) => Err(What::MissingAttribute.fault(format!("{version} requires the attribute `{}`", missing.name))),
+    let is_missing = |name: &str| {
+        node.attribute
+            .iter()
+            .all(|attribute| attribute.name() != name)
+    };
+    match version
+        .attributes
+        .iter()
+        .find(|fact| fact.required && is_missing(fact.name))
+    {
+        Some(missing) => Err(What::MissingAttribute.fault(format!(
+            "{version} requires the attribute `{}`",
+            missing.name
+        ))),
         None => Ok(()),
     }
 }
 
-/// The number of an attribute's type. The oldest models do not state it: it is then taken from the field that is set, and unknown
-/// for an empty list.
+/// The number of an attribute's type. The oldest models do not state it: it is then taken from the
+/// field that is set, and unknown for an empty list.
 fn kind_of(attribute: &AttributeProto) -> Option<i32> {
     if let Some(stated) = attribute.r#type.filter(|&stated| stated != 0) {
         return Some(stated);
@@ -118,5 +153,7 @@ fn kind_of(attribute: &AttributeProto) -> Option<i32> {
         (!attribute.ints.is_empty(), AttributeKind::Ints),
         (!attribute.strings.is_empty(), AttributeKind::Strings),
     ];
-    set.iter().find(|(is_set, _)| *is_set).map(|(_, kind)| *kind as i32)
+    set.iter()
+        .find(|(is_set, _)| *is_set)
+        .map(|(_, kind)| *kind as i32)
 }

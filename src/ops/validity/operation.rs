@@ -23,7 +23,12 @@ impl<'a> Deref for Operation<'a> {
 }
 
 impl<'a> Operation<'a> {
-    pub fn of(model: &'a Model, inferred: &'a Inferred, id: NodeId, schema: &'static Schema) -> Operation<'a> {
+    pub fn of(
+        model: &'a Model,
+        inferred: &'a Inferred,
+        id: NodeId,
+        schema: &'static Schema,
+    ) -> Operation<'a> {
         let node = model.node(id);
         let mut inputs = vec![&NOTHING; node.input.len()];
         let mut ints = vec![None; node.input.len()];
@@ -35,7 +40,17 @@ impl<'a> Operation<'a> {
         for (index, value) in model.outputs(id) {
             outputs[index as usize] = inferred.of(value);
         }
-        Operation { call: Call { model, id, node, inputs }, schema, ints, outputs }
+        Operation {
+            call: Call {
+                model,
+                id,
+                node,
+                inputs,
+            },
+            schema,
+            ints,
+            outputs,
+        }
     }
 
     /// The integers of an input, if all are known.
@@ -46,11 +61,18 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// The integers of a constant of rank 2 or more in place of a list: both tools take them as a list, too.
+    /// The integers of a constant of rank 2 or more in place of a list: both tools take them as a
+    /// list, too.
     fn flattened(&self, index: usize) -> Option<Vec<i64>> {
-        let elements = self.shape(index)?.iter().try_fold(1i64, |product, dim| product.checked_mul((*dim)?))?;
+        let elements = self
+            .shape(index)?
+            .iter()
+            .try_fold(1i64, |product, dim| product.checked_mul((*dim)?))?;
         let is_small = usize::try_from(elements).is_ok_and(|elements| elements <= MOST_DIMENSIONS);
-        let value = self.model.input(self.id, index as u32).filter(|_| is_small)?;
+        let value = self
+            .model
+            .input(self.id, index as u32)
+            .filter(|_| is_small)?;
         tensor_ints(&self.model.constant(value).ok()?.tensor)
     }
 

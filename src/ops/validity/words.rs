@@ -3,21 +3,33 @@
 use super::operation::Operation;
 use crate::protobuf::schema::AttributeProto;
 
-/// Attributes and the words that any version of their operators has; an empty operator stands for all. Versions differ in few words, and
-/// onnxruntime accepts those of later versions.
+/// Attributes and the words that any version of their operators has; an empty operator stands for
+/// all. Versions differ in few words, and onnxruntime accepts those of later versions.
 const WORDS: &[(&str, &str, &str)] = &[
     ("", "auto_pad", "NOTSET SAME_UPPER SAME_LOWER VALID"),
     ("", "padding_mode", "zeros border reflection"),
-    ("", "post_transform", "NONE SOFTMAX LOGISTIC SOFTMAX_ZERO PROBIT"),
+    (
+        "",
+        "post_transform",
+        "NONE SOFTMAX LOGISTIC SOFTMAX_ZERO PROBIT",
+    ),
     ("BitShift", "direction", "LEFT RIGHT"),
     ("CausalConvWithState", "activation", "silu swish none"),
     ("DepthToSpace", "mode", "DCR CRD"),
     // Version 1 misspells its default.
     ("GRU", "direction", "foward forward reverse bidirectional"),
     ("Gelu", "approximate", "none tanh"),
-    ("GridSample", "mode", "bilinear bicubic linear nearest cubic"),
+    (
+        "GridSample",
+        "mode",
+        "bilinear bicubic linear nearest cubic",
+    ),
     ("LSTM", "direction", "forward reverse bidirectional"),
-    ("LinearAttention", "update_rule", "linear gated delta gated_delta"),
+    (
+        "LinearAttention",
+        "update_rule",
+        "linear gated delta gated_delta",
+    ),
     ("NegativeLogLikelihoodLoss", "reduction", "none sum mean"),
     ("Pad", "mode", "constant reflect edge wrap"),
     ("RNN", "direction", "forward reverse bidirectional"),
@@ -26,10 +38,22 @@ const WORDS: &[(&str, &str, &str)] = &[
         "coordinate_transformation_mode",
         "half_pixel half_pixel_symmetric pytorch_half_pixel align_corners asymmetric tf_half_pixel_for_nn tf_crop_and_resize",
     ),
-    ("Resize", "keep_aspect_ratio_policy", "stretch not_larger not_smaller"),
+    (
+        "Resize",
+        "keep_aspect_ratio_policy",
+        "stretch not_larger not_smaller",
+    ),
     ("Resize", "mode", "nearest linear cubic"),
-    ("Resize", "nearest_mode", "round_prefer_floor round_prefer_ceil floor ceil"),
-    ("RoiAlign", "coordinate_transformation_mode", "half_pixel output_half_pixel"),
+    (
+        "Resize",
+        "nearest_mode",
+        "round_prefer_floor round_prefer_ceil floor ceil",
+    ),
+    (
+        "RoiAlign",
+        "coordinate_transformation_mode",
+        "half_pixel output_half_pixel",
+    ),
     ("RoiAlign", "mode", "avg max"),
     ("ScatterElements", "reduction", "none add mul max min"),
     ("ScatterND", "reduction", "none add mul max min"),
@@ -41,7 +65,8 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("Upsample", "mode", "nearest linear bilinear cubic"),
 ];
 
-/// Attributes of which the text defines 0 and 1. Runtimes differ on other numbers: some compare with 0, and some with 1.
+/// Attributes of which the text defines 0 and 1. Runtimes differ on other numbers: some compare
+/// with 0, and some with 1.
 const FLAGS: &[&str] = &[
     "allowzero",
     "antialias",
@@ -70,21 +95,37 @@ fn number(operation: &Operation) -> Option<String> {
     operation.node.attribute.iter().find_map(|attribute| {
         let (name, stated) = (attribute.name(), operation.attribute(attribute.name())??);
         if FLAGS.contains(&name) && !(0..=1).contains(&stated.i()) {
-            return Some(format!("`{name}` = {}: {} has 0 and 1", stated.i(), operation.schema));
+            return Some(format!(
+                "`{name}` = {}: {} has 0 and 1",
+                stated.i(),
+                operation.schema
+            ));
         }
         let is_negative = is_attention && name == "softcap" && stated.f() < 0.0;
-        is_negative.then(|| format!("`softcap` = {}: {} has 0 and positive numbers", stated.f(), operation.schema))
+        is_negative.then(|| {
+            format!(
+                "`softcap` = {}: {} has 0 and positive numbers",
+                stated.f(),
+                operation.schema
+            )
+        })
     })
 }
 
 fn word(operation: &Operation) -> Option<String> {
     let unknown = |attribute: &AttributeProto| {
-        let (_, name, words) =
-            WORDS.iter().find(|(op, name, _)| *name == attribute.name() && (op.is_empty() || *op == operation.schema.name))?;
+        let (_, name, words) = WORDS.iter().find(|(op, name, _)| {
+            *name == attribute.name() && (op.is_empty() || *op == operation.schema.name)
+        })?;
         let word = operation.attribute(name)??.s.as_deref()?;
         let is_unknown = !words.split(' ').any(|known| known.as_bytes() == word);
         is_unknown.then(|| {
-            format!("unknown `{name}` = '{}': {} has {}", String::from_utf8_lossy(word), operation.schema, words.replace(' ', ", "))
+            format!(
+                "unknown `{name}` = '{}': {} has {}",
+                String::from_utf8_lossy(word),
+                operation.schema,
+                words.replace(' ', ", ")
+            )
         })
     };
     operation.node.attribute.iter().find_map(unknown)
@@ -92,7 +133,11 @@ fn word(operation: &Operation) -> Option<String> {
 
 /// A `Constant` has exactly one attribute; in a function it may be a reference.
 fn without_value(operation: &Operation) -> Option<String> {
-    let values = operation.node.attribute.iter().filter(|attribute| operation.schema.attribute(attribute.name()).is_some());
+    let values = operation
+        .node
+        .attribute
+        .iter()
+        .filter(|attribute| operation.schema.attribute(attribute.name()).is_some());
     match values.count() {
         0 => Some(format!("{} has no value", operation.schema)),
         1 => None,

@@ -1,4 +1,5 @@
-//! Angles that grow with a position or a time: a type of few digits has no fraction of a turn left for large ones.
+//! Angles that grow with a position or a time: a type of few digits has no fraction of a turn left
+//! for large ones.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,8 @@ use crate::precision::rules::operator;
 /// The largest magnitude of an angle whose rounding does not matter.
 const SMALL: f64 = 4.0;
 
-/// How a value follows from positions: the inputs of the model, integers and constants, without any weights.
+/// How a value follows from positions: the inputs of the model, integers and constants, without any
+/// weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Position {
     /// It does not.
@@ -25,7 +27,8 @@ enum Position {
     Computed,
 }
 
-/// The values, by index, that are angles or lead to angles. `edges` lead from values to those of other scopes.
+/// The values, by index, that are angles or lead to angles. `edges` lead from values to those of
+/// other scopes.
 pub fn angles(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
     let model = known.model;
     let turns = |node: &&NodeId| matches!(operator(model, **node), "Sin" | "Cos" | "Tan");
@@ -39,8 +42,9 @@ pub fn angles(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
         position >= Position::Given && known.state(value).interval.magnitude() > SMALL
     };
     for node in model.topological_order().iter().filter(turns) {
-        if let Some(angle) =
-            model.input(*node, 0).filter(|angle| positions[angle.index()] == Position::Computed && is_angle(*angle))
+        if let Some(angle) = model
+            .input(*node, 0)
+            .filter(|angle| positions[angle.index()] == Position::Computed && is_angle(*angle))
         {
             leads[angle.index()] = true;
         }
@@ -65,7 +69,10 @@ fn positions(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
         let mut least: BTreeMap<ValueId, Position> = BTreeMap::new();
         for (giver, taker) in edges {
             let given = positions[giver.index()];
-            least.entry(*taker).and_modify(|least| *least = given.min(*least)).or_insert(given);
+            least
+                .entry(*taker)
+                .and_modify(|least| *least = given.min(*least))
+                .or_insert(given);
         }
         for (taker, given) in least {
             positions[taker.index()] = positions[taker.index()].max(given);
@@ -74,13 +81,23 @@ fn positions(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
             if !carries(model, node) {
                 continue;
             }
-            let of_inputs = || model.inputs(node).map(|(_, input)| positions[input.index()]);
+            let of_inputs = || {
+                model
+                    .inputs(node)
+                    .map(|(_, input)| positions[input.index()])
+            };
             let (least, greatest) = (of_inputs().min(), of_inputs().max());
             let found = match (least, greatest) {
                 (None | Some(Position::No), _) | (_, None) => continue,
                 // A matrix that is given an input has the weights of a layer.
-                (_, Some(Position::Given)) if matches!(operator(model, node), "MatMul" | "Einsum") => continue,
-                (_, Some(Position::Given)) if matches!(operator(model, node), "Mul" | "Div") => Position::Computed,
+                (_, Some(Position::Given))
+                    if matches!(operator(model, node), "MatMul" | "Einsum") =>
+                {
+                    continue;
+                }
+                (_, Some(Position::Given)) if matches!(operator(model, node), "Mul" | "Div") => {
+                    Position::Computed
+                }
                 (_, Some(greatest)) => greatest,
             };
             for (_, output) in model.outputs(node) {
@@ -109,5 +126,9 @@ fn carries(model: &Model, node: NodeId) -> bool {
                 | Effect::Counts
         )
     );
-    is_arithmetic || matches!(operator(model, node), "MatMul" | "Einsum" | "Neg" | "CumSum")
+    is_arithmetic
+        || matches!(
+            operator(model, node),
+            "MatMul" | "Einsum" | "Neg" | "CumSum"
+        )
 }

@@ -2,8 +2,8 @@
 
 use crate::graph::{Model, NodeId, ValueId};
 
-/// Marks, by index, also the values that lead to marked ones: inputs of nodes that carry the mark, and values that are given to other scopes
-/// along `edges`, as far as they are admitted.
+/// Marks, by index, also the values that lead to marked ones: inputs of nodes that carry the mark,
+/// and values that are given to other scopes along `edges`, as far as they are admitted.
 pub fn marked_before(
     model: &Model,
     edges: &[(ValueId, ValueId)],
@@ -21,8 +21,14 @@ pub fn marked_before(
             }
         };
         for &node in model.topological_order().iter().rev() {
-            if model.outputs(node).any(|(_, output)| marked[output.index()]) && carries(node) {
-                model.inputs(node).for_each(|(_, input)| mark(&mut marked, input));
+            if model
+                .outputs(node)
+                .any(|(_, output)| marked[output.index()])
+                && carries(node)
+            {
+                model
+                    .inputs(node)
+                    .for_each(|(_, input)| mark(&mut marked, input));
             }
         }
         for (giver, taker) in edges {

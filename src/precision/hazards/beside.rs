@@ -1,18 +1,28 @@
-//! Products that are added to squares: of numbers so large that their squares leave the range, these leave it, too.
+//! Products that are added to squares: of numbers so large that their squares leave the range,
+//! these leave it, too.
 
 use super::effects::{Effect, effect_of};
 use super::transfer::Known;
 use crate::graph::ValueId;
 
-/// The values, by index, that are added to squares and are products themselves, as `x * c` is in `x * x - 2 * x * c + c * c`.
+/// The values, by index, that are added to squares and are products themselves, as `x * c` is in
+/// `x * x - 2 * x * c + c * c`.
 pub fn beside(known: &Known) -> Vec<bool> {
     let model = known.model;
     let mut beside = vec![false; model.value_bound()];
     for &node in model.topological_order() {
-        if !matches!(effect_of(model, node), Some(Effect::Adds | Effect::Subtracts)) {
+        if !matches!(
+            effect_of(model, node),
+            Some(Effect::Adds | Effect::Subtracts)
+        ) {
             continue;
         }
-        let is_square = |value: ValueId| known.state(value).hazard.is_some_and(|hazard| !hazard.is_linear());
+        let is_square = |value: ValueId| {
+            known
+                .state(value)
+                .hazard
+                .is_some_and(|hazard| !hazard.is_linear())
+        };
         if model.outputs(node).any(|(_, output)| is_square(output)) {
             for (_, input) in model.inputs(node).filter(|(_, input)| !is_square(*input)) {
                 for value in product(known, input).unwrap_or_default() {
@@ -24,15 +34,18 @@ pub fn beside(known: &Known) -> Vec<bool> {
     beside
 }
 
-/// The values from a product to this one, if it consists of the elements of a product or multiples of them, which nothing else uses.
+/// The values from a product to this one, if it consists of the elements of a product or multiples
+/// of them, which nothing else uses.
 fn product(known: &Known, value: ValueId) -> Option<Vec<ValueId>> {
     let model = known.model;
-    let node = model.producer(value).filter(|_| model.uses(value).count() == 1)?;
+    let node = model
+        .producer(value)
+        .filter(|_| model.uses(value).count() == 1)?;
     let mut values = match effect_of(model, node)? {
         Effect::Contracts => Vec::new(),
-        Effect::Moves | Effect::Multiplies | Effect::Carries(_) => {
-            model.inputs(node).find_map(|(_, input)| product(known, input))?
-        }
+        Effect::Moves | Effect::Multiplies | Effect::Carries(_) => model
+            .inputs(node)
+            .find_map(|(_, input)| product(known, input))?,
         _ => return None,
     };
     values.push(value);

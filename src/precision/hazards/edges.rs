@@ -5,9 +5,11 @@ use super::super::uses::User;
 use crate::base::hash::HashMap;
 use crate::graph::ValueId;
 
-/// Pairs of values: the numbers of the first are some of those of the second, which is in another scope.
+/// Pairs of values: the numbers of the first are some of those of the second, which is in another
+/// scope.
 ///
-/// Each use at such a place has a variable of its own, which the equations make equal to the values behind it.
+/// Each use at such a place has a variable of its own, which the equations make equal to the values
+/// behind it.
 pub fn edges(types: &Types) -> Vec<(ValueId, ValueId)> {
     let model = types.model;
     let bodies = model.subgraphs();
@@ -24,13 +26,27 @@ pub fn edges(types: &Types) -> Vec<(ValueId, ValueId)> {
     if givers.is_empty() {
         return Vec::new();
     }
-    let values: HashMap<Variable, ValueId> = model.values().map(|value| (value.index() as Variable, value)).collect();
+    let values: HashMap<Variable, ValueId> = model
+        .values()
+        .map(|value| (value.index() as Variable, value))
+        .collect();
     // The variable of an argument of a function is that of the function's input.
-    let own = model.values().map(|value| (value.index() as Variable, value));
-    let equal = types.equal.iter().filter_map(|(value, variable)| Some((*variable, *values.get(value)?)));
+    let own = model
+        .values()
+        .map(|value| (value.index() as Variable, value));
+    let equal = types
+        .equal
+        .iter()
+        .filter_map(|(value, variable)| Some((*variable, *values.get(value)?)));
     let mut edges: Vec<(ValueId, ValueId)> = own
         .chain(equal)
-        .flat_map(|(variable, taker)| givers.get(&variable).into_iter().flatten().map(move |giver| (*giver, taker)))
+        .flat_map(|(variable, taker)| {
+            givers
+                .get(&variable)
+                .into_iter()
+                .flatten()
+                .map(move |giver| (*giver, taker))
+        })
         .filter(|(giver, taker)| giver != taker)
         .collect();
     edges.sort_unstable_by_key(|(giver, taker)| (giver.index(), taker.index()));

@@ -4,12 +4,14 @@ use super::interval::Interval;
 use crate::graph::{Model, NodeId};
 use crate::precision::rules::operator;
 
-/// What an operator does to the range of numbers. An operator that is not in the table brings them back into the range.
+/// What an operator does to the range of numbers. An operator that is not in the table brings them
+/// back into the range.
 #[derive(Clone, Copy)]
 pub enum Effect {
     /// Its results consist of elements of its inputs.
     Moves,
-    /// Of its first input, element by element or in windows: the range changes as this function says, which is monotonic.
+    /// Of its first input, element by element or in windows: the range changes as this function
+    /// says, which is monotonic.
     Carries(fn(f64) -> f64),
     /// Magnitudes.
     Absolute,
@@ -183,7 +185,9 @@ const EFFECTS: &[(&str, Effect)] = &[
 
 /// The effect of a node; none brings numbers back into the range.
 pub fn effect_of(model: &Model, node: NodeId) -> Option<Effect> {
-    let row = EFFECTS.binary_search_by_key(&operator(model, node), |row| row.0).ok()?;
+    let row = EFFECTS
+        .binary_search_by_key(&operator(model, node), |row| row.0)
+        .ok()?;
     Some(EFFECTS[row].1)
 }
 

@@ -5,8 +5,8 @@ use super::effects::{Effect, effect_of};
 use crate::graph::{Model, ValueId};
 use crate::precision::rules::{needs_nonzero, operator};
 
-/// The values, by index, that a guard keeps from zero if there is one: divisors and arguments of logarithms, also before they are moved,
-/// added to, or their root is taken.
+/// The values, by index, that a guard keeps from zero if there is one: divisors and arguments of
+/// logarithms, also before they are moved, added to, or their root is taken.
 pub fn guarded(model: &Model, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
     let keeps_guard = |effect: Effect| {
         matches!(
@@ -25,28 +25,38 @@ pub fn guarded(model: &Model, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
     divisors(model, edges, keeps_guard)
 }
 
-/// The values, by index, that are probabilities of which the logarithm is taken, or by which something is divided, without a guard.
+/// The values, by index, that are probabilities of which the logarithm is taken, or by which
+/// something is divided, without a guard.
 pub fn probabilities(model: &Model, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
     let moves = |effect: Effect| matches!(effect, Effect::Moves | Effect::Root | Effect::Casts);
     let mut found = divisors(model, edges, moves);
     for value in model.values() {
-        let is_probability =
-            model.producer(value).is_some_and(|node| matches!(operator(model, node), "Softmax" | "Sigmoid" | "Exp"));
+        let is_probability = model
+            .producer(value)
+            .is_some_and(|node| matches!(operator(model, node), "Softmax" | "Sigmoid" | "Exp"));
         found[value.index()] &= is_probability;
     }
     found
 }
 
-/// The values, by index, for which it matters that they are not zero: something divides by them or takes their logarithm, possibly behind
-/// operators of some effects. `edges` lead from values to those of other scopes.
+/// The values, by index, for which it matters that they are not zero: something divides by them or
+/// takes their logarithm, possibly behind operators of some effects. `edges` lead from values to
+/// those of other scopes.
 fn divisors(model: &Model, edges: &[(ValueId, ValueId)], effects: fn(Effect) -> bool) -> Vec<bool> {
     let mut divisors = vec![false; model.value_bound()];
     for &node in model.topological_order() {
         // The root of zero is zero; what divides by it decides.
-        let is_divisor = |index: u32| operator(model, node) != "Sqrt" && needs_nonzero(model, node, index);
+        let is_divisor =
+            |index: u32| operator(model, node) != "Sqrt" && needs_nonzero(model, node, index);
         for (_, input) in model.inputs(node).filter(|(index, _)| is_divisor(*index)) {
             divisors[input.index()] = true;
         }
     }
-    marked_before(model, edges, divisors, |node| effect_of(model, node).is_some_and(effects), |_| true)
+    marked_before(
+        model,
+        edges,
+        divisors,
+        |node| effect_of(model, node).is_some_and(effects),
+        |_| true,
+    )
 }

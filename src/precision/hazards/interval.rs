@@ -23,7 +23,10 @@ impl Interval {
         let bits = dtype.bits() as i32;
         match dtype.class() {
             Class::Bool => Interval::UNIT,
-            Class::Signed => Interval::new(-f64::from(bits - 1).exp2(), f64::from(bits - 1).exp2() - 1.0),
+            Class::Signed => Interval::new(
+                -f64::from(bits - 1).exp2(),
+                f64::from(bits - 1).exp2() - 1.0,
+            ),
             Class::Unsigned => Interval::new(0.0, f64::from(bits).exp2() - 1.0),
             _ => Interval::ALL,
         }
@@ -62,7 +65,13 @@ impl Interval {
 
     pub fn times(self, other: Interval) -> Interval {
         // An infinite bound stands for numbers that are finite: with 0, they give 0.
-        let product = |left: f64, right: f64| if left == 0.0 || right == 0.0 { 0.0 } else { left * right };
+        let product = |left: f64, right: f64| {
+            if left == 0.0 || right == 0.0 {
+                0.0
+            } else {
+                left * right
+            }
+        };
         Interval::of([
             product(self.low, other.low),
             product(self.low, other.high),
@@ -77,7 +86,13 @@ impl Interval {
             return Interval::ALL;
         }
         // The quotient of two infinite bounds is between those of one of them.
-        let quotient = |left: f64, right: f64| if left.is_infinite() && right.is_infinite() { 0.0 } else { left / right };
+        let quotient = |left: f64, right: f64| {
+            if left.is_infinite() && right.is_infinite() {
+                0.0
+            } else {
+                left / right
+            }
+        };
         Interval::of([
             quotient(self.low, other.low),
             quotient(self.low, other.high),
@@ -89,13 +104,21 @@ impl Interval {
     /// The squares.
     pub fn squared(self) -> Interval {
         let largest = self.magnitude() * self.magnitude();
-        let least = if self.contains(0.0) { 0.0 } else { self.low.abs().min(self.high.abs()).powi(2) };
+        let least = if self.contains(0.0) {
+            0.0
+        } else {
+            self.low.abs().min(self.high.abs()).powi(2)
+        };
         Interval::new(least, largest)
     }
 
     /// The magnitudes.
     pub fn absolute(self) -> Interval {
-        let least = if self.contains(0.0) { 0.0 } else { self.low.abs().min(self.high.abs()) };
+        let least = if self.contains(0.0) {
+            0.0
+        } else {
+            self.low.abs().min(self.high.abs())
+        };
         Interval::new(least, self.magnitude())
     }
 
@@ -114,7 +137,10 @@ impl Interval {
         if bounds.iter().any(|bound| bound.is_nan()) {
             return Interval::ALL;
         }
-        Interval::new(bounds.into_iter().fold(f64::INFINITY, f64::min), bounds.into_iter().fold(f64::NEG_INFINITY, f64::max))
+        Interval::new(
+            bounds.into_iter().fold(f64::INFINITY, f64::min),
+            bounds.into_iter().fold(f64::NEG_INFINITY, f64::max),
+        )
     }
 }
 
@@ -124,14 +150,30 @@ mod tests {
 
     #[test]
     fn results_contain_what_their_operators_give() {
-        let bounds = [f64::NEG_INFINITY, -70000.0, -1.0, -1e-12, 0.0, 0.5, 3.0, 1e300, f64::INFINITY];
+        let bounds = [
+            f64::NEG_INFINITY,
+            -70000.0,
+            -1.0,
+            -1e-12,
+            0.0,
+            0.5,
+            3.0,
+            1e300,
+            f64::INFINITY,
+        ];
         let intervals = || {
-            let pairs = bounds.iter().flat_map(|low| bounds.iter().map(move |high| (*low, *high)));
+            let pairs = bounds
+                .iter()
+                .flat_map(|low| bounds.iter().map(move |high| (*low, *high)));
             pairs
                 .filter(|(low, high)| low <= high && low.is_finite() | high.is_finite())
                 .map(|(low, high)| Interval::new(low, high))
         };
-        let numbers = |interval: Interval| bounds.into_iter().filter(move |n| n.is_finite() && interval.contains(*n));
+        let numbers = |interval: Interval| {
+            bounds
+                .into_iter()
+                .filter(move |n| n.is_finite() && interval.contains(*n))
+        };
         let mut failures = Vec::new();
         for left in intervals() {
             for right in intervals() {
@@ -151,8 +193,9 @@ mod tests {
                         let is_defined = *name != "over" || y != 0.0;
                         is_defined && !found.contains(*result)
                     });
-                    failures
-                        .extend(wrong.map(|(name, found, result)| format!("{name} {left:?} {right:?}: {result} not in {found:?}")));
+                    failures.extend(wrong.map(|(name, found, result)| {
+                        format!("{name} {left:?} {right:?}: {result} not in {found:?}")
+                    }));
                 }
             }
         }

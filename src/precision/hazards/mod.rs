@@ -1,13 +1,15 @@
-//! Values that must not have the narrow type, although their operators support it: they leave its range until another operator brings them
-//! back, or lose what follows depends on.
+//! Values that must not have the narrow type, although their operators support it: they leave its
+//! range until another operator brings them back, or lose what follows depends on.
 //!
-//! 1. `state`, `effects`, `transfer`, `walk`: forward, an interval for each value, and why it may be out of the range of FLOAT16: it has
-//!    integers, sums, squares, exponentials or constants beyond it. `effects` has a row for each operator; an operator without a row brings
-//!    numbers back into the range, as normalizations do.
-//! 2. `guards`: backward, the values that must not be zero, where a constant that FLOAT16 makes zero keeps them from it, or where they are
-//!    probabilities.
+//! 1. `state`, `effects`, `transfer`, `walk`: forward, an interval for each value, and why it may
+//!    be out of the range of FLOAT16: it has integers, sums, squares, exponentials or constants
+//!    beyond it. `effects` has a row for each operator; an operator without a row brings numbers
+//!    back into the range, as normalizations do.
+//! 2. `guards`: backward, the values that must not be zero, where a constant that FLOAT16 makes
+//!    zero keeps them from it, or where they are probabilities.
 //! 3. `angles`: backward from Sin and Cos, the arguments that grow with a position or a time.
-//! 4. `spread`, `beside`: what is squared or added to squares, and loses what their difference depends on.
+//! 4. `spread`, `beside`: what is squared or added to squares, and loses what their difference
+//!    depends on.
 //! 5. `scales`: scales of quantization that the model computes.
 //!
 //! A value that is found keeps its type, and so do the operators that use it.
@@ -37,15 +39,19 @@ use super::weights::{Weight, largest};
 use crate::elements::dtype::DType;
 use crate::graph::{NodeId, ScopeId, ValueId};
 
-/// Values that must not have the new type keep theirs, and so do their uses, except those of nodes that the options change in any case.
+/// Values that must not have the new type keep theirs, and so do their uses, except those of nodes
+/// that the options change in any case.
 pub(super) fn keep(types: &mut Types, found: &[(ValueId, Code)], selection: &Selection) {
     let model = types.model;
     for (value, code) in found {
-        keep_value(types, *value, *code, |node| selection.changes_node(model, node));
+        keep_value(types, *value, *code, |node| {
+            selection.changes_node(model, node)
+        });
     }
 }
 
-/// The values that must not have the new type, with the reason. `beyond` are constants beyond the range that stay so.
+/// The values that must not have the new type, with the reason. `beyond` are constants beyond the
+/// range that stay so.
 pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec<(ValueId, Code)> {
     let model = types.model;
     let edges = edges::edges(types);
@@ -53,24 +59,47 @@ pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec
     let limit = f64::from(largest(types.change.to));
     let range = Interval::new(-limit, limit);
     let states = walk::states(model, &types.inferred, &numbers, range, &edges);
-    let known = Known { model, inferred: &types.inferred, numbers: &numbers, states: &states, range };
+    let known = Known {
+        model,
+        inferred: &types.inferred,
+        numbers: &numbers,
+        states: &states,
+        range,
+    };
     let angles = angles::angles(&known, &edges);
-    let (guarded, probabilities) = (guards::guarded(model, &edges), guards::probabilities(model, &edges));
+    let (guarded, probabilities) = (
+        guards::guarded(model, &edges),
+        guards::probabilities(model, &edges),
+    );
     let scales = scales::scales(model, &numbers);
     let (spread, beside) = (spread::spread(&known), beside::beside(&known));
     let is_float16 = types.change.to == DType::Float16;
     let code = |value: ValueId| {
         let state = states[value.index()];
-        let hazard = state.hazard.filter(|_| is_float16).map(|hazard| hazard.code());
+        let hazard = state
+            .hazard
+            .filter(|_| is_float16)
+            .map(|hazard| hazard.code());
         let guard = (state.guard.is_some() && guarded[value.index()]).then_some(Code::UnsafeGuard);
-        let probability = (is_float16 && probabilities[value.index()]).then_some(Code::UnsafeLogarithm);
+        let probability =
+            (is_float16 && probabilities[value.index()]).then_some(Code::UnsafeLogarithm);
         let scale = (is_float16 && scales[value.index()]).then_some(Code::Scale);
         let angle = angles[value.index()].then_some(Code::UnsafeAngle);
-        let difference = (is_float16 && (spread[value.index()] || beside[value.index()])).then_some(Code::UnsafeSquare);
-        hazard.or(guard).or(probability).or(angle).or(difference).or(scale)
+        let difference = (is_float16 && (spread[value.index()] || beside[value.index()]))
+            .then_some(Code::UnsafeSquare);
+        hazard
+            .or(guard)
+            .or(probability)
+            .or(angle)
+            .or(difference)
+            .or(scale)
     };
     let may_change = |value: &ValueId| types.kinds[value.index()].is_some();
-    model.values().filter(may_change).filter_map(|value| Some((value, code(value)?))).collect()
+    model
+        .values()
+        .filter(may_change)
+        .filter_map(|value| Some((value, code(value)?)))
+        .collect()
 }
 
 /// A value keeps its type, and so do its uses. An output of the model may get another one.
@@ -79,7 +108,13 @@ fn keep_value(types: &mut Types, value: ValueId, code: Code, also: impl Fn(NodeI
         User::Output(scope, _) => scope != ScopeId::MAIN,
         User::Input(node, _) => !also(node),
     };
-    let mut variables: Vec<Variable> = types.uses.of(value).iter().filter(is_kept).map(|used| used.variable).collect();
+    let mut variables: Vec<Variable> = types
+        .uses
+        .of(value)
+        .iter()
+        .filter(is_kept)
+        .map(|used| used.variable)
+        .collect();
     let is_also = types.model.producer(value).is_some_and(&also);
     // What a Cast makes for an output of the model alone, it makes in the type of the output.
     if !is_also && (!variables.is_empty() || types.kinds[value.index()] != Some(Kind::Stated)) {

@@ -22,16 +22,27 @@ pub struct Numbers {
 impl Numbers {
     /// Reads the constants. Those of `beyond` stay beyond the range of the type.
     pub fn read(model: &Model, weights: &[Weight], beyond: &[ValueId]) -> Numbers {
-        let vanishing = weights.iter().filter(|weight| weight.survey.became_zero > 0);
+        let vanishing = weights
+            .iter()
+            .filter(|weight| weight.survey.became_zero > 0);
         let vanishing: HashSet<ValueId> = vanishing.map(|weight| weight.value).collect();
         let mut states = vec![None; model.value_bound()];
         for value in model.values() {
-            let Ok(constant) = model.constant(value) else { continue };
-            let numbers = if is_weight(model, value) { None } else { read(model, &constant.tensor) };
+            let Ok(constant) = model.constant(value) else {
+                continue;
+            };
+            let numbers = if is_weight(model, value) {
+                None
+            } else {
+                read(model, &constant.tensor)
+            };
             let state = match numbers {
                 Some((interval, least)) => {
                     let guard = vanishing.contains(&value).then_some(least);
-                    State { guard, ..State::within(interval) }
+                    State {
+                        guard,
+                        ..State::within(interval)
+                    }
                 }
                 None => of_type(&constant.tensor),
             };
@@ -56,7 +67,9 @@ impl Numbers {
 
     /// Whether a value is a constant of numbers above one.
     pub fn is_constant_above_one(&self, value: Option<ValueId>) -> bool {
-        value.and_then(|value| self.of(value)).is_some_and(|state| state.interval.low > 1.0)
+        value
+            .and_then(|value| self.of(value))
+            .is_some_and(|state| state.interval.low > 1.0)
     }
 }
 
@@ -65,10 +78,12 @@ fn of_type(tensor: &TensorProto) -> State {
     DType::from_number(tensor.data_type()).map_or(State::PLAIN, State::of_type)
 }
 
-/// Whether only products of matrices use a constant, whose results are in the range whatever its numbers are.
+/// Whether only products of matrices use a constant, whose results are in the range whatever its
+/// numbers are.
 fn is_weight(model: &Model, constant: ValueId) -> bool {
     let is_product = |(user, _): (NodeId, u32)| {
-        !operator(model, user).is_empty() && matches!(effect_of(model, user), None | Some(Effect::Contracts))
+        !operator(model, user).is_empty()
+            && matches!(effect_of(model, user), None | Some(Effect::Contracts))
     };
     model.output_of(constant).is_empty() && model.uses(constant).all(is_product)
 }
@@ -76,13 +91,20 @@ fn is_weight(model: &Model, constant: ValueId) -> bool {
 /// The interval of the numbers of a tensor, and the least magnitude other than zero.
 fn read(model: &Model, tensor: &TensorProto) -> Option<(Interval, f64)> {
     let numbers = floats(model, tensor, MOST_ELEMENTS)?;
-    let (mut interval, mut least) = (Interval::new(f64::INFINITY, f64::NEG_INFINITY), f64::INFINITY);
+    let (mut interval, mut least) = (
+        Interval::new(f64::INFINITY, f64::NEG_INFINITY),
+        f64::INFINITY,
+    );
     for number in numbers {
         if number.is_nan() {
             return None;
         }
         interval = interval.and(Interval::new(number, number));
-        least = if number == 0.0 { least } else { least.min(number.abs()) };
+        least = if number == 0.0 {
+            least
+        } else {
+            least.min(number.abs())
+        };
     }
     (interval.low <= interval.high).then_some((interval, least))
 }

@@ -1,18 +1,24 @@
-//! Scales of quantization that the model computes: their products are small, and move the whole grid of the integers that they scale.
+//! Scales of quantization that the model computes: their products are small, and move the whole
+//! grid of the integers that they scale.
 
 use super::effects::{Effect, effect_of};
 use super::numbers::Numbers;
 use crate::graph::{Model, ValueId};
 
-/// The values, by index, that are scales of `DynamicQuantizeLinear`, or products of them and constants.
+/// The values, by index, that are scales of `DynamicQuantizeLinear`, or products of them and
+/// constants.
 pub fn scales(model: &Model, numbers: &Numbers) -> Vec<bool> {
     let mut scales = vec![false; model.value_bound()];
     for &node in model.topological_order() {
-        let is_product = matches!(effect_of(model, node), Some(Effect::Multiplies | Effect::Divides | Effect::Moves));
+        let is_product = matches!(
+            effect_of(model, node),
+            Some(Effect::Multiplies | Effect::Divides | Effect::Moves)
+        );
         let index = if is_product {
             let is_scale = |input: ValueId| scales[input.index()];
             let inputs = || model.inputs(node).map(|(_, input)| input);
-            let is_of_scales = inputs().all(|input| is_scale(input) || numbers.is_constant(input)) && inputs().any(is_scale);
+            let is_of_scales = inputs().all(|input| is_scale(input) || numbers.is_constant(input))
+                && inputs().any(is_scale);
             is_of_scales.then_some(0)
         } else {
             model.applies(node, "DynamicQuantizeLinear").then_some(1)

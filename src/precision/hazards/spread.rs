@@ -1,4 +1,5 @@
-//! Means that are squared, and differences from them that are: their rounding is as large as a variance that is small beside them.
+//! Means that are squared, and differences from them that are: their rounding is as large as a
+//! variance that is small beside them.
 
 use super::effects::{Effect, effect_of};
 use super::transfer::Known;
@@ -11,9 +12,9 @@ pub fn spread(known: &Known) -> Vec<bool> {
     for &node in model.topological_order() {
         let is_of_mean = match effect_of(model, node) {
             Some(Effect::Means) => true,
-            Some(Effect::Moves | Effect::Casts | Effect::Subtracts | Effect::Adds | Effect::Absolute) => {
-                model.inputs(node).any(|(_, input)| of_mean[input.index()])
-            }
+            Some(
+                Effect::Moves | Effect::Casts | Effect::Subtracts | Effect::Adds | Effect::Absolute,
+            ) => model.inputs(node).any(|(_, input)| of_mean[input.index()]),
             _ => false,
         };
         for (_, output) in model.outputs(node) {
@@ -23,17 +24,27 @@ pub fn spread(known: &Known) -> Vec<bool> {
     // Backward: what is squared.
     let mut squared = vec![false; model.value_bound()];
     for &node in model.topological_order().iter().rev() {
-        let is_squared = || model.outputs(node).any(|(_, output)| squared[output.index()]);
+        let is_squared = || {
+            model
+                .outputs(node)
+                .any(|(_, output)| squared[output.index()])
+        };
         let (first, second) = (model.input(node, 0), model.input(node, 1));
         let leads = match effect_of(model, node) {
             Some(Effect::Multiplies) => first == second,
             Some(Effect::Powers) => known.numbers.is_constant_above_one(second),
             Some(Effect::SumsSquares) => true,
-            Some(Effect::Moves | Effect::Casts | Effect::Subtracts | Effect::Adds | Effect::Absolute) => is_squared(),
+            Some(
+                Effect::Moves | Effect::Casts | Effect::Subtracts | Effect::Adds | Effect::Absolute,
+            ) => is_squared(),
             _ => false,
         };
         if leads {
-            for value in model.inputs(node).map(|(_, input)| input).filter(|input| of_mean[input.index()]) {
+            for value in model
+                .inputs(node)
+                .map(|(_, input)| input)
+                .filter(|input| of_mean[input.index()])
+            {
                 squared[value.index()] = true;
             }
         }

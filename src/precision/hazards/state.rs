@@ -46,7 +46,11 @@ impl State {
 
     /// Numbers of an interval, of which nothing speaks against the type.
     pub const fn within(interval: Interval) -> State {
-        State { interval, hazard: None, guard: None }
+        State {
+            interval,
+            hazard: None,
+            guard: None,
+        }
     }
 
     /// Numbers of a type, of which nothing else is known.
@@ -70,7 +74,13 @@ impl State {
 
     /// The same, with a hazard.
     pub fn because(self, kind: Kind) -> State {
-        State { hazard: Some(Hazard { kind, is_inverse: false }), ..self }
+        State {
+            hazard: Some(Hazard {
+                kind,
+                is_inverse: false,
+            }),
+            ..self
+        }
     }
 }
 
@@ -83,7 +93,8 @@ pub fn least(left: Option<f64>, right: Option<f64>) -> Option<f64> {
 }
 
 impl Hazard {
-    /// Whether a scale or a weight brings the numbers back into the range: they are not products of numbers of the range.
+    /// Whether a scale or a weight brings the numbers back into the range: they are not products of
+    /// numbers of the range.
     pub fn is_linear(self) -> bool {
         self.kind < Kind::Square && !self.is_inverse
     }

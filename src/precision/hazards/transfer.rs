@@ -35,7 +35,11 @@ impl Known<'_, '_> {
 
     /// The state of an input; that of an omitted one is the interval of zero.
     fn input(&self, node: NodeId, index: u32) -> State {
-        self.model.input(node, index).map_or(State::within(Interval::new(0.0, 0.0)), |value| self.state(value))
+        self.model
+            .input(node, index)
+            .map_or(State::within(Interval::new(0.0, 0.0)), |value| {
+                self.state(value)
+            })
     }
 
     /// The state of a result of a node.
@@ -47,20 +51,40 @@ impl Known<'_, '_> {
             _ => State::PLAIN,
         };
         // Integers beyond the range of their type wrap around.
-        let interval = if found.interval.is_within(of_type) { found.interval } else { of_type };
-        let is_safe = interval.is_within(self.range) && !found.hazard.is_some_and(|hazard| hazard.is_inverse);
-        State { interval, hazard: found.hazard.filter(|_| !is_safe), guard: found.guard }
+        let interval = if found.interval.is_within(of_type) {
+            found.interval
+        } else {
+            of_type
+        };
+        let is_safe =
+            interval.is_within(self.range) && !found.hazard.is_some_and(|hazard| hazard.is_inverse);
+        State {
+            interval,
+            hazard: found.hazard.filter(|_| !is_safe),
+            guard: found.guard,
+        }
     }
 
     /// Elements of the inputs of the same type, and zeros where there are others.
     fn moved(&self, node: NodeId, output: ValueId) -> State {
         let dtype = self.dtype(output);
-        let inputs = self.model.inputs(node).map(|(_, value)| value).filter(|value| self.dtype(*value) == dtype);
-        let joined = inputs.map(|value| self.state(value)).reduce(State::or).unwrap_or(State::PLAIN);
+        let inputs = self
+            .model
+            .inputs(node)
+            .map(|(_, value)| value)
+            .filter(|value| self.dtype(*value) == dtype);
+        let joined = inputs
+            .map(|value| self.state(value))
+            .reduce(State::or)
+            .unwrap_or(State::PLAIN);
         let operator = self.model.node(node).op_type();
         match operator {
-            "Pad" | "Trilu" | "CenterCropPad" => joined.with(joined.interval.and(Interval::new(0.0, 0.0))),
-            "ScatterElements" | "ScatterND" if self.model.attribute(node, "reduction").value().is_some() => {
+            "Pad" | "Trilu" | "CenterCropPad" => {
+                joined.with(joined.interval.and(Interval::new(0.0, 0.0)))
+            }
+            "ScatterElements" | "ScatterND"
+                if self.model.attribute(node, "reduction").value().is_some() =>
+            {
                 joined.with(Interval::ALL)
             }
             _ => joined,
@@ -82,21 +106,33 @@ impl Known<'_, '_> {
             Effect::Divides => self.quotient(node, first, second),
             Effect::Contracts => self.contracted(node),
             Effect::Means => match first.hazard {
-                Some(Hazard { kind: Kind::Sum, is_inverse: false }) => State::within(first.interval),
-                _ => State { guard: None, ..first },
+                Some(Hazard {
+                    kind: Kind::Sum,
+                    is_inverse: false,
+                }) => State::within(first.interval),
+                _ => State {
+                    guard: None,
+                    ..first
+                },
             },
             Effect::Sums => self.sum(node, first, first.interval),
             Effect::SumsMagnitudes => self.sum(node, first, first.interval.absolute()),
-            Effect::SumsSquares => self.sum(node, first.because(Kind::Square), first.interval.squared()),
+            Effect::SumsSquares => {
+                self.sum(node, first.because(Kind::Square), first.interval.squared())
+            }
             Effect::Products => match first.interval.is_within(Interval::new(-1.0, 1.0)) {
                 true => State::within(Interval::new(-1.0, 1.0)),
                 false => State::PLAIN.because(Kind::Square),
             },
             Effect::Powers => self.power(node, first, second),
-            Effect::Exponential => State::within(first.interval.map(f64::exp)).because(Kind::Exponential),
+            Effect::Exponential => {
+                State::within(first.interval.map(f64::exp)).because(Kind::Exponential)
+            }
             Effect::Root => root(first),
             Effect::Reciprocal => reciprocal(first),
-            Effect::Logarithm => State::within(first.interval.larger(Interval::NOT_NEGATIVE).map(f64::ln)),
+            Effect::Logarithm => {
+                State::within(first.interval.larger(Interval::NOT_NEGATIVE).map(f64::ln))
+            }
             Effect::Casts => self.cast(node, output, first),
             Effect::Counts => {
                 let (limit, step) = (second, self.input(node, 2));
@@ -111,7 +147,9 @@ impl Known<'_, '_> {
     /// What a function of two intervals makes of those of all inputs.
     fn folded(&self, node: NodeId, function: fn(Interval, Interval) -> Interval) -> State {
         let inputs = self.model.inputs(node).map(|(_, value)| self.state(value));
-        let join = |left: State, right: State| left.or(right).with(function(left.interval, right.interval));
+        let join = |left: State, right: State| {
+            left.or(right).with(function(left.interval, right.interval))
+        };
         inputs.reduce(join).unwrap_or(State::PLAIN)
     }
 
@@ -127,44 +165,81 @@ impl Known<'_, '_> {
         let (low, high) = (bound(1, "min"), bound(2, "max"));
         let mut clipped = first;
         if let Some(low) = low {
-            clipped = State { guard: least(clipped.guard, low.guard), ..clipped.with(clipped.interval.larger(low.interval)) };
+            clipped = State {
+                guard: least(clipped.guard, low.guard),
+                ..clipped.with(clipped.interval.larger(low.interval))
+            };
         }
-        high.map_or(clipped, |high| clipped.with(clipped.interval.smaller(high.interval)))
+        high.map_or(clipped, |high| {
+            clipped.with(clipped.interval.smaller(high.interval))
+        })
     }
 
     /// Whether an input is a constant all of whose magnitudes satisfy a condition.
     fn is_constant(&self, node: NodeId, index: u32, is_it: impl Fn(Interval) -> bool) -> bool {
         let value = self.model.input(node, index);
-        value.is_some_and(|value| self.numbers.is_constant(value) && is_it(self.state(value).interval))
+        value.is_some_and(|value| {
+            self.numbers.is_constant(value) && is_it(self.state(value).interval)
+        })
     }
 
     /// The guard of an input that is not a constant.
     fn guard_of(&self, node: NodeId, index: u32) -> Option<f64> {
-        let value = self.model.input(node, index).filter(|value| !self.numbers.is_constant(*value))?;
+        let value = self
+            .model
+            .input(node, index)
+            .filter(|value| !self.numbers.is_constant(*value))?;
         self.state(value).guard
     }
 
     fn product(&self, node: NodeId, first: State, second: State) -> State {
         let is_square = self.model.input(node, 0) == self.model.input(node, 1);
-        let interval = if is_square { first.interval.squared() } else { first.interval.times(second.interval) };
+        let interval = if is_square {
+            first.interval.squared()
+        } else {
+            first.interval.times(second.interval)
+        };
         let product = State::within(interval);
         let of_one = |hazard: Hazard, other: u32| {
             let grows = self.is_constant(node, other, |numbers| numbers.magnitude() >= 1.0);
             let shrinks = self.is_constant(node, other, |numbers| numbers.magnitude() < 1.0);
             match hazard {
-                Hazard { is_inverse: true, .. } | Hazard { kind: Kind::Guard, .. } => product,
-                Hazard { kind: Kind::Constant, .. } if !shrinks => State { hazard: Some(hazard), ..product },
+                Hazard {
+                    is_inverse: true, ..
+                }
+                | Hazard {
+                    kind: Kind::Guard, ..
+                } => product,
+                Hazard {
+                    kind: Kind::Constant,
+                    ..
+                } if !shrinks => State {
+                    hazard: Some(hazard),
+                    ..product
+                },
                 _ if hazard.is_linear() && !grows => product,
-                _ => State { hazard: Some(hazard), ..product },
+                _ => State {
+                    hazard: Some(hazard),
+                    ..product
+                },
             }
         };
         match (first.hazard, second.hazard) {
-            _ if is_square => State { guard: first.guard.map(|guard| guard * guard), ..product.because(Kind::Square) },
+            _ if is_square => State {
+                guard: first.guard.map(|guard| guard * guard),
+                ..product.because(Kind::Square)
+            },
             // A constant that is a factor guards nothing.
-            (None, None) => State { guard: least(self.guard_of(node, 0), self.guard_of(node, 1)), ..product },
+            (None, None) => State {
+                guard: least(self.guard_of(node, 0), self.guard_of(node, 1)),
+                ..product
+            },
             (Some(hazard), None) => of_one(hazard, 1),
             (None, Some(hazard)) => of_one(hazard, 0),
-            (Some(left), Some(right)) if left.is_inverse && right.is_inverse => State { hazard: Some(left.max(right)), ..product },
+            (Some(left), Some(right)) if left.is_inverse && right.is_inverse => State {
+                hazard: Some(left.max(right)),
+                ..product
+            },
             (Some(left), Some(right)) if left.is_inverse || right.is_inverse => product,
             (Some(_), Some(_)) => product.because(Kind::Square),
         }
@@ -172,28 +247,65 @@ impl Known<'_, '_> {
 
     fn quotient(&self, node: NodeId, first: State, second: State) -> State {
         let quotient = State::within(first.interval.over(second.interval));
-        let Some(hazard) = first.hazard.filter(|_| second.hazard.is_none() && second.guard.is_none()) else { return quotient };
+        let Some(hazard) = first
+            .hazard
+            .filter(|_| second.hazard.is_none() && second.guard.is_none())
+        else {
+            return quotient;
+        };
         let is_constant = self.is_constant(node, 1, |_| true);
         let shrinks = !self.is_constant(node, 1, |numbers| numbers.magnitude() <= 1.0);
-        let is_kept = if hazard.is_linear() { !shrinks } else { is_constant };
-        State { hazard: first.hazard.filter(|_| is_kept), ..quotient }
+        let is_kept = if hazard.is_linear() {
+            !shrinks
+        } else {
+            is_constant
+        };
+        State {
+            hazard: first.hazard.filter(|_| is_kept),
+            ..quotient
+        }
     }
 
-    /// A product of matrices brings linear numbers back, as its weights were trained on them. Squares are only brought back behind it.
+    /// A product of matrices brings linear numbers back, as its weights were trained on them.
+    /// Squares are only brought back behind it.
     fn contracted(&self, node: NodeId) -> State {
-        let hazards = self.model.inputs(node).filter_map(|(_, value)| self.state(value).hazard);
-        let square = hazards.filter(|hazard| !hazard.is_linear() && !hazard.is_inverse).max();
-        let leads_back = || self.model.output(node, 0).is_some_and(|output| self.is_brought_back(output, 0));
-        State { hazard: square.filter(|_| leads_back()), ..State::PLAIN }
+        let hazards = self
+            .model
+            .inputs(node)
+            .filter_map(|(_, value)| self.state(value).hazard);
+        let square = hazards
+            .filter(|hazard| !hazard.is_linear() && !hazard.is_inverse)
+            .max();
+        let leads_back = || {
+            self.model
+                .output(node, 0)
+                .is_some_and(|output| self.is_brought_back(output, 0))
+        };
+        State {
+            hazard: square.filter(|_| leads_back()),
+            ..State::PLAIN
+        }
     }
 
     /// Whether all uses of a value bring squares back into the range, soon.
     fn is_brought_back(&self, value: ValueId, depth: usize) -> bool {
         let is_back = |(user, index): (NodeId, u32)| match effect_of(self.model, user) {
-            Some(Effect::Root | Effect::Logarithm | Effect::Reciprocal | Effect::Powers | Effect::Within(_)) => true,
+            Some(
+                Effect::Root
+                | Effect::Logarithm
+                | Effect::Reciprocal
+                | Effect::Powers
+                | Effect::Within(_),
+            ) => true,
             Some(Effect::Divides) => index == 1,
             Some(Effect::Contracts) => false,
-            Some(_) => depth < 8 && self.model.outputs(user).all(|(_, output)| self.is_brought_back(output, depth + 1)),
+            Some(_) => {
+                depth < 8
+                    && self
+                        .model
+                        .outputs(user)
+                        .all(|(_, output)| self.is_brought_back(output, depth + 1))
+            }
             None => matches!(self.model.node(user).op_type(), "ArgMax" | "ArgMin"),
         };
         let mut uses = self.model.uses(value).peekable();
@@ -202,13 +314,24 @@ impl Known<'_, '_> {
 
     fn sum(&self, node: NodeId, first: State, of_one: Interval) -> State {
         let count = self.count(node);
-        let interval = if count.is_finite() { of_one.times(Interval::new(1.0, count)) } else { of_one.times(Interval::ALL) };
+        let interval = if count.is_finite() {
+            of_one.times(Interval::new(1.0, count))
+        } else {
+            of_one.times(Interval::ALL)
+        };
         let sum = State::within(Interval::new(
             if of_one.low >= 0.0 { 0.0 } else { interval.low },
-            if of_one.high <= 0.0 { 0.0 } else { interval.high },
+            if of_one.high <= 0.0 {
+                0.0
+            } else {
+                interval.high
+            },
         ));
         match first.hazard {
-            Some(hazard) => State { hazard: Some(hazard), ..sum },
+            Some(hazard) => State {
+                hazard: Some(hazard),
+                ..sum
+            },
             None if count <= FEW => sum,
             None => sum.because(Kind::Sum),
         }
@@ -220,7 +343,10 @@ impl Known<'_, '_> {
             let shape = self.inferred.of(value?).static_shape()?;
             Some(shape.iter().map(|length| *length as f64).product::<f64>())
         };
-        let (before, after) = (elements(self.model.input(node, 0)), elements(self.model.output(node, 0)));
+        let (before, after) = (
+            elements(self.model.input(node, 0)),
+            elements(self.model.output(node, 0)),
+        );
         match (before, after, self.model.node(node).op_type()) {
             (Some(before), _, "CumSum") => before,
             (Some(before), Some(after), _) if after > 0.0 => before / after,
@@ -232,10 +358,17 @@ impl Known<'_, '_> {
         let exponent = second.interval;
         if !self.is_constant(node, 1, |numbers| numbers.low == numbers.high) {
             let is_proper = first.interval.is_within(Interval::UNIT) && exponent.low >= 0.0;
-            return if is_proper { State::within(Interval::UNIT) } else { State::PLAIN.because(Kind::Exponential) };
+            return if is_proper {
+                State::within(Interval::UNIT)
+            } else {
+                State::PLAIN.because(Kind::Exponential)
+            };
         }
         match exponent.low {
-            power if power < 0.0 => reciprocal(State { guard: first.guard.map(|guard| guard.powf(-power)), ..first }),
+            power if power < 0.0 => reciprocal(State {
+                guard: first.guard.map(|guard| guard.powf(-power)),
+                ..first
+            }),
             power if power < 1.0 => root(first),
             2.0 => State::within(first.interval.squared()).because(Kind::Square),
             power if power > 1.0 => {
@@ -248,24 +381,52 @@ impl Known<'_, '_> {
 
     fn cast(&self, node: NodeId, output: ValueId, first: State) -> State {
         let is_integer = |value: ValueId| {
-            self.dtype(value).is_some_and(|dtype| matches!(dtype.class(), Class::Signed | Class::Unsigned) && dtype.bits() >= 16)
+            self.dtype(value).is_some_and(|dtype| {
+                matches!(dtype.class(), Class::Signed | Class::Unsigned) && dtype.bits() >= 16
+            })
         };
-        let is_float = |value: ValueId| self.dtype(value).is_some_and(|dtype| dtype.class() == Class::Float);
+        let is_float = |value: ValueId| {
+            self.dtype(value)
+                .is_some_and(|dtype| dtype.class() == Class::Float)
+        };
         match self.model.input(node, 0) {
-            Some(input) if is_integer(input) && is_float(output) && !is_cast_of_mask(self.model, output) => self.of_integers(first),
+            Some(input)
+                if is_integer(input)
+                    && is_float(output)
+                    && !is_cast_of_mask(self.model, output) =>
+            {
+                self.of_integers(first)
+            }
             Some(input) if is_float(input) && !is_float(output) => State::within(first.interval),
             _ => first,
         }
     }
 
-    /// Scaled integers. Nothing speaks against those of an unknown scale, and those of a computed input of more than 8 bits: the scale of
-    /// such an input was chosen for its numbers, not for its type.
+    /// Scaled integers. Nothing speaks against those of an unknown scale, and those of a computed
+    /// input of more than 8 bits: the scale of such an input was chosen for its numbers, not for
+    /// its type.
     fn dequantized(&self, node: NodeId) -> State {
-        let is_narrow = self.model.input(node, 0).and_then(|value| self.dtype(value)).is_some_and(|dtype| dtype.bits() <= 8);
-        let (quantized, scale, zero_point) = (self.input(node, 0), self.input(node, 1), self.input(node, 2));
-        let numbers = quantized.interval.minus(zero_point.interval).times(scale.interval);
-        let is_known = numbers.magnitude().is_finite() && (is_narrow || self.is_constant(node, 0, |_| true));
-        if is_known { State::within(numbers).because(Kind::Integer) } else { State::PLAIN }
+        let is_narrow = self
+            .model
+            .input(node, 0)
+            .and_then(|value| self.dtype(value))
+            .is_some_and(|dtype| dtype.bits() <= 8);
+        let (quantized, scale, zero_point) = (
+            self.input(node, 0),
+            self.input(node, 1),
+            self.input(node, 2),
+        );
+        let numbers = quantized
+            .interval
+            .minus(zero_point.interval)
+            .times(scale.interval);
+        let is_known =
+            numbers.magnitude().is_finite() && (is_narrow || self.is_constant(node, 0, |_| true));
+        if is_known {
+            State::within(numbers).because(Kind::Integer)
+        } else {
+            State::PLAIN
+        }
     }
 
     /// Integers as floats.
@@ -279,7 +440,10 @@ impl Known<'_, '_> {
 
 /// The square root brings all numbers back, and makes a guard larger.
 fn root(of: State) -> State {
-    State { guard: of.guard.map(f64::sqrt), ..State::within(of.interval.larger(Interval::NOT_NEGATIVE).map(f64::sqrt)) }
+    State {
+        guard: of.guard.map(f64::sqrt),
+        ..State::within(of.interval.larger(Interval::NOT_NEGATIVE).map(f64::sqrt))
+    }
 }
 
 /// The reciprocal of a guard is beyond the range, that of numbers beyond the range may become zero.
@@ -287,7 +451,13 @@ fn reciprocal(of: State) -> State {
     let result = State::within(Interval::new(1.0, 1.0).over(of.interval));
     match (of.guard, of.hazard) {
         (Some(_), _) => result.because(Kind::Guard),
-        (None, Some(hazard)) => State { hazard: Some(Hazard { is_inverse: !hazard.is_inverse, ..hazard }), ..result },
+        (None, Some(hazard)) => State {
+            hazard: Some(Hazard {
+                is_inverse: !hazard.is_inverse,
+                ..hazard
+            }),
+            ..result
+        },
         (None, None) => result,
     }
 }

@@ -11,7 +11,13 @@ use crate::ops::inference::Inferred;
 const MOST_WALKS: usize = 64;
 
 /// The states of all values, by index. `edges` lead from values to those of other scopes.
-pub fn states(model: &Model, inferred: &Inferred, numbers: &Numbers, range: Interval, edges: &[(ValueId, ValueId)]) -> Vec<State> {
+pub fn states(
+    model: &Model,
+    inferred: &Inferred,
+    numbers: &Numbers,
+    range: Interval,
+    edges: &[(ValueId, ValueId)],
+) -> Vec<State> {
     let mut states = vec![State::PLAIN; model.value_bound()];
     for value in model.values() {
         let of_type = || inferred.of(value).dtype().map(State::of_type);
@@ -23,16 +29,28 @@ pub fn states(model: &Model, inferred: &Inferred, numbers: &Numbers, range: Inte
     }
     for _ in 0..MOST_WALKS {
         for &node in model.topological_order() {
-            for (index, output) in model.outputs(node).filter(|(_, output)| !numbers.is_constant(*output)) {
+            for (index, output) in model
+                .outputs(node)
+                .filter(|(_, output)| !numbers.is_constant(*output))
+            {
                 // Results of calls and of control flow get their states from bodies.
                 if !is_given[output.index()] {
-                    states[output.index()] = Known { model, inferred, numbers, states: &states, range }.result(node, output, index);
+                    states[output.index()] = Known {
+                        model,
+                        inferred,
+                        numbers,
+                        states: &states,
+                        range,
+                    }
+                    .result(node, output, index);
                 }
             }
         }
         let mut is_changed = false;
         for (giver, taker) in edges {
-            let joined = states[taker.index()].or(states[giver.index()]).with(Interval::ALL);
+            let joined = states[taker.index()]
+                .or(states[giver.index()])
+                .with(Interval::ALL);
             is_changed |= joined != states[taker.index()];
             states[taker.index()] = joined;
         }

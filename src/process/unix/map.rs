@@ -16,10 +16,12 @@ struct Mapped {
     entry: &'static Entry,
 }
 
-/// The addresses of a map. A signal handler reads the list, so entries are never freed; those of closed files are reused.
+/// The addresses of a map. A signal handler reads the list, so entries are never freed; those of
+/// closed files are reused.
 ///
-/// Readers take no lock: `version` is odd while the other fields are written. A reader that finds different versions before and after
-/// its reads discards them, so that the values it uses belong to one map, which existed at that moment.
+/// Readers take no lock: `version` is odd while the other fields are written. A reader that finds
+/// different versions before and after its reads discards them, so that the values it uses belong
+/// to one map, which existed at that moment.
 struct Entry {
     is_taken: AtomicBool,
     version: AtomicUsize,
@@ -37,24 +39,29 @@ static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Maps a file that is not empty. `path` is its name in messages.
 pub(crate) fn map(file: &File, path: &Path) -> io::Result<Bytes> {
-    // SAFETY: The map is private and read-only. If another process changes the file, every byte is still a valid `u8`, and memory
-    // safety does not depend on two reads having the same result. If it makes the file shorter, a read beyond the end raises SIGBUS,
-    // which ends the process.
+    // SAFETY: The map is private and read-only. If another process changes the file, every byte is
+    // still a valid `u8`, and memory safety does not depend on two reads having the same result. If
+    // it makes the file shorter, a read beyond the end raises SIGBUS, which ends the process.
     let map = unsafe { Mmap::map(file)? };
     let entry = take_entry();
     let start = map.as_ptr() as usize;
-    entry.set(start..start + map.len(), path.display().to_string().as_bytes());
+    entry.set(
+        start..start + map.len(),
+        path.display().to_string().as_bytes(),
+    );
     Ok(Bytes::from_owner(Mapped { map, entry }))
 }
 
-/// Whether bytes are in a map. While they are borrowed, they cannot be unmapped, so that an entry that covers them at any moment is the
-/// entry of their map.
+/// Whether bytes are in a map. While they are borrowed, they cannot be unmapped, so that an entry
+/// that covers them at any moment is the entry of their map.
 #[cfg(any(target_os = "linux", test))]
 pub(crate) fn is_mapped(bytes: &[u8]) -> bool {
     let range = bytes.as_ptr_range();
     entries().any(|entry| {
         let map = entry.read(|_| ());
-        map.is_some_and(|(map, ())| map.start <= range.start as usize && range.end as usize <= map.end)
+        map.is_some_and(|(map, ())| {
+            map.start <= range.start as usize && range.end as usize <= map.end
+        })
     })
 }
 
@@ -62,14 +69,16 @@ pub(crate) fn is_mapped(bytes: &[u8]) -> bool {
 #[cfg(target_os = "linux")]
 const PAGE: usize = 1 << 16;
 
-/// Releases the pages of mapped bytes that were read, so that the resident memory of a run stays small. The system reads them again if they
-/// are used again. Does nothing for bytes that are not mapped.
+/// Releases the pages of mapped bytes that were read, so that the resident memory of a run stays
+/// small. The system reads them again if they are used again. Does nothing for bytes that are not
+/// mapped.
 #[cfg(target_os = "linux")]
 pub(crate) fn release(bytes: &[u8]) {
     let start = (bytes.as_ptr() as usize).next_multiple_of(PAGE);
     let end = (bytes.as_ptr() as usize + bytes.len()) / PAGE * PAGE;
     if start < end && is_mapped(bytes) {
-        // SAFETY: The pages are part of `bytes` and belong to a read-only map of a file, so that no data can be lost.
+        // SAFETY: The pages are part of `bytes` and belong to a read-only map of a file, so that no
+        // data can be lost.
         unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
     }
 }
@@ -78,7 +87,8 @@ pub(crate) fn release(bytes: &[u8]) {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn release(_bytes: &[u8]) {}
 
-/// The name of the mapped file at an address. For a signal handler: takes no lock and does not allocate.
+/// The name of the mapped file at an address. For a signal handler: takes no lock and does not
+/// allocate.
 pub(super) fn name_at(address: usize) -> Option<Name> {
     entries().find_map(|entry| {
         let (map, name) = entry.read(Entry::name)?;
@@ -127,7 +137,8 @@ impl Entry {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// The addresses of the map, and the result of `more`; none if the entry is written at the same time.
+    /// The addresses of the map, and the result of `more`; none if the entry is written at the same
+    /// time.
     fn read<T>(&self, more: impl FnOnce(&Entry) -> T) -> Option<(Range<usize>, T)> {
         let before = self.version.load(Ordering::Acquire);
         let map = self.start.load(Ordering::Relaxed)..self.end.load(Ordering::Relaxed);
@@ -142,7 +153,10 @@ impl Entry {
         for (byte, place) in bytes.iter_mut().zip(&self.name) {
             *byte = place.load(Ordering::Relaxed);
         }
-        Name { bytes, length: self.name_bytes.load(Ordering::Relaxed) }
+        Name {
+            bytes,
+            length: self.name_bytes.load(Ordering::Relaxed),
+        }
     }
 }
 
@@ -154,7 +168,12 @@ fn entries() -> impl Iterator<Item = &'static Entry> {
 
 /// An entry for one map.
 fn take_entry() -> &'static Entry {
-    let take = |entry: &&Entry| entry.is_taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
+    let take = |entry: &&Entry| {
+        entry
+            .is_taken
+            .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    };
     if let Some(entry) = entries().find(take) {
         return entry;
     }
@@ -167,7 +186,8 @@ fn take_entry() -> &'static Entry {
             // SAFETY: The entry was leaked above and is never freed.
             Ok(_) => return unsafe { &*entry },
             Err(other) => {
-                // SAFETY: The entry was not added to the list, so no other thread has a reference to it.
+                // SAFETY: The entry was not added to the list, so no other thread has a reference
+                // to it.
                 drop(unsafe { Box::from_raw(entry) });
                 first = other;
             }
@@ -182,7 +202,8 @@ impl AsRef<[u8]> for Mapped {
 }
 
 impl Drop for Mapped {
-    /// The entry is cleared before the file is unmapped, so that it never covers memory that is reused.
+    /// The entry is cleared before the file is unmapped, so that it never covers memory that is
+    /// reused.
     fn drop(&mut self) {
         self.entry.set(0..0, b"");
         self.entry.is_taken.store(false, Ordering::Release);
@@ -204,7 +225,11 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..500 {
                         let (bytes, heap) = (opened(), vec![7_u8; 1 << 16]);
-                        assert!(is_mapped(&bytes) && is_mapped(&bytes.slice(100..200)) && !is_mapped(&heap));
+                        assert!(
+                            is_mapped(&bytes)
+                                && is_mapped(&bytes.slice(100..200))
+                                && !is_mapped(&heap)
+                        );
                         let name = name_at(bytes.as_ptr() as usize + 5).unwrap();
                         assert!(path.display().to_string().as_bytes().ends_with(&name));
                     }
@@ -216,7 +241,10 @@ mod tests {
     #[test]
     fn of_a_long_path_the_end_is_shown() {
         let entry = Entry::new(None);
-        entry.set(4096..8192, &[b"x".repeat(LONGEST_NAME), b"weights".to_vec()].concat());
+        entry.set(
+            4096..8192,
+            &[b"x".repeat(LONGEST_NAME), b"weights".to_vec()].concat(),
+        );
         let (_, name) = entry.read(Entry::name).unwrap();
         assert!(name.len() == LONGEST_NAME && name.ends_with(b"weights"));
     }

@@ -11,7 +11,8 @@ pub use signals::{exit, install_signal_handlers};
 pub(crate) use map::{map, release};
 pub(crate) use signals::{RemovedOnSignal, end_with_message, hold, is_held};
 
-/// Chooses whether memory may consist of huge pages from now on. Returns whether the system has this choice.
+/// Chooses whether memory may consist of huge pages from now on. Returns whether the system has
+/// this choice.
 #[cfg(target_os = "linux")]
 pub(crate) fn use_huge_pages(huge: bool) -> bool {
     rustix::thread::disable_transparent_huge_pages(!huge).is_ok()
@@ -29,7 +30,10 @@ pub fn is_standard_output(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
 
     let id = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
-    let (Ok(path), Ok(stdout)) = (fs::metadata(path), rustix::fs::fstat(rustix::stdio::stdout())) else {
+    let (Ok(path), Ok(stdout)) = (
+        fs::metadata(path),
+        rustix::fs::fstat(rustix::stdio::stdout()),
+    ) else {
         return false;
     };
     // The null device can be standard output too, but nothing is mixed up there.

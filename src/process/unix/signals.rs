@@ -1,5 +1,5 @@
-//! Signals that end the process: temporary files are removed, changes of names are completed, and a message names a file that became
-//! shorter while it was read.
+//! Signals that end the process: temporary files are removed, changes of names are completed, and a
+//! message names a file that became shorter while it was read.
 //!
 //! A signal is not lost: the number of holds and the pending signal are one atomic number.
 #![allow(unsafe_code)]
@@ -11,16 +11,19 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 /// The maximum number of temporary files at a time: one for each file that is being written.
 const SLOTS: usize = 64;
 
-/// The paths of the files to be removed, as C strings; null for an unused entry. A path is taken out of its entry by an atomic exchange. It
-/// then belongs to the thread that is done with the file, which frees it, or to a signal handler, after which the process ends.
-static FILES: [AtomicPtr<libc::c_char>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
+/// The paths of the files to be removed, as C strings; null for an unused entry. A path is taken
+/// out of its entry by an atomic exchange. It then belongs to the thread that is done with the
+/// file, which frees it, or to a signal handler, after which the process ends.
+static FILES: [AtomicPtr<libc::c_char>; SLOTS] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
 
 /// As long as it exists, a signal that ends the process removes a file first.
 #[derive(Debug)]
 pub(crate) struct RemovedOnSignal(Option<&'static AtomicPtr<libc::c_char>>);
 
 impl RemovedOnSignal {
-    /// If there are too many files at a time, or the path contains a null byte, the file is not removed.
+    /// If there are too many files at a time, or the path contains a null byte, the file is not
+    /// removed.
     pub(crate) fn new(path: &Path) -> RemovedOnSignal {
         let Ok(path) = CString::new(path.as_os_str().as_encoded_bytes()) else {
             return RemovedOnSignal(None);
@@ -28,7 +31,13 @@ impl RemovedOnSignal {
         let path = path.into_raw();
         count_path(1);
         let is_free = |slot: &&AtomicPtr<libc::c_char>| {
-            slot.compare_exchange(std::ptr::null_mut(), path, Ordering::Release, Ordering::Relaxed).is_ok()
+            slot.compare_exchange(
+                std::ptr::null_mut(),
+                path,
+                Ordering::Release,
+                Ordering::Relaxed,
+            )
+            .is_ok()
         };
         let slot = FILES.iter().find(is_free);
         if slot.is_none() {
@@ -39,7 +48,8 @@ impl RemovedOnSignal {
 }
 
 impl Drop for RemovedOnSignal {
-    /// If a handler has taken the path, the process is ending; the entry may then have the path of another file, which is freed instead.
+    /// If a handler has taken the path, the process is ending; the entry may then have the path of
+    /// another file, which is freed instead.
     fn drop(&mut self) {
         if let Some(slot) = self.0 {
             free_path(slot.swap(std::ptr::null_mut(), Ordering::AcqRel));
@@ -51,7 +61,8 @@ impl Drop for RemovedOnSignal {
 fn free_path(path: *mut libc::c_char) {
     if !path.is_null() {
         count_path(-1);
-        // SAFETY: The path was made by `CString::into_raw`. No entry has it, so that no handler or other thread can take it.
+        // SAFETY: The path was made by `CString::into_raw`. No entry has it, so that no handler or
+        // other thread can take it.
         drop(unsafe { CString::from_raw(path) });
     }
 }
@@ -68,8 +79,8 @@ fn count_path(_: isize) {}
 /// The current effect of signals that end the process.
 static GATE: Gate = Gate::new();
 
-/// The number of [`Hold`]s, and the signal that is pending until the last of them ends. Both are in one number: with two, a signal
-/// between a read of the one and a write of the other would be lost.
+/// The number of [`Hold`]s, and the signal that is pending until the last of them ends. Both are in
+/// one number: with two, a signal between a read of the one and a write of the other would be lost.
 struct Gate(AtomicU32);
 
 /// The bits of [`Gate`] for the number of the signal, or 0.
@@ -90,7 +101,11 @@ impl Gate {
     /// Removes a hold. Returns the pending signal, if this was the last hold.
     fn leave(&self) -> Option<i32> {
         let after = |state: u32| if state - HOLD < HOLD { 0 } else { state - HOLD };
-        let before = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |state| Some(after(state)));
+        let before = self
+            .0
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |state| {
+                Some(after(state))
+            });
         let (Ok(before) | Err(before)) = before;
         let signal = before & SIGNAL;
         (before - HOLD < HOLD && signal != 0).then_some(signal as i32)
@@ -107,7 +122,9 @@ impl Gate {
             between();
             (state >= HOLD).then_some(state & !SIGNAL | signal as u32)
         };
-        self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, wait).is_ok()
+        self.0
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, wait)
+            .is_ok()
     }
 }
 
@@ -135,12 +152,14 @@ fn raise(signal: i32) {
 
 /// Installs the signal handlers. For programs, not for libraries: they end the process.
 ///
-/// - SIGINT, SIGTERM and SIGHUP remove temporary files and then have their default effect; a signal that was ignored when the program
-///   was started stays ignored.
-/// - SIGBUS in a mapped file removes temporary files, prints which file became shorter, and exits with code 2.
+/// - SIGINT, SIGTERM and SIGHUP remove temporary files and then have their default effect; a signal
+///   that was ignored when the program was started stays ignored.
+/// - SIGBUS in a mapped file removes temporary files, prints which file became shorter, and exits
+///   with code 2.
 /// - SIGXFSZ is ignored: a write beyond the maximum file size is then an ordinary error.
 pub fn install_signal_handlers() {
-    // SAFETY: `sigaction` and `signal` get valid pointers; the handlers call nothing but async-signal-safe functions.
+    // SAFETY: `sigaction` and `signal` get valid pointers; the handlers call nothing but
+    // async-signal-safe functions.
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
@@ -150,12 +169,17 @@ pub fn install_signal_handlers() {
                 set_handler(signal, on_end as *const () as libc::sighandler_t, 0);
             }
         }
-        set_handler(libc::SIGBUS, on_bus_error as *const () as libc::sighandler_t, libc::SA_SIGINFO);
+        set_handler(
+            libc::SIGBUS,
+            on_bus_error as *const () as libc::sighandler_t,
+            libc::SA_SIGINFO,
+        );
     }
 }
 
 unsafe fn set_handler(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int) {
-    // SAFETY: The action is initialized as `sigaction` requires; the caller guarantees that the handler is async-signal-safe.
+    // SAFETY: The action is initialized as `sigaction` requires; the caller guarantees that the
+    // handler is async-signal-safe.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler;
@@ -171,23 +195,36 @@ extern "C" fn on_end(signal: libc::c_int) {
         return;
     }
     remove_files();
-    // SAFETY: Both are async-signal-safe. The signal is blocked while it is handled, and is delivered as soon as this returns.
+    // SAFETY: Both are async-signal-safe. The signal is blocked while it is handled, and is
+    // delivered as soon as this returns.
     unsafe {
         libc::signal(signal, libc::SIG_DFL);
         libc::raise(signal);
     }
 }
 
-extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
-    // SAFETY: With SA_SIGINFO the system passes a valid `info`, which contains an address for SIGBUS.
+extern "C" fn on_bus_error(
+    signal: libc::c_int,
+    info: *mut libc::siginfo_t,
+    _context: *mut libc::c_void,
+) {
+    // SAFETY: With SA_SIGINFO the system passes a valid `info`, which contains an address for
+    // SIGBUS.
     let address = unsafe { (*info).si_addr() } as usize;
     let Some(name) = super::map::name_at(address) else {
-        // Not a mapped file: the instruction is executed again, and the process ends as it would without a handler.
-        // SAFETY: `signal` is async-signal-safe.
+        // Not a mapped file: the instruction is executed again, and the process ends as it would
+        // without a handler. SAFETY: `signal` is async-signal-safe.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
         return;
     };
-    end_with_message(b"", &[b"recast: ", &name, b": became shorter while it was read, or its disk failed\n"])
+    end_with_message(
+        b"",
+        &[
+            b"recast: ",
+            &name,
+            b": became shorter while it was read, or its disk failed\n",
+        ],
+    )
 }
 
 /// Whether a [`Hold`] exists.
@@ -195,12 +232,14 @@ pub(crate) fn is_held() -> bool {
     GATE.0.load(Ordering::SeqCst) >= HOLD
 }
 
-/// Removes the temporary files, prints a document to standard output and a message in parts to standard error, and exits with code 2.
-/// Does not allocate, and takes no lock.
+/// Removes the temporary files, prints a document to standard output and a message in parts to
+/// standard error, and exits with code 2. Does not allocate, and takes no lock.
 pub(crate) fn end_with_message(document: &[u8], parts: &[&[u8]]) -> ! {
     remove_files();
     write_all(libc::STDOUT_FILENO, document);
-    parts.iter().for_each(|part| write_all(libc::STDERR_FILENO, part));
+    parts
+        .iter()
+        .for_each(|part| write_all(libc::STDERR_FILENO, part));
     // SAFETY: `_exit` is async-signal-safe.
     unsafe { libc::_exit(2) }
 }
@@ -227,7 +266,8 @@ fn remove_files() {
     for slot in &FILES {
         let path = slot.swap(std::ptr::null_mut(), Ordering::Acquire);
         if !path.is_null() {
-            // SAFETY: `unlink` is async-signal-safe; the path is a C string that this handler owns now.
+            // SAFETY: `unlink` is async-signal-safe; the path is a C string that this handler owns
+            // now.
             unsafe { libc::unlink(path) };
         }
     }
@@ -245,7 +285,8 @@ mod tests {
     /// The paths that are not freed.
     pub(super) static PATHS: AtomicIsize = AtomicIsize::new(0);
 
-    /// Runs `child` in a process of its own, in a new folder with these files. The process runs the test that calls this, `test`, again.
+    /// Runs `child` in a process of its own, in a new folder with these files. The process runs the
+    /// test that calls this, `test`, again.
     fn in_a_child(test: &str, files: &[&str], child: impl FnOnce()) -> (tempfile::TempDir, Output) {
         if std::env::var_os("RECAST_TEST_IS_CHILD").is_some() {
             child();
@@ -256,8 +297,16 @@ mod tests {
             fs::write(folder.path().join(name), name).unwrap();
         }
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", &format!("process::system::signals::tests::{test}"), "--nocapture"]);
-        let output = command.env("RECAST_TEST_IS_CHILD", "1").current_dir(folder.path()).output().unwrap();
+        command.args([
+            "--exact",
+            &format!("process::system::signals::tests::{test}"),
+            "--nocapture",
+        ]);
+        let output = command
+            .env("RECAST_TEST_IS_CHILD", "1")
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
         (folder, output)
     }
 
@@ -269,35 +318,57 @@ mod tests {
             let _removed = RemovedOnSignal::new(Path::new("first"));
             drop(RemovedOnSignal::new(Path::new("done")));
             let _too = RemovedOnSignal::new(Path::new("second"));
-            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM).unwrap();
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM)
+                .unwrap();
             unreachable!("the signal ends the process");
         });
         assert_eq!(output.status.signal(), Some(libc::SIGTERM));
-        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let left: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         assert_eq!(left, ["done"]);
     }
 
     #[test]
     fn the_path_of_a_file_is_freed_when_the_file_is_done() {
-        let (_, output) = in_a_child("the_path_of_a_file_is_freed_when_the_file_is_done", &[], || {
-            let name = |index: usize| format!("file {index}");
-            for index in 0..10 * SLOTS {
-                drop(RemovedOnSignal::new(Path::new(&name(index))));
-            }
-            assert_eq!(PATHS.load(Ordering::SeqCst), 0);
-            // More files at a time than there are entries, and threads that come and go.
-            let many: Vec<RemovedOnSignal> = (0..2 * SLOTS).map(|index| RemovedOnSignal::new(Path::new(&name(index)))).collect();
-            assert_eq!(PATHS.load(Ordering::SeqCst), SLOTS as isize);
-            drop(many);
-            std::thread::scope(|scope| {
-                for _ in 0..4 {
-                    scope.spawn(|| (0..1000).for_each(|index| drop(RemovedOnSignal::new(Path::new(&name(index))))));
+        let (_, output) = in_a_child(
+            "the_path_of_a_file_is_freed_when_the_file_is_done",
+            &[],
+            || {
+                let name = |index: usize| format!("file {index}");
+                for index in 0..10 * SLOTS {
+                    drop(RemovedOnSignal::new(Path::new(&name(index))));
                 }
-            });
-            assert_eq!(PATHS.load(Ordering::SeqCst), 0);
-            assert!(FILES.iter().all(|slot| slot.load(Ordering::SeqCst).is_null()));
-        });
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+                assert_eq!(PATHS.load(Ordering::SeqCst), 0);
+                // More files at a time than there are entries, and threads that come and go.
+                let many: Vec<RemovedOnSignal> = (0..2 * SLOTS)
+                    .map(|index| RemovedOnSignal::new(Path::new(&name(index))))
+                    .collect();
+                assert_eq!(PATHS.load(Ordering::SeqCst), SLOTS as isize);
+                drop(many);
+                std::thread::scope(|scope| {
+                    for _ in 0..4 {
+                        scope.spawn(|| {
+                            (0..1000).for_each(|index| {
+                                drop(RemovedOnSignal::new(Path::new(&name(index))))
+                            })
+                        });
+                    }
+                });
+                assert_eq!(PATHS.load(Ordering::SeqCst), 0);
+                assert!(
+                    FILES
+                        .iter()
+                        .all(|slot| slot.load(Ordering::SeqCst).is_null())
+                );
+            },
+        );
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stdout)
+        );
     }
 
     #[test]
@@ -305,7 +376,8 @@ mod tests {
         for holds in 1..4 {
             let gate = Gate::new();
             (0..holds).for_each(|_| gate.enter());
-            // The last hold ends after the handler has read the number of holds, and before it has recorded the signal.
+            // The last hold ends after the handler has read the number of holds, and before it has
+            // recorded the signal.
             let mut raised = None;
             let mut left = 0;
             let waits = gate.arrive_while(libc::SIGTERM, || {
@@ -314,8 +386,13 @@ mod tests {
                     left += 1;
                 }
             });
-            assert_eq!((waits, raised), (false, None), "the signal ends the process now");
-            // The last hold ends before the handler reads the number, or after it has recorded the signal.
+            assert_eq!(
+                (waits, raised),
+                (false, None),
+                "the signal ends the process now"
+            );
+            // The last hold ends before the handler reads the number, or after it has recorded the
+            // signal.
             gate.enter();
             assert!(gate.arrive(libc::SIGTERM));
             assert_eq!(gate.leave(), Some(libc::SIGTERM));
@@ -328,7 +405,8 @@ mod tests {
         let (folder, output) = in_a_child("a_signal_waits_until_it_is_let_through", &[], || {
             install_signal_handlers();
             let held = hold();
-            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM).unwrap();
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM)
+                .unwrap();
             fs::write("finished", "a model").unwrap();
             drop(held);
             unreachable!("the signal ends the process");
@@ -345,13 +423,21 @@ mod tests {
             let _removed = RemovedOnSignal::new(Path::new("half"));
             fs::write("weights", vec![1; 1 << 20]).unwrap();
             let bytes = crate::files::open(Path::new("weights")).unwrap().bytes;
-            fs::File::options().write(true).open("weights").unwrap().set_len(0).unwrap();
+            fs::File::options()
+                .write(true)
+                .open("weights")
+                .unwrap()
+                .set_len(0)
+                .unwrap();
             let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
             unreachable!("the sum {sum} is not there to be read");
         });
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{message}");
-        assert!(message.contains("recast: weights: became shorter while it was read"), "{message}");
+        assert!(
+            message.contains("recast: weights: became shorter while it was read"),
+            "{message}"
+        );
         assert!(!folder.path().join("half").exists());
     }
 }

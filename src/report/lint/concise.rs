@@ -1,4 +1,5 @@
-//! One line per finding: `model.onnx: graph/cast_3: RC101 warning: the cast … [*]`; the mark says that there is a fix.
+//! One line per finding: `model.onnx: graph/cast_3: RC101 warning: the cast … [*]`; the mark says
+//! that there is a fix.
 
 use super::parts::{fix_mark, severity_style};
 use super::run::LintRun;

@@ -12,7 +12,12 @@ pub fn model_diff(path: &str, before: &ModelProto, after: &ModelProto) -> Shown 
     let (before, after) = (onnx_text::print(before), onnx_text::print(after));
     let diff = TextDiff::from_lines(&before, &after);
     let mut shown = Shown::default();
-    for (number, hunk) in diff.unified_diff().context_radius(2).iter_hunks().enumerate() {
+    for (number, hunk) in diff
+        .unified_diff()
+        .context_radius(2)
+        .iter_hunks()
+        .enumerate()
+    {
         if number == 0 {
             shown.push_styled_line(&[(STRONG, &format!("--- {path}"))]);
             shown.push_styled_line(&[(STRONG, &format!("+++ {path}"))]);

@@ -1,4 +1,5 @@
-//! Each finding with its place, its reason and its fix; the reason is given at the first finding of a rule only.
+//! Each finding with its place, its reason and its fix; the reason is given at the first finding of
+//! a rule only.
 
 use super::parts::{head, severity_style};
 use super::run::LintRun;
@@ -61,8 +62,16 @@ fn entries(run: &LintRun, many: usize) -> Vec<Entry<'_>> {
         *number += 1;
         let is_long = count > many;
         if !is_long || *number <= FIRST {
-            let hidden = if is_long && *number == FIRST { count - FIRST } else { 0 };
-            entries.push(Entry { found, is_first: *number == 1, hidden });
+            let hidden = if is_long && *number == FIRST {
+                count - FIRST
+            } else {
+                0
+            };
+            entries.push(Entry {
+                found,
+                is_first: *number == 1,
+                hidden,
+            });
         }
     }
     entries
@@ -81,7 +90,9 @@ fn write_hidden(text: &mut Shown, entry: &Entry) {
 
 /// On a terminal, the message is wrapped; in a pipe, it stays one line.
 fn write_finding(text: &mut Shown, found: &Diagnostic, width: Option<usize>) {
-    let Diagnostic { severity, message, .. } = found;
+    let Diagnostic {
+        severity, message, ..
+    } = found;
     let (code, name, path) = (found.code(), found.name(), found.path());
     let head = head(*severity, code);
     // Further lines are indented.
@@ -89,9 +100,21 @@ fn write_finding(text: &mut Shown, found: &Diagnostic, width: Option<usize>) {
     let wrapped = |width: usize| wrapped_after(column, message.split(' '), width - INDENT.len());
     let lines = width.map_or_else(|| vec![message.to_string()], wrapped);
     let first = lines.first().map_or("", String::as_str);
-    text.push_styled_line(&[(severity_style(*severity), &head), (PLAIN, " "), (STRONG, name), (PLAIN, &format!(": {first}"))]);
-    lines.iter().skip(1).for_each(|line| text.push_line(format_args!("{INDENT}{line}")));
-    text.push_styled_line(&[(PLAIN, "  "), (FAINT, "-->"), (PLAIN, &format!(" {path}: {}", found.place()))]);
+    text.push_styled_line(&[
+        (severity_style(*severity), &head),
+        (PLAIN, " "),
+        (STRONG, name),
+        (PLAIN, &format!(": {first}")),
+    ]);
+    lines
+        .iter()
+        .skip(1)
+        .for_each(|line| text.push_line(format_args!("{INDENT}{line}")));
+    text.push_styled_line(&[
+        (PLAIN, "  "),
+        (FAINT, "-->"),
+        (PLAIN, &format!(" {path}: {}", found.place())),
+    ]);
     if let Some(node) = found.text() {
         text.push_styled_line(&[(PLAIN, "   "), (FAINT, "|"), (PLAIN, &format!(" {node}"))]);
     }
@@ -99,8 +122,18 @@ fn write_finding(text: &mut Shown, found: &Diagnostic, width: Option<usize>) {
 
 fn write_reason(text: &mut Shown, found: &Diagnostic, width: usize) {
     let section = found.rule.section("Why is this bad?").unwrap_or_default();
-    write_entry(text, "why", section.split("\n\n").next().unwrap_or_default(), width);
-    write_entry(text, "more", &format!("recast explain {}", found.code()), width);
+    write_entry(
+        text,
+        "why",
+        section.split("\n\n").next().unwrap_or_default(),
+        width,
+    );
+    write_entry(
+        text,
+        "more",
+        &format!("recast explain {}", found.code()),
+        width,
+    );
 }
 
 fn write_fix(text: &mut Shown, found: &Diagnostic, width: usize) {
@@ -117,11 +150,18 @@ fn write_fix(text: &mut Shown, found: &Diagnostic, width: usize) {
 fn write_entry(text: &mut Shown, label: &str, words: &str, width: usize) {
     let label = format!("{label}:");
     let indent = " ".repeat(label.len() + 6);
-    for (number, line) in wrapped(words, width.saturating_sub(indent.len())).iter().enumerate() {
+    for (number, line) in wrapped(words, width.saturating_sub(indent.len()))
+        .iter()
+        .enumerate()
+    {
         match number {
-            0 => {
-                text.push_styled_line(&[(PLAIN, "   "), (FAINT, "="), (PLAIN, " "), (STRONG, &label), (PLAIN, &format!(" {line}"))])
-            }
+            0 => text.push_styled_line(&[
+                (PLAIN, "   "),
+                (FAINT, "="),
+                (PLAIN, " "),
+                (STRONG, &label),
+                (PLAIN, &format!(" {line}")),
+            ]),
             _ => text.push_line(format_args!("{indent}{line}")),
         }
     }

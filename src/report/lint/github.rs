@@ -22,7 +22,11 @@ fn write_finding(text: &mut Shown, found: &Diagnostic) {
     };
     let title = format!("{} {}", found.code(), found.name());
     let message = format!("{}: {}", found.place(), found.message);
-    text.push_workflow_command(command, &[("file", &slashes(found.path())), ("title", &title)], &message);
+    text.push_workflow_command(
+        command,
+        &[("file", &slashes(found.path())), ("title", &title)],
+        &message,
+    );
 }
 
 fn failure(error: &Error) -> Shown {

@@ -29,11 +29,23 @@ fn entries(run: &LintRun) -> impl Iterator<Item = Entry<'_>> + '_ {
             Severity::Info => "info",
         };
         let description = format!("{}: {}: {}", found.code(), found.place(), found.message);
-        entry(description, found.code(), found.fingerprint(), severity, found.path())
+        entry(
+            description,
+            found.code(),
+            found.fingerprint(),
+            severity,
+            found.path(),
+        )
     });
     let errors = run.errors.iter().map(|error| {
         let fingerprint = crate::lint::fingerprint(&[&slashes(path(error)), "unreadable"]);
-        entry(error.place_and_message(), "recast", fingerprint, "blocker", path(error))
+        entry(
+            error.place_and_message(),
+            "recast",
+            fingerprint,
+            "blocker",
+            path(error),
+        )
     });
     findings.chain(errors)
 }
@@ -64,7 +76,22 @@ struct Lines {
 }
 
 /// A model file has no lines: line 1 denotes the file as a whole.
-fn entry<'r>(description: String, check_name: &'r str, fingerprint: String, severity: &'static str, path: &str) -> Entry<'r> {
-    let location = Location { path: slashes(path), lines: Lines { begin: 1 } };
-    Entry { description, check_name, fingerprint, severity, location }
+fn entry<'r>(
+    description: String,
+    check_name: &'r str,
+    fingerprint: String,
+    severity: &'static str,
+    path: &str,
+) -> Entry<'r> {
+    let location = Location {
+        path: slashes(path),
+        lines: Lines { begin: 1 },
+    };
+    Entry {
+        description,
+        check_name,
+        fingerprint,
+        severity,
+        location,
+    }
 }

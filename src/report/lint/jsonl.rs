@@ -15,5 +15,10 @@ enum Line<'r> {
 }
 
 pub(super) fn render(run: &LintRun) -> Document<'_> {
-    Document::json_lines(|| run.findings.iter().map(Line::Finding).chain(run.errors.iter().map(Line::Error)))
+    Document::json_lines(|| {
+        run.findings
+            .iter()
+            .map(Line::Finding)
+            .chain(run.errors.iter().map(Line::Error))
+    })
 }

@@ -1,7 +1,8 @@
 //! The findings of `recast lint`, in the formats that people, scripts and CI services read.
 //!
-//! A format is one file here, its line among the modules, a variant of [`LintFormat`] and an arm of its `render`. Each makes one
-//! document per run for any number of models, and equal bytes from equal findings.
+//! A format is one file here, its line among the modules, a variant of [`LintFormat`] and an arm of
+//! its `render`. Each makes one document per run for any number of models, and equal bytes from
+//! equal findings.
 
 mod concise;
 mod diff;
@@ -57,12 +58,14 @@ impl LintFormat {
         matches!(self, LintFormat::Concise | LintFormat::Full)
     }
 
-    /// The document. Those with much text around each finding are made finding by finding, while they are written. For people,
-    /// statistics stand in the place of findings.
+    /// The document. Those with much text around each finding are made finding by finding, while
+    /// they are written. For people, statistics stand in the place of findings.
     #[must_use]
     pub fn render(self, run: &LintRun, shape: Shape) -> Printed<'_> {
         match self {
-            LintFormat::Concise | LintFormat::Full if run.statistics.is_some() => statistics::render(run).into(),
+            LintFormat::Concise | LintFormat::Full if run.statistics.is_some() => {
+                statistics::render(run).into()
+            }
             LintFormat::Concise => concise::render(run).into(),
             LintFormat::Full => full::render(run, shape).into(),
             LintFormat::Json => json::render(run).into(),

@@ -3,7 +3,8 @@
 use crate::base::printable::{ERROR, INFO, Style, WARNING};
 use crate::lint::{Diagnostic, Safety, Severity};
 
-/// The mark of a finding that has a fix: `[*]` for a safe one, `[?]` for one that takes `--unsafe-fixes`.
+/// The mark of a finding that has a fix: `[*]` for a safe one, `[?]` for one that takes
+/// `--unsafe-fixes`.
 pub(super) fn fix_mark(found: &Diagnostic) -> &'static str {
     match found.fix.as_ref().map(|fix| fix.safety) {
         Some(Safety::Safe) => " [*]",
@@ -28,5 +29,9 @@ pub(super) fn head(severity: Severity, code: &str) -> String {
 
 /// A path with `/` between its parts, on every system.
 pub(super) fn slashes(path: &str) -> String {
-    if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() }
+    if cfg!(windows) {
+        path.replace('\\', "/")
+    } else {
+        path.to_owned()
+    }
 }

@@ -14,12 +14,21 @@ pub fn rule_text(rule: &Rule, width: Option<usize>) -> Shown {
         Selected::OnRequest => "on request",
         Selected::WithTarget => "enabled by a target",
     };
-    let Rule { code, name, severity, .. } = rule;
+    let Rule {
+        code,
+        name,
+        severity,
+        ..
+    } = rule;
     let mut text = Shown::default();
     text.push_styled_line(&[(STRONG, &format!("# {code} {name}"))]);
     text.push_blank_line();
     let hidden: Vec<&str> = rule.hides().map(|general| general.code).collect();
-    let hides = if hidden.is_empty() { String::new() } else { format!(", hides {} at the same node", hidden.join(", ")) };
+    let hides = if hidden.is_empty() {
+        String::new()
+    } else {
+        format!(", hides {} at the same node", hidden.join(", "))
+    };
     text.push_line(format_args!("{severity}, {selected}{hides}"));
     text.push_blank_line();
     match width {
@@ -35,7 +44,10 @@ fn write_markdown(text: &mut Shown, markdown: &str, width: usize) {
     let mut paragraph = String::new();
     for line in markdown.lines() {
         in_code ^= line.starts_with("```");
-        let is_prose = !in_code && line.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '*' | '_' | '(' | '"'));
+        let is_prose = !in_code
+            && line.starts_with(|c: char| {
+                c.is_alphanumeric() || matches!(c, '`' | '*' | '_' | '(' | '"')
+            });
         if is_prose && !line.starts_with("```") && !line.starts_with("* ") {
             paragraph.push_str(line);
             paragraph.push(' ');
@@ -49,7 +61,9 @@ fn write_markdown(text: &mut Shown, markdown: &str, width: usize) {
 
 fn write_paragraph(text: &mut Shown, paragraph: &mut String, width: usize) {
     if !paragraph.is_empty() {
-        wrapped(paragraph, width).iter().for_each(|line| text.push_line(format_args!("{line}")));
+        wrapped(paragraph, width)
+            .iter()
+            .for_each(|line| text.push_line(format_args!("{line}")));
         paragraph.clear();
     }
 }
@@ -66,8 +80,16 @@ pub fn rules_text<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> Shown {
             Selected::OnRequest => "",
             Selected::WithTarget => "target",
         };
-        let Rule { code, name, severity, .. } = rule;
-        text.push_line(format_args!("{code}  {name:longest$}  {severity:7}  {default:7}  {}", rule.summary()));
+        let Rule {
+            code,
+            name,
+            severity,
+            ..
+        } = rule;
+        text.push_line(format_args!(
+            "{code}  {name:longest$}  {severity:7}  {default:7}  {}",
+            rule.summary()
+        ));
     }
     text
 }

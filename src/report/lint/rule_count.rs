@@ -33,7 +33,10 @@ impl RuleCount {
         for found in findings {
             rules.entry(found.code()).or_default().push(found);
         }
-        let mut counts: Vec<RuleCount> = rules.values().filter_map(|findings| RuleCount::of(findings)).collect();
+        let mut counts: Vec<RuleCount> = rules
+            .values()
+            .filter_map(|findings| RuleCount::of(findings))
+            .collect();
         counts.sort_by_key(|count| std::cmp::Reverse(count.findings));
         counts
     }
@@ -41,7 +44,12 @@ impl RuleCount {
     /// The count of the findings of one rule.
     fn of(findings: &[&Diagnostic]) -> Option<RuleCount> {
         let first = findings.first()?;
-        let fixable = |safety| findings.iter().filter(|found| found.fix.as_ref().is_some_and(|fix| fix.safety == safety)).count();
+        let fixable = |safety| {
+            findings
+                .iter()
+                .filter(|found| found.fix.as_ref().is_some_and(|fix| fix.safety == safety))
+                .count()
+        };
         let models: BTreeSet<&str> = findings.iter().map(|found| &**found.path()).collect();
         Some(RuleCount {
             code: first.code(),

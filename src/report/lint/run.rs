@@ -53,7 +53,9 @@ impl LintRun {
     /// Whether a finding is severe enough for the exit code 1.
     #[must_use]
     pub fn fails(&self, found: &Diagnostic) -> bool {
-        self.fail_on.get(&**found.path()).is_some_and(|least| found.severity >= *least)
+        self.fail_on
+            .get(&**found.path())
+            .is_some_and(|least| found.severity >= *least)
     }
 }
 
@@ -75,14 +77,24 @@ pub fn lint_summary(run: &LintRun, fixed: &str) -> String {
             count => format!("{} in {} of {all}", plural(count, "finding"), models.len()),
         });
     }
-    for (safety, how) in [(Safety::Safe, "--fix"), (Safety::Unsafe, "--fix --unsafe-fixes")] {
-        let fixable = run.findings.iter().filter(|found| found.fix.as_ref().is_some_and(|fix| fix.safety == safety)).count();
+    for (safety, how) in [
+        (Safety::Safe, "--fix"),
+        (Safety::Unsafe, "--fix --unsafe-fixes"),
+    ] {
+        let fixable = run
+            .findings
+            .iter()
+            .filter(|found| found.fix.as_ref().is_some_and(|fix| fix.safety == safety))
+            .count();
         if fixable > 0 {
             parts.push(format!("{fixable} fixable with `{how}`"));
         }
     }
     if let Some(known) = run.known_findings.filter(|known| *known > 0) {
-        parts.push(format!("{} in the baseline", plural(known, "known finding")));
+        parts.push(format!(
+            "{} in the baseline",
+            plural(known, "known finding")
+        ));
     }
     parts.join("; ")
 }

@@ -1,4 +1,5 @@
-//! SARIF 2.1.0: rules with their documentation, findings with byte regions, node paths and fingerprints.
+//! SARIF 2.1.0: rules with their documentation, findings with byte regions, node paths and
+//! fingerprints.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
@@ -10,7 +11,8 @@ use crate::base::error::Error;
 use crate::base::printable::Document;
 use crate::lint::{Diagnostic, Rule, Safety, Severity};
 
-const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 pub(super) fn render(run: &LintRun) -> Document<'_> {
     let mut rules: Vec<&Rule> = run.findings.iter().map(|found| found.rule).collect();
@@ -31,7 +33,12 @@ pub(super) fn render(run: &LintRun) -> Document<'_> {
     Document::json(Log {
         schema: SCHEMA,
         version: "2.1.0",
-        runs: [Run { tool, invocations, results, column_kind: "utf16CodeUnits" }],
+        runs: [Run {
+            tool,
+            invocations,
+            results,
+            column_kind: "utf16CodeUnits",
+        }],
     })
 }
 
@@ -52,7 +59,8 @@ struct Run<'r> {
     column_kind: &'static str,
 }
 
-/// The findings, each of which becomes JSON when it is written: all of them as JSON take ten times their memory.
+/// The findings, each of which becomes JSON when it is written: all of them as JSON take ten times
+/// their memory.
 struct Results<'r> {
     run: &'r LintRun,
     rules: Vec<&'r Rule>,
@@ -70,7 +78,9 @@ impl Serialize for Results<'_> {
 
 fn descriptor(rule: &Rule) -> Value {
     let documentation = rule.docs;
-    let full = rule.section("What it checks").unwrap_or_else(|| rule.summary());
+    let full = rule
+        .section("What it checks")
+        .unwrap_or_else(|| rule.summary());
     json!({
         "id": rule.code,
         "name": rule.name,
@@ -85,7 +95,10 @@ fn descriptor(rule: &Rule) -> Value {
 /// The file of the rule, with its documentation, in this version of the repository.
 fn help_uri(rule: &Rule) -> String {
     let (repository, version) = (env!("CARGO_PKG_REPOSITORY"), env!("CARGO_PKG_VERSION"));
-    format!("{repository}/blob/v{version}/src/lint/rules/{}.rs", rule.name.replace('-', "_"))
+    format!(
+        "{repository}/blob/v{version}/src/lint/rules/{}.rs",
+        rule.name.replace('-', "_")
+    )
 }
 
 #[derive(serde::Serialize)]
@@ -139,8 +152,8 @@ struct Region {
 }
 
 impl Region {
-    /// The bytes of a finding, if they are known. A model has no lines, but GitHub shows no result without a line and columns: it is the
-    /// first character of the file.
+    /// The bytes of a finding, if they are known. A model has no lines, but GitHub shows no result
+    /// without a line and columns: it is the first character of the file.
     fn of(found: &Diagnostic) -> Region {
         let bytes = found.bytes();
         Region {
@@ -166,8 +179,8 @@ struct LogicalLocation<'r> {
 struct Fingerprints {
     #[serde(rename = "recast/v1")]
     v1: String,
-    /// The only fingerprint that GitHub uses. Without it, GitHub would make one of the first line of the file, which is the same for all
-    /// findings of a model.
+    /// The only fingerprint that GitHub uses. Without it, GitHub would make one of the first line
+    /// of the file, which is the same for all findings of a model.
     #[serde(rename = "primaryLocationLineHash")]
     of_github: String,
 }
@@ -186,28 +199,47 @@ struct Fix<'r> {
 /// `place` is that of the finding.
 fn result<'r>(found: &'r Diagnostic, place: &'r str, rules: &[&Rule]) -> Finding<'r> {
     // A name may hold slashes of its own: exporters of PyTorch write `/layers.0/Cast`.
-    let in_scope = found.scope().and_then(|scope| place.strip_prefix(scope)?.strip_prefix('/'));
+    let in_scope = found
+        .scope()
+        .and_then(|scope| place.strip_prefix(scope)?.strip_prefix('/'));
     let kind = match (found.op(), found.scope()) {
         (Some(_), _) => "node",
         (None, Some(_)) => "value",
         (None, None) => "model",
     };
-    let fix =
-        found.fix.as_ref().map(|fix| Fix { safety: if fix.safety == Safety::Safe { "safe" } else { "unsafe" }, what: &fix.what });
+    let fix = found.fix.as_ref().map(|fix| Fix {
+        safety: if fix.safety == Safety::Safe {
+            "safe"
+        } else {
+            "unsafe"
+        },
+        what: &fix.what,
+    });
     let fingerprint = found.fingerprint();
     Finding {
         rule_id: found.code(),
         rule_index: rules.iter().position(|rule| rule.code == found.code()),
         level: level(found.severity),
-        message: Message { text: &found.message },
+        message: Message {
+            text: &found.message,
+        },
         locations: [Location {
             physical_location: PhysicalLocation {
-                artifact_location: ArtifactLocation { uri: uri(found.path()) },
+                artifact_location: ArtifactLocation {
+                    uri: uri(found.path()),
+                },
                 region: Region::of(found),
             },
-            logical_locations: [LogicalLocation { name: in_scope.unwrap_or(place), fully_qualified_name: place, kind }],
+            logical_locations: [LogicalLocation {
+                name: in_scope.unwrap_or(place),
+                fully_qualified_name: place,
+                kind,
+            }],
         }],
-        partial_fingerprints: Fingerprints { of_github: fingerprint.clone(), v1: fingerprint },
+        partial_fingerprints: Fingerprints {
+            of_github: fingerprint.clone(),
+            v1: fingerprint,
+        },
         properties: fix.map(|fix| Properties { fix }),
     }
 }
@@ -219,7 +251,8 @@ fn notification(error: &Error) -> Value {
         "message": { "text": error.place_and_message() },
     });
     if let Some(path) = error.path() {
-        notification["locations"] = json!([{ "physicalLocation": { "artifactLocation": { "uri": uri(path) } } }]);
+        notification["locations"] =
+            json!([{ "physicalLocation": { "artifactLocation": { "uri": uri(path) } } }]);
     }
     notification
 }
@@ -232,8 +265,14 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// The characters that are encoded in the path of a reference: everything but letters, digits, `-._~` and `/`.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+/// The characters that are encoded in the path of a reference: everything but letters, digits,
+/// `-._~` and `/`.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
 
 /// The path as a reference: relative, or with `file:` from the root.
 fn uri(path: &str) -> String {

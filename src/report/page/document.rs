@@ -49,34 +49,71 @@ pub struct Results<'r> {
 
 impl Results<'_> {
     fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.lint.iter().flat_map(|run| run.findings.iter().chain(&run.fixed))
+        self.lint
+            .iter()
+            .flat_map(|run| run.findings.iter().chain(&run.fixed))
     }
 
     fn reports(&self) -> impl Iterator<Item = &Report> {
-        self.fold.iter().copied().flatten().map(|model| &model.changes.report)
+        self.fold
+            .iter()
+            .copied()
+            .flatten()
+            .map(|model| &model.changes.report)
     }
 
     /// The documentation of the rules of all findings.
     fn rules(&self) -> Vec<Value> {
         let codes: BTreeSet<&str> = self.findings().map(Diagnostic::code).collect();
-        RULES.iter().filter(|rule| codes.contains(rule.code)).map(|rule| rule_json_value(rule)).collect()
+        RULES
+            .iter()
+            .filter(|rule| codes.contains(rule.code))
+            .map(|rule| rule_json_value(rule))
+            .collect()
     }
 
     /// The summaries of the passes that changed something.
     fn passes(&self) -> Vec<PassFacts> {
-        let changes = self.reports().flat_map(|report| &report.entries).filter(|entry| !matches!(entry.event, Event::Kept(_)));
+        let changes = self
+            .reports()
+            .flat_map(|report| &report.entries)
+            .filter(|entry| !matches!(entry.event, Event::Kept(_)));
         let names: BTreeSet<&str> = changes.map(|entry| entry.pass).collect();
-        let facts = |(_, pass): (Tier, &'static Pass)| PassFacts { name: pass.name, summary: pass.summary() };
-        passes::all().filter(|(_, pass)| names.contains(pass.name)).map(facts).collect()
+        let facts = |(_, pass): (Tier, &'static Pass)| PassFacts {
+            name: pass.name,
+            summary: pass.summary(),
+        };
+        passes::all()
+            .filter(|(_, pass)| names.contains(pass.name))
+            .map(facts)
+            .collect()
     }
 
     /// The meanings of the codes of all reasons.
     fn codes(&self) -> Vec<Meaning> {
-        let kept: BTreeSet<&str> = self.reports().flat_map(Report::all_kept).map(|kept| kept.reason.code()).collect();
-        let removed: BTreeSet<&str> = self.reports().flat_map(Report::removals).map(|removal| removal.code).collect();
-        let blockers = self.convert.iter().copied().flatten().flat_map(|model| &model.changes.blockers);
+        let kept: BTreeSet<&str> = self
+            .reports()
+            .flat_map(Report::all_kept)
+            .map(|kept| kept.reason.code())
+            .collect();
+        let removed: BTreeSet<&str> = self
+            .reports()
+            .flat_map(Report::removals)
+            .map(|removal| removal.code)
+            .collect();
+        let blockers = self
+            .convert
+            .iter()
+            .copied()
+            .flatten()
+            .flat_map(|model| &model.changes.blockers);
         let blockers: BTreeSet<&str> = blockers.map(|blocker| blocker.code.code()).collect();
-        let types = self.precision.iter().copied().flatten().flat_map(|model| &model.changes.report.kept);
+        let types = self
+            .precision
+            .iter()
+            .copied()
+            .flatten()
+            .flat_map(|model| &model.changes.report.kept);
         let types: BTreeSet<&str> = types.map(|kept| kept.code.code()).collect();
         let occurs = |meaning: &Meaning| match meaning.of {
             NOT_FOLDED => kept.contains(meaning.code),
@@ -129,15 +166,24 @@ pub fn page_json<'r>(page: &'r Page<'r>, errors: &'r [Error]) -> Document<'r> {
 #[must_use]
 pub fn page_html<'r>(page: &'r Page<'r>, errors: &'r [Error]) -> Document<'r> {
     let (before, after) = TEMPLATE.split_once("{{content}}").unwrap_or((TEMPLATE, ""));
-    let before = before.replace("{{style}}", STYLE).replace("{{escaped}}", &printable::escaped_characters());
+    let before = before
+        .replace("{{style}}", STYLE)
+        .replace("{{escaped}}", &printable::escaped_characters());
     let after = after.replace("{{script}}", &SCRIPTS.join("\n"));
-    Document::page(before, crate::report::versioned(Content::of(page), errors), after)
+    Document::page(
+        before,
+        crate::report::versioned(Content::of(page), errors),
+        after,
+    )
 }
 
 /// Whether a file begins like a page.
 #[must_use]
 pub fn is_page(file: &[u8]) -> bool {
-    TEMPLATE.lines().next().is_some_and(|first| file.starts_with(first.as_bytes()))
+    TEMPLATE
+        .lines()
+        .next()
+        .is_some_and(|first| file.starts_with(first.as_bytes()))
 }
 
 const TEMPLATE: &str = include_str!("web/page.html");

@@ -77,7 +77,10 @@ struct Edge {
     points: Vec<Point>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }
@@ -98,7 +101,11 @@ pub fn draw(model: &Model, inferred: &(Inferred, Names), part: Part) -> Drawing 
         Part::Value(value) => Around::Value(value),
     };
     let around = neighbourhood(model, here);
-    let positions: HashMap<Around, usize> = around.iter().enumerate().map(|(position, &vertex)| (vertex, position)).collect();
+    let positions: HashMap<Around, usize> = around
+        .iter()
+        .enumerate()
+        .map(|(position, &vertex)| (vertex, position))
+        .collect();
     let mut edges: Vec<((usize, usize), ValueId)> = Vec::new();
     for (to, &vertex) in around.iter().enumerate() {
         for (from, value) in producers(model, vertex) {
@@ -109,10 +116,18 @@ pub fn draw(model: &Model, inferred: &(Inferred, Names), part: Part) -> Drawing 
             }
         }
     }
-    let mut vertices: Vec<Vertex> = around.iter().map(|&vertex| described(model, inferred, vertex, vertex == here)).collect();
+    let mut vertices: Vec<Vertex> = around
+        .iter()
+        .map(|&vertex| described(model, inferred, vertex, vertex == here))
+        .collect();
     for (vertex, &of) in vertices.iter_mut().zip(&around) {
-        let neighbours = producers(model, of).map(|(from, _)| from).chain(consumers(model, of));
-        vertex.hidden = neighbours.take(MOST_COUNTED).filter(|neighbour| !positions.contains_key(neighbour)).count();
+        let neighbours = producers(model, of)
+            .map(|(from, _)| from)
+            .chain(consumers(model, of));
+        vertex.hidden = neighbours
+            .take(MOST_COUNTED)
+            .filter(|neighbour| !positions.contains_key(neighbour))
+            .count();
     }
     let sizes: Vec<(u32, u32)> = vertices.iter().map(|vertex| vertex.size).collect();
     let ends: Vec<(usize, usize)> = edges.iter().map(|(ends, _)| *ends).collect();
@@ -125,7 +140,11 @@ pub fn draw(model: &Model, inferred: &(Inferred, Names), part: Part) -> Drawing 
         value_type: type_of(model, inferred, value),
         points,
     };
-    Drawing { size: arranged.size, vertices, edges: edges.into_iter().zip(arranged.edges).map(edge).collect() }
+    Drawing {
+        size: arranged.size,
+        vertices,
+        edges: edges.into_iter().zip(arranged.edges).map(edge).collect(),
+    }
 }
 
 /// The vertices around one, the nearest first.
@@ -136,7 +155,9 @@ fn neighbourhood(model: &Model, here: Around) -> Vec<Around> {
         if steps == MOST_STEPS {
             continue;
         }
-        let before = producers(model, vertex).map(|(from, _)| from).take(MOST_ON_A_SIDE);
+        let before = producers(model, vertex)
+            .map(|(from, _)| from)
+            .take(MOST_ON_A_SIDE);
         let after = consumers(model, vertex).take(MOST_ON_A_SIDE);
         for neighbour in before.chain(after) {
             if around.len() < MOST_VERTICES && !around.contains(&neighbour) {
@@ -156,7 +177,14 @@ fn producers(model: &Model, vertex: Around) -> impl Iterator<Item = (Around, Val
         Around::Value(_) => Vec::new(),
     };
     values.sort_unstable();
-    values.into_iter().map(|(_, value)| (model.producer(value).map_or(Around::Value(value), Around::Node), value))
+    values.into_iter().map(|(_, value)| {
+        (
+            model
+                .producer(value)
+                .map_or(Around::Value(value), Around::Node),
+            value,
+        )
+    })
 }
 
 /// The consumers of what a vertex produces, in order.
@@ -168,10 +196,17 @@ fn consumers(model: &Model, vertex: Around) -> impl Iterator<Item = Around> {
     };
     values.sort_unstable();
     values.into_iter().flat_map(|(_, value)| {
-        let mut nodes: Vec<NodeId> = model.uses(value).take(MOST_COUNTED).map(|(node, _)| node).collect();
+        let mut nodes: Vec<NodeId> = model
+            .uses(value)
+            .take(MOST_COUNTED)
+            .map(|(node, _)| node)
+            .collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let outputs = model.output_of(value).first().map(|_| Around::Output(value));
+        let outputs = model
+            .output_of(value)
+            .first()
+            .map(|_| Around::Output(value));
         nodes.into_iter().map(Around::Node).chain(outputs)
     })
 }
@@ -184,7 +219,11 @@ fn described(model: &Model, inferred: &(Inferred, Names), vertex: Around, is_her
                 "ai.onnx" => proto.op_type().to_owned(),
                 domain => format!("{domain}:{}", proto.op_type()),
             };
-            let detail = if model.is_cast(node) { types_of_cast(model, inferred, node) } else { proto.name().to_owned() };
+            let detail = if model.is_cast(node) {
+                types_of_cast(model, inferred, node)
+            } else {
+                proto.name().to_owned()
+            };
             (Kind::Node, model.node_path(node), label, detail)
         }
         Around::Value(value) | Around::Output(value) => {
@@ -194,33 +233,63 @@ fn described(model: &Model, inferred: &(Inferred, Names), vertex: Around, is_her
                 Origin::Missing => Kind::Missing,
                 _ => Kind::Input,
             };
-            (kind, model.name(value).to_owned(), model.name(value).to_owned(), type_of(model, inferred, value))
+            (
+                kind,
+                model.name(value).to_owned(),
+                model.name(value).to_owned(),
+                type_of(model, inferred, value),
+            )
         }
     };
     let (label, detail) = (line(&label), line(&detail));
     let longest = label.chars().count().max(detail.chars().count()) as u32;
     let size = (longest * 7 + 22, if detail.is_empty() { 28 } else { 44 });
     let name = title(&name);
-    Vertex { kind: if is_here { Kind::Here } else { kind }, at: (0, 0), size, label, detail, name, hidden: 0 }
+    Vertex {
+        kind: if is_here { Kind::Here } else { kind },
+        at: (0, 0),
+        size,
+        label,
+        detail,
+        name,
+        hidden: 0,
+    }
 }
 
 fn types_of_cast(model: &Model, (inferred, _): &(Inferred, Names), node: NodeId) -> String {
-    let dtype = |value: ValueId| model.element_type(value).or_else(|| inferred.of(value).dtype());
-    let [from, to] = [model.input(node, 0), model.output(node, 0)].map(|value| value.and_then(dtype).map_or("?", DType::name));
+    let dtype = |value: ValueId| {
+        model
+            .element_type(value)
+            .or_else(|| inferred.of(value).dtype())
+    };
+    let [from, to] = [model.input(node, 0), model.output(node, 0)]
+        .map(|value| value.and_then(dtype).map_or("?", DType::name));
     format!("{from} to {to}")
 }
 
 /// `FLOAT[2,batch,?]`, as far as it is known.
 fn type_of(model: &Model, (inferred, names): &(Inferred, Names), value: ValueId) -> String {
     let name = |axis: usize| names.of(value).and_then(|names| names.get(axis)?.clone());
-    let dim =
-        |(axis, dim): (usize, Option<i64>)| dim.map_or_else(|| name(axis).unwrap_or_else(|| "?".to_owned()), |dim| dim.to_string());
-    let stored = model.initializer(value).and_then(|tensor| Tensor::read(tensor).ok());
+    let dim = |(axis, dim): (usize, Option<i64>)| {
+        dim.map_or_else(
+            || name(axis).unwrap_or_else(|| "?".to_owned()),
+            |dim| dim.to_string(),
+        )
+    };
+    let stored = model
+        .initializer(value)
+        .and_then(|tensor| Tensor::read(tensor).ok());
     let (dtype, dims): (Option<DType>, Option<Vec<String>>) = match stored {
-        Some(tensor) => (Some(tensor.dtype()), Some(tensor.dims().iter().map(i64::to_string).collect())),
+        Some(tensor) => (
+            Some(tensor.dtype()),
+            Some(tensor.dims().iter().map(i64::to_string).collect()),
+        ),
         None => {
             let known = inferred.of(value);
-            let dims = known.shape.as_ref().map(|shape| shape.iter().copied().enumerate().map(dim).collect());
+            let dims = known
+                .shape
+                .as_ref()
+                .map(|shape| shape.iter().copied().enumerate().map(dim).collect());
             (model.element_type(value).or_else(|| known.dtype()), dims)
         }
     };
@@ -239,8 +308,11 @@ fn title(name: &str) -> String {
 /// Text that fits into a box: of a longer one, its end, in which names of one model differ most.
 fn line(text: &str) -> String {
     let start: String = text.chars().rev().take(LONGEST_LINE * 2).collect();
-    let text =
-        printable::escaped(&if text.chars().nth(LONGEST_LINE).is_some() { start.chars().rev().collect() } else { text.to_owned() });
+    let text = printable::escaped(&if text.chars().nth(LONGEST_LINE).is_some() {
+        start.chars().rev().collect()
+    } else {
+        text.to_owned()
+    });
     let count = text.chars().count();
     if count <= LONGEST_LINE {
         return text;

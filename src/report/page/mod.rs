@@ -1,8 +1,10 @@
 //! The HTML page about a run: one file that needs no network.
 //!
-//! The page contains the JSON documents of the run, the summaries of its models and drawings of the graph around each place that the
-//! documents name. The scripts of `web/` make everything that is shown from this JSON, so that there is one source of numbers. Text of a
-//! model is only in the JSON; the scripts escape it as [`crate::base::printable`] does, and insert it as text, never as HTML.
+//! The page contains the JSON documents of the run, the summaries of its models and drawings of the
+//! graph around each place that the documents name. The scripts of `web/` make everything that is
+//! shown from this JSON, so that there is one source of numbers. Text of a model is only in the
+//! JSON; the scripts escape it as [`crate::base::printable`] does, and insert it as text, never as
+//! HTML.
 
 mod document;
 mod drawing;

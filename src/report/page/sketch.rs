@@ -12,7 +12,8 @@ use crate::diff::inspect::{self, Initializers, Inspection};
 use crate::graph::Model;
 use crate::ops::inference::infer_with_names;
 
-/// A model before and after a command, and drawings of the graph around the places that the report names.
+/// A model before and after a command, and drawings of the graph around the places that the report
+/// names.
 #[derive(Debug, Serialize)]
 pub struct Sketch {
     /// The path of the model as given.
@@ -36,7 +37,11 @@ struct Summary {
 
 impl Summary {
     fn of(model: &Model) -> Summary {
-        Summary { inspection: model.inspect().0, tensors: inspect::all_tensors(model), file_bytes: model.bytes() }
+        Summary {
+            inspection: model.inspect().0,
+            tensors: inspect::all_tensors(model),
+            file_bytes: model.bytes(),
+        }
     }
 }
 
@@ -70,11 +75,15 @@ impl Before {
     #[must_use]
     pub fn of(path: String, model: &Model, models: usize) -> Before {
         let most_drawings = (MOST_DRAWINGS / models.max(1)).max(FEWEST_DRAWINGS);
-        Before { path, model: model.clone(), most_drawings }
+        Before {
+            path,
+            model: model.clone(),
+            most_drawings,
+        }
     }
 
-    /// The sketch of the model, whose drawings are around places in it, the most important first. A place that the model before does not
-    /// have is looked for in the model after.
+    /// The sketch of the model, whose drawings are around places in it, the most important first. A
+    /// place that the model before does not have is looked for in the model after.
     #[must_use]
     pub fn sketch(self, places: &[About], after: Option<&Model>) -> Sketch {
         let mut drawings = Drawings::default();
@@ -98,9 +107,16 @@ impl Before {
             }
             if !parts.is_empty() {
                 let inferred = infer_with_names(model);
-                drawings.list.extend(parallel::map(&parts, |&(_, part)| draw(model, &inferred, part)));
+                drawings.list.extend(parallel::map(&parts, |&(_, part)| {
+                    draw(model, &inferred, part)
+                }));
             }
         }
-        Sketch { path: self.path, before: Summary::of(&self.model), after: after.map(Summary::of), drawings }
+        Sketch {
+            path: self.path,
+            before: Summary::of(&self.model),
+            after: after.map(Summary::of),
+            drawings,
+        }
     }
 }

@@ -15,7 +15,11 @@ pub struct Allowed {
 
 impl Allowed {
     /// All results.
-    pub const ALL: Allowed = Allowed { undefined: true, contested: true, overflow: true };
+    pub const ALL: Allowed = Allowed {
+        undefined: true,
+        contested: true,
+        overflow: true,
+    };
 
     /// # Errors
     /// With the reason why the result does not count.

@@ -1,4 +1,5 @@
-//! FLOAT to floats of 8 bits: for each sign and result, the interval of finite magnitudes that have it, from the definition of the cast.
+//! FLOAT to floats of 8 bits: for each sign and result, the interval of finite magnitudes that have
+//! it, from the definition of the cast.
 
 use super::allowed::Allowed;
 use super::definition::result;
@@ -13,8 +14,8 @@ const LARGEST_FINITE: u32 = 0x7F7F_FFFF;
 /// The minimum number of elements for which finding the intervals pays off.
 const WORTH: Threshold = Threshold::new("elements that are worth intervals", 1 << 15);
 
-/// By sign and result: the lowest magnitude, and the distance of the highest one. A result without an interval has a magnitude that no FLOAT
-/// has.
+/// By sign and result: the lowest magnitude, and the distance of the highest one. A result without
+/// an interval has a magnitude that no FLOAT has.
 pub(super) struct Bounds([(u32, u32); 512]);
 
 impl Bounds {
@@ -22,7 +23,10 @@ impl Bounds {
     pub fn of(casts: &[(Cast, Allowed)], count: usize) -> Option<Box<Bounds>> {
         use DType::{Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz};
         let [(cast, _)] = casts else { return None };
-        let is_one = matches!(cast.to(), Float8E4M3Fn | Float8E4M3Fnuz | Float8E5M2 | Float8E5M2Fnuz);
+        let is_one = matches!(
+            cast.to(),
+            Float8E4M3Fn | Float8E4M3Fnuz | Float8E5M2 | Float8E5M2Fnuz
+        );
         if cast.from() != DType::Float || !is_one || count < WORTH.get() {
             return None;
         }
@@ -51,10 +55,15 @@ impl Bounds {
 
     /// Whether all results of a block are shown to be right.
     pub fn are_results(&self, source: &[u8], found: &[u8]) -> bool {
-        source.as_chunks().0.iter().zip(found).fold(true, |all, (source, &code)| {
-            let source = u32::from_le_bytes(*source);
-            let (lowest, distance) = self.0[((source >> 31) as usize) << 8 | usize::from(code)];
-            all & ((source & MAGNITUDE).wrapping_sub(lowest) <= distance)
-        })
+        source
+            .as_chunks()
+            .0
+            .iter()
+            .zip(found)
+            .fold(true, |all, (source, &code)| {
+                let source = u32::from_le_bytes(*source);
+                let (lowest, distance) = self.0[((source >> 31) as usize) << 8 | usize::from(code)];
+                all & ((source & MAGNITUDE).wrapping_sub(lowest) <= distance)
+            })
     }
 }

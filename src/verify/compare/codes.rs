@@ -28,8 +28,8 @@ impl Elements<'_> {
         (0..count).map(code).collect::<Vec<u8>>().into()
     }
 
-    /// Releases the memory of mapped elements that were read, and once more that of those before them: a system may map whole blocks of the
-    /// page cache when the next pages are read.
+    /// Releases the memory of mapped elements that were read, and once more that of those before
+    /// them: a system may map whole blocks of the page cache when the next pages are read.
     pub fn release(&self, first: usize, count: usize) {
         if let Some(bytes) = self.bytes.in_memory() {
             let begin = (first * self.bits / 8).saturating_sub(BEHIND.get());
@@ -41,7 +41,9 @@ impl Elements<'_> {
 /// The code of a narrow element that begins at a bit.
 fn narrow(bits: usize, stored: &[u8], first: usize) -> u8 {
     let low = u16::from(stored[first / 8]);
-    let high = stored.get(first / 8 + 1).map_or(0, |&byte| u16::from(byte) << 8);
+    let high = stored
+        .get(first / 8 + 1)
+        .map_or(0, |&byte| u16::from(byte) << 8);
     ((low | high) >> (first % 8)) as u8 & (0xFF >> (8 - bits))
 }
 

@@ -1,5 +1,6 @@
-//! A second implementation of the casts between numbers, which has no code of their definition: the result is the number of its type that
-//! is nearest, which the machine's own conversions or the distances to its neighbours show.
+//! A second implementation of the casts between numbers, which has no code of their definition: the
+//! result is the number of its type that is nearest, which the machine's own conversions or the
+//! distances to its neighbours show.
 
 use super::super::laws::{INFINITY, NAN, NEGATIVE_ZERO, Numbers, numbers};
 use crate::elements::cast::Cast;
@@ -14,8 +15,8 @@ enum Number {
     Rounded(f64),
 }
 
-/// Whether a result that ONNX defines is right. The payload of a NaN, strings, and FLOAT8E8M0, which rounds in its own ways, are left to the
-/// definition.
+/// Whether a result that ONNX defines is right. The payload of a NaN, strings, and FLOAT8E8M0,
+/// which rounds in its own ways, are left to the definition.
 pub(super) fn is_confirmed(cast: &Cast, source: u64, result: u64) -> bool {
     let Some(number) = number(cast.from(), source) else {
         let is_nan = cast.from().class() == Class::Float;
@@ -23,34 +24,48 @@ pub(super) fn is_confirmed(cast: &Cast, source: u64, result: u64) -> bool {
     };
     match (cast.to(), number) {
         (DType::Bool, Number::Integer(number)) => result == u64::from(number != 0),
-        (DType::Bool, Number::Float(number) | Number::Rounded(number)) => result == u64::from(number != 0.0),
+        (DType::Bool, Number::Float(number) | Number::Rounded(number)) => {
+            result == u64::from(number != 0.0)
+        }
         (DType::Double, Number::Integer(number)) => result == (number as f64).to_bits(),
-        (DType::Double, Number::Float(number) | Number::Rounded(number)) => result == number.to_bits(),
+        (DType::Double, Number::Float(number) | Number::Rounded(number)) => {
+            result == number.to_bits()
+        }
         (DType::Float, Number::Integer(number)) => result == u64::from((number as f32).to_bits()),
-        (DType::Float, Number::Float(number) | Number::Rounded(number)) => result == u64::from((number as f32).to_bits()),
+        (DType::Float, Number::Float(number) | Number::Rounded(number)) => {
+            result == u64::from((number as f32).to_bits())
+        }
         (DType::Float8E8M0, _) => true,
-        (to, number) if to.class() == Class::Float => is_nearest(to, cast.rules().saturate, number, result),
+        (to, number) if to.class() == Class::Float => {
+            is_nearest(to, cast.rules().saturate, number, result)
+        }
         (to, Number::Integer(number)) => result == low_bits(to, number),
         // Floats beyond the range of a type of integers have no defined result.
-        (to, Number::Float(number) | Number::Rounded(number)) => result == low_bits(to, number.trunc() as i128),
+        (to, Number::Float(number) | Number::Rounded(number)) => {
+            result == low_bits(to, number.trunc() as i128)
+        }
     }
 }
 
-/// Whether a text has the number of a code, to which it is cast, or from which it was. Texts that the standard library does not read are left
-/// to the definition, as are those of NaN.
+/// Whether a text has the number of a code, to which it is cast, or from which it was. Texts that
+/// the standard library does not read are left to the definition, as are those of NaN.
 pub fn is_text_confirmed(dtype: DType, saturate: bool, text: &[u8], code: u64) -> bool {
-    let Ok(text) = String::from_utf8(text.to_vec()) else { return true };
+    let Ok(text) = String::from_utf8(text.to_vec()) else {
+        return true;
+    };
     match dtype.class() {
-        Class::Signed | Class::Unsigned => text.parse().map_or(true, |number| code == low_bits(dtype, number)),
-        Class::Float if dtype == DType::Double => {
-            text.parse().map_or(true, |number: f64| number.is_nan() || code == number.to_bits())
-        }
-        Class::Float if dtype == DType::Float => {
-            text.parse().map_or(true, |number: f32| number.is_nan() || code == u64::from(number.to_bits()))
-        }
-        Class::Float if dtype != DType::Float8E8M0 => {
-            text.parse().map_or(true, |number: f64| number.is_nan() || is_nearest(dtype, saturate, Number::Rounded(number), code))
-        }
+        Class::Signed | Class::Unsigned => text
+            .parse()
+            .map_or(true, |number| code == low_bits(dtype, number)),
+        Class::Float if dtype == DType::Double => text.parse().map_or(true, |number: f64| {
+            number.is_nan() || code == number.to_bits()
+        }),
+        Class::Float if dtype == DType::Float => text.parse().map_or(true, |number: f32| {
+            number.is_nan() || code == u64::from(number.to_bits())
+        }),
+        Class::Float if dtype != DType::Float8E8M0 => text.parse().map_or(true, |number: f64| {
+            number.is_nan() || is_nearest(dtype, saturate, Number::Rounded(number), code)
+        }),
         _ => true,
     }
 }
@@ -62,7 +77,8 @@ pub(super) fn becomes_infinite(cast: &Cast, source: u64, result: u64) -> bool {
         Some(Number::Integer(_)) => true,
         None => false,
     };
-    is_finite && matches!(number(cast.to(), result), Some(Number::Float(number)) if number.is_infinite())
+    is_finite
+        && matches!(number(cast.to(), result), Some(Number::Float(number)) if number.is_infinite())
 }
 
 /// The number of a code; `None` for NaN, and for types that are not of numbers.
@@ -117,9 +133,15 @@ struct Small {
 
 impl Small {
     fn of(dtype: DType) -> Option<Small> {
-        let Numbers { digits, unit, largest, specials } = numbers(dtype)?;
+        let Numbers {
+            digits,
+            unit,
+            largest,
+            specials,
+        } = numbers(dtype)?;
         let stored = digits - 1;
-        // The mantissa of the largest number, below its first digit, and the exponent that its first digit has.
+        // The mantissa of the largest number, below its first digit, and the exponent that its
+        // first digit has.
         let exponent = (largest.to_bits() >> 52) as i32 - 1023;
         let mantissa = largest.to_bits() << 12 >> (64 - stored);
         let field = (exponent - stored as i32 - unit + 1) as u64;
@@ -137,9 +159,13 @@ impl Small {
         (code & self.sign != 0, code & (self.sign - 1))
     }
 
-    /// The number of a code without a sign, or beside the largest one what the next number would be.
+    /// The number of a code without a sign, or beside the largest one what the next number would
+    /// be.
     fn magnitude(&self, code: u64) -> f64 {
-        let (field, mantissa) = ((code >> self.stored) as i32, code & ((1 << self.stored) - 1));
+        let (field, mantissa) = (
+            (code >> self.stored) as i32,
+            code & ((1 << self.stored) - 1),
+        );
         let first = if field == 0 { 0 } else { 1 << self.stored };
         (first | mantissa) as f64 * power_of_two(self.unit + field.max(1) - 1)
     }
@@ -147,7 +173,9 @@ impl Small {
 
 /// Whether no other number of the type is nearer; of two that are as near, the even one.
 fn is_nearest(to: DType, saturate: bool, number: Number, result: u64) -> bool {
-    let Some(format) = Small::of(to) else { return true };
+    let Some(format) = Small::of(to) else {
+        return true;
+    };
     let (number, is_exact) = match number {
         Number::Integer(number) => (number as f64, number as f64 as i128 == number),
         Number::Float(number) => (number, true),
@@ -155,7 +183,8 @@ fn is_nearest(to: DType, saturate: bool, number: Number, result: u64) -> bool {
     };
     let (is_negative, magnitude) = format.parts(result);
     let middle_above = |code: u64| (format.magnitude(code) + format.magnitude(code + 1)) / 2.0;
-    // Whether a number is at most, or at least, the middle between two codes, of which one is chosen.
+    // Whether a number is at most, or at least, the middle between two codes, of which one is
+    // chosen.
     let is_side = |ordering: std::cmp::Ordering, side: std::cmp::Ordering, code: u64| {
         ordering == side || ordering.is_eq() && (code.is_multiple_of(2) || !is_exact)
     };
@@ -171,18 +200,28 @@ fn is_nearest(to: DType, saturate: bool, number: Number, result: u64) -> bool {
     if beyond == Equal && !is_exact && is_overflow() {
         return true;
     }
-    let has_sign = is_negative == (number.is_sign_negative() && (magnitude > 0 || format.has_negative_zero));
-    let is_low_enough = magnitude <= format.largest && is_side(compared(magnitude), Less, magnitude);
+    let has_sign =
+        is_negative == (number.is_sign_negative() && (magnitude > 0 || format.has_negative_zero));
+    let is_low_enough =
+        magnitude <= format.largest && is_side(compared(magnitude), Less, magnitude);
     let is_high_enough = magnitude == 0 || is_side(compared(magnitude - 1), Greater, magnitude);
     has_sign && is_low_enough && is_high_enough
 }
 
 /// Whether a result is that of numbers beyond the range: the largest number, infinity or NaN.
 fn is_overflow(format: &Small, saturates: bool, is_negative: bool, result: u64) -> bool {
-    let magnitude = if saturates { format.largest } else { format.largest + 1 };
+    let magnitude = if saturates {
+        format.largest
+    } else {
+        format.largest + 1
+    };
     // A type with one zero has one NaN, in place of the negative zero.
     let has_one_nan = !saturates && !format.has_negative_zero;
-    let expected = if is_negative { magnitude | format.sign } else { magnitude };
+    let expected = if is_negative {
+        magnitude | format.sign
+    } else {
+        magnitude
+    };
     result == if has_one_nan { format.sign } else { expected }
 }
 

@@ -1,15 +1,16 @@
 //! Intervals of sources that have the same result.
 //!
-//! Rounding is monotone: if two numbers of one sign have the same result, so has every number between them. The numbers that have a result
-//! are remembered as an interval, which the definition of the cast widens with each number that it decides; a number inside needs no
-//! conversion.
+//! Rounding is monotone: if two numbers of one sign have the same result, so has every number
+//! between them. The numbers that have a result are remembered as an interval, which the definition
+//! of the cast widens with each number that it decides; a number inside needs no conversion.
 
 use super::allowed::Allowed;
 use super::definition::result;
 use crate::elements::cast::Cast;
 use crate::elements::dtype::{Class, DType};
 
-/// By sign of the source and by result: the lowest and the highest magnitude that is known to have the result.
+/// By sign of the source and by result: the lowest and the highest magnitude that is known to have
+/// the result.
 pub(super) struct Intervals<'c> {
     casts: &'c [(Cast, Allowed)],
     /// The bit of the sign of a source.
@@ -20,9 +21,10 @@ pub(super) struct Intervals<'c> {
 }
 
 impl<'c> Intervals<'c> {
-    /// Whether a cast is from a float of the machine to a type of at most 16 bits, and monotone: the low bits of integers are not, nor are
-    /// the results of FLOAT8E8M0, which are NaN for small numbers and for large ones. Numbers whose result ONNX does not define are larger than
-    /// all others, so that none of them is in an interval of others.
+    /// Whether a cast is from a float of the machine to a type of at most 16 bits, and monotone:
+    /// the low bits of integers are not, nor are the results of FLOAT8E8M0, which are NaN for small
+    /// numbers and for large ones. Numbers whose result ONNX does not define are larger than all
+    /// others, so that none of them is in an interval of others.
     pub fn suit(cast: &Cast) -> bool {
         let to = cast.to();
         let is_monotone = to.class() == Class::Float && to != DType::Float8E8M0;
@@ -36,14 +38,25 @@ impl<'c> Intervals<'c> {
             DType::Float => (1 << 31, f32::INFINITY.to_bits().into()),
             _ => (1 << 63, f64::INFINITY.to_bits()),
         };
-        Intervals { casts, sign, infinity, of: vec![(u64::MAX, 0); 2 << cast.to().bits()] }
+        Intervals {
+            casts,
+            sign,
+            infinity,
+            of: vec![(u64::MAX, 0); 2 << cast.to().bits()],
+        }
     }
 
     /// Whether a source has a result, or why that does not count.
     pub fn has_result(&mut self, source: u64, found: u64) -> Result<bool, &'static str> {
         let magnitude = source & (self.sign - 1);
-        let half = if source & self.sign == 0 { 0 } else { self.of.len() / 2 };
-        let Some((lowest, highest)) = self.of.get_mut(half + found as usize) else { return Ok(false) };
+        let half = if source & self.sign == 0 {
+            0
+        } else {
+            self.of.len() / 2
+        };
+        let Some((lowest, highest)) = self.of.get_mut(half + found as usize) else {
+            return Ok(false);
+        };
         if *lowest <= magnitude && magnitude <= *highest {
             return Ok(true);
         }

@@ -1,7 +1,8 @@
-//! Casts between types that the machine has: its own conversions truncate, round and saturate as `docs/cast.md` defines.
+//! Casts between types that the machine has: its own conversions truncate, round and saturate as
+//! `docs/cast.md` defines.
 //!
-//! Where they may differ (the payload of a NaN), and where a result is not defined, the definition decides: a block is only shown to be right
-//! here, never to be wrong.
+//! Where they may differ (the payload of a NaN), and where a result is not defined, the definition
+//! decides: a block is only shown to be right here, never to be wrong.
 
 use crate::elements::cast::Cast;
 use crate::elements::dtype::DType;
@@ -13,7 +14,8 @@ pub(super) type AreResults = fn(&[u8], &[u8]) -> bool;
 trait Number: Copy {
     const BYTES: usize;
 
-    /// Floats that are greater than the first number and less than the second one can be truncated to this type.
+    /// Floats that are greater than the first number and less than the second one can be truncated
+    /// to this type.
     const LIMITS: (f64, f64);
 
     fn read(bytes: &[u8]) -> Self;
@@ -132,7 +134,9 @@ where
 
 /// Without branches, which vector instructions lack.
 fn are_results<From: Number + ConvertTo<To>, To: Number>(source: &[u8], found: &[u8]) -> bool {
-    let pairs = source.chunks_exact(From::BYTES).zip(found.chunks_exact(To::BYTES));
+    let pairs = source
+        .chunks_exact(From::BYTES)
+        .zip(found.chunks_exact(To::BYTES));
     let differing = pairs.fold(0, |differing, (source, found)| {
         let result: To = From::read(source).convert();
         differing | (result.bits() ^ To::read(found).bits())
@@ -141,7 +145,10 @@ fn are_results<From: Number + ConvertTo<To>, To: Number>(source: &[u8], found: &
 }
 
 /// The results of floats, all of which can be truncated to the type.
-fn are_truncated<From: Number + ConvertTo<To> + ConvertTo<f64>, To: Number>(source: &[u8], found: &[u8]) -> bool {
+fn are_truncated<From: Number + ConvertTo<To> + ConvertTo<f64>, To: Number>(
+    source: &[u8],
+    found: &[u8],
+) -> bool {
     let (least, most) = To::LIMITS;
     let is_inside = source.chunks_exact(From::BYTES).fold(true, |all, source| {
         let number: f64 = From::read(source).convert();

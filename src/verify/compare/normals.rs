@@ -1,5 +1,5 @@
-//! FLOAT to smaller floats, to the nearest and halves to even: by the distance of a number from its result. FLOAT16 and BFLOAT16 without
-//! subnormal results, FLOAT8 with them.
+//! FLOAT to smaller floats, to the nearest and halves to even: by the distance of a number from its
+//! result. FLOAT16 and BFLOAT16 without subnormal results, FLOAT8 with them.
 
 use super::native::AreResults;
 use crate::elements::cast::Cast;
@@ -11,7 +11,9 @@ const MAGNITUDE: i32 = 0x7FFF_FFFF;
 /// The comparison of a cast, if it is one of these.
 pub(super) fn of(cast: &Cast) -> Option<AreResults> {
     match (cast.from(), cast.to()) {
-        (DType::Float, DType::Float16) => Some(are_results::<13, { (127 - 15) << 23 }, 0x0400, 0x7BFF>),
+        (DType::Float, DType::Float16) => {
+            Some(are_results::<13, { (127 - 15) << 23 }, 0x0400, 0x7BFF>)
+        }
         (DType::Float, DType::Bfloat16) => Some(are_results::<16, 0, 0x0080, 0x7F7F>),
         (DType::Float, DType::Float8E4M3Fn) => Some(are_bytes::<3, 7, -128, 0x7E>),
         (DType::Float, DType::Float8E4M3Fnuz) => Some(are_bytes::<3, 8, -127, 0x7F>),
@@ -21,17 +23,24 @@ pub(super) fn of(cast: &Cast) -> Option<AreResults> {
     }
 }
 
-/// Whether all results are from `FIRST` to `LAST`, and the sources round to them. A FLOAT has `LOST` more bits of mantissa; `BIAS` is the
-/// difference of the exponents, as bits of a FLOAT.
+/// Whether all results are from `FIRST` to `LAST`, and the sources round to them. A FLOAT has
+/// `LOST` more bits of mantissa; `BIAS` is the difference of the exponents, as bits of a FLOAT.
 ///
 /// Each condition is a number that is not negative, so that the signs of all can be combined.
-fn are_results<const LOST: u32, const BIAS: i32, const FIRST: i32, const LAST: i32>(source: &[u8], found: &[u8]) -> bool {
+fn are_results<const LOST: u32, const BIAS: i32, const FIRST: i32, const LAST: i32>(
+    source: &[u8],
+    found: &[u8],
+) -> bool {
     let half = 1 << (LOST - 1);
     let pairs = source.as_chunks().0.iter().zip(found.as_chunks().0);
     let combined = pairs.fold(0, |combined, (source, found)| {
-        let (source, code) = (i32::from_le_bytes(*source), i32::from(i16::from_le_bytes(*found)));
+        let (source, code) = (
+            i32::from_le_bytes(*source),
+            i32::from(i16::from_le_bytes(*found)),
+        );
         let (value, is_odd) = (code & 0x7FFF, code & 1);
-        // The bits of floats are in the order of their magnitudes. A tie belongs to the even neighbour.
+        // The bits of floats are in the order of their magnitudes. A tie belongs to the even
+        // neighbour.
         let distance = (source & MAGNITUDE).wrapping_sub((value << LOST).wrapping_add(BIAS));
         let most = half - is_odd;
         let is_near = most.wrapping_sub(distance) | most.wrapping_add(distance);
@@ -42,12 +51,17 @@ fn are_results<const LOST: u32, const BIAS: i32, const FIRST: i32, const LAST: i
     combined >= 0
 }
 
-/// Whether all results are codes of 8 bits from `FIRST`, with a sign, up to `LAST`, the largest number with either sign, and the sources round
-/// to them. A code has `MANTISSA` bits of mantissa and the exponent `BIAS` for 1.
+/// Whether all results are codes of 8 bits from `FIRST`, with a sign, up to `LAST`, the largest
+/// number with either sign, and the sources round to them. A code has `MANTISSA` bits of mantissa
+/// and the exponent `BIAS` for 1.
 ///
-/// Below twice the least normal number, codes are evenly spaced: there the distance is that of the numbers, as a multiple of the least
-/// subnormal one. It is exact where it decides: then both are within a factor of two of each other, or the code is zero.
-fn are_bytes<const MANTISSA: u32, const BIAS: i32, const FIRST: i32, const LAST: i32>(source: &[u8], found: &[u8]) -> bool {
+/// Below twice the least normal number, codes are evenly spaced: there the distance is that of the
+/// numbers, as a multiple of the least subnormal one. It is exact where it decides: then both are
+/// within a factor of two of each other, or the code is zero.
+fn are_bytes<const MANTISSA: u32, const BIAS: i32, const FIRST: i32, const LAST: i32>(
+    source: &[u8],
+    found: &[u8],
+) -> bool {
     let lost = 23 - MANTISSA;
     let half = 1 << (lost - 1);
     let bias = (127 - BIAS) << 23;

@@ -8,15 +8,37 @@ use crate::elements::cast::{Cast, Rules, Verdict, convert_element, format_string
 use crate::elements::dtype::{Class, DType};
 use crate::elements::packed;
 
-/// Codes of a type: all of narrow ones; of others all magnitudes and signs, infinities and NaN, in an order that widens intervals from both
-/// ends.
+/// Codes of a type: all of narrow ones; of others all magnitudes and signs, infinities and NaN, in
+/// an order that widens intervals from both ends.
 fn codes(dtype: DType, count: usize) -> Vec<u64> {
     let special: &[u64] = match dtype {
-        DType::Float => &[0, 1 << 31, 0x7F80_0000, 0xFF80_0000, 0x7FC0_0000, 0xFFC0_0001, 0x7F80_0001, 1, 0x3F00_0000, 0x4F00_0000],
-        DType::Double => &[0, 1 << 63, 0x7FF0 << 48, 0xFFF0 << 48, 0x7FF8 << 48, (0x7FF0 << 48) | 1, 1, 0x3FE0 << 48, 0x41E0 << 48],
+        DType::Float => &[
+            0,
+            1 << 31,
+            0x7F80_0000,
+            0xFF80_0000,
+            0x7FC0_0000,
+            0xFFC0_0001,
+            0x7F80_0001,
+            1,
+            0x3F00_0000,
+            0x4F00_0000,
+        ],
+        DType::Double => &[
+            0,
+            1 << 63,
+            0x7FF0 << 48,
+            0xFFF0 << 48,
+            0x7FF8 << 48,
+            (0x7FF0 << 48) | 1,
+            1,
+            0x3FE0 << 48,
+            0x41E0 << 48,
+        ],
         _ => &[0, 1, u64::MAX, 1 << 31, 1 << 63],
     };
-    let mixed = |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (index as u64) << 3;
+    let mixed =
+        |index: usize| (index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (index as u64) << 3;
     let near_one = |index: usize| match dtype {
         DType::Float => u64::from((index as f32 / 64.0 - 300.0).to_bits()),
         DType::Double => (index as f64 / 64.0 - 300.0).to_bits(),
@@ -28,7 +50,9 @@ fn codes(dtype: DType, count: usize) -> Vec<u64> {
         _ if index % 2 == 0 => near_one(index),
         _ => mixed(index),
     });
-    codes.map(|code| code & packed::mask(dtype.bits())).collect()
+    codes
+        .map(|code| code & packed::mask(dtype.bits()))
+        .collect()
 }
 
 fn stored(dtype: DType, codes: &[u64]) -> Stored {
@@ -40,7 +64,10 @@ fn stored(dtype: DType, codes: &[u64]) -> Stored {
 }
 
 fn numeric() -> impl Iterator<Item = DType> {
-    DType::ALL.iter().copied().filter(|dtype| !matches!(dtype.class(), Class::String | Class::Complex))
+    DType::ALL
+        .iter()
+        .copied()
+        .filter(|dtype| !matches!(dtype.class(), Class::String | Class::Complex))
 }
 
 /// What is decided wrongly about the results of casts of these codes.
@@ -49,17 +76,31 @@ fn failure(casts: &[Cast], codes: &[u64]) -> Option<String> {
     let allowing: Vec<(Cast, Allowed)> = casts.iter().map(|&cast| (cast, allowed)).collect();
     let (from, to) = (casts[0].from(), casts[casts.len() - 1].to());
     let source = stored(from, codes);
-    let results: Vec<u64> =
-        codes.iter().map(|&code| casts.iter().fold(code, |element, cast| convert_element(cast, element).0)).collect();
-    let differing = |results: &[u64]| first_difference(&source, from, &allowing, &stored(to, results), codes.len());
+    let results: Vec<u64> = codes
+        .iter()
+        .map(|&code| {
+            casts
+                .iter()
+                .fold(code, |element, cast| convert_element(cast, element).0)
+        })
+        .collect();
+    let differing = |results: &[u64]| {
+        first_difference(&source, from, &allowing, &stored(to, results), codes.len())
+    };
     if let Some(difference) = differing(&results) {
         return Some(format!("{casts:?}: {difference:?}"));
     }
-    for index in (0..codes.len()).step_by(codes.len() / 9 + 1).chain([codes.len() - 1]) {
+    for index in (0..codes.len())
+        .step_by(codes.len() / 9 + 1)
+        .chain([codes.len() - 1])
+    {
         let mut results = results.clone();
         results[index] ^= 1;
         if differing(&results) != Some(Difference::At(index)) {
-            return Some(format!("{casts:?}: {:?} instead of element {index}, which is wrong", differing(&results)));
+            return Some(format!(
+                "{casts:?}: {:?} instead of element {index}, which is wrong",
+                differing(&results)
+            ));
         }
     }
     None
@@ -79,12 +120,19 @@ fn all_casts_are_compared_as_they_are_defined() {
             };
             for (saturate, &count) in [true, false].into_iter().zip(counts) {
                 let rules = Rules::default().opset(28).saturate(saturate);
-                let Ok(cast) = Cast::new(from, to, rules) else { continue };
+                let Ok(cast) = Cast::new(from, to, rules) else {
+                    continue;
+                };
                 failed.extend(failure(&[cast], &codes(from, count)));
             }
         }
     }
-    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} failed\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }
 
 /// Numbers around all ends of the intervals of FLOAT numbers with one result.
@@ -95,13 +143,26 @@ fn around_ends(cast: &Cast) -> Vec<u32> {
         let (mut last, mut end) = (first, 0x7F80_0000);
         while end - last > 1 {
             let middle = last + (end - last) / 2;
-            if result(middle) == result(first) { last = middle } else { end = middle }
+            if result(middle) == result(first) {
+                last = middle
+            } else {
+                end = middle
+            }
         }
-        around.extend([first, first + 1, first.midpoint(last), last.saturating_sub(1), last]);
+        around.extend([
+            first,
+            first + 1,
+            first.midpoint(last),
+            last.saturating_sub(1),
+            last,
+        ]);
         first = last + 1;
     }
     around.extend([0x7F80_0000, 0x7F80_0001, 0x7FC0_0000, 0x7FFF_FFFF]);
-    around.iter().flat_map(|magnitude| [*magnitude, magnitude | 1 << 31]).collect()
+    around
+        .iter()
+        .flat_map(|magnitude| [*magnitude, magnitude | 1 << 31])
+        .collect()
 }
 
 #[test]
@@ -115,28 +176,50 @@ fn arithmetic_shows_only_right_bytes_to_be_right() {
         for source in around_ends(&cast) {
             let result = convert_element(&cast, source.into()).0 as u8;
             let is_shown = |code: u8| are_results(&source.to_le_bytes(), &[code]);
-            failed
-                .extend((0..=255).filter(|&code| code != result && is_shown(code)).map(|code| format!("{source:#x} to {code:#x}")));
+            failed.extend(
+                (0..=255)
+                    .filter(|&code| code != result && is_shown(code))
+                    .map(|code| format!("{source:#x} to {code:#x}")),
+            );
             right += 1;
             shown += usize::from(is_shown(result));
         }
         if right < 1200 || shown * 100 < right * 98 {
-            failed.push(format!("{to}: {shown} of {right} results are shown to be right"));
+            failed.push(format!(
+                "{to}: {shown} of {right} results are shown to be right"
+            ));
         }
     }
-    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} failed\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }
 
 #[test]
 fn chains_of_casts_are_compared_as_they_are_defined() {
     use DType::{Double, Float, Float8E4M3Fn, Float16, Int4, Int8};
     let mut failed = Vec::new();
-    for chain in [[Float, Float16, Double], [Float16, Int8, Float], [Double, Float, Float8E4M3Fn], [Int4, Float, Int8]] {
-        let casts: Vec<Cast> =
-            chain.windows(2).map(|pair| Cast::new(pair[0], pair[1], Rules::default().opset(28)).unwrap()).collect();
+    for chain in [
+        [Float, Float16, Double],
+        [Float16, Int8, Float],
+        [Double, Float, Float8E4M3Fn],
+        [Int4, Float, Int8],
+    ] {
+        let casts: Vec<Cast> = chain
+            .windows(2)
+            .map(|pair| Cast::new(pair[0], pair[1], Rules::default().opset(28)).unwrap())
+            .collect();
         failed.extend(failure(&casts, &codes(chain[0], 70_000)));
     }
-    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} failed\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }
 
 #[test]
@@ -159,16 +242,38 @@ fn results_that_are_not_defined_are_found() {
         let mut codes = codes(DType::Float, 0);
         codes.resize(500, 0);
         codes[321] = source;
-        let results: Vec<u64> = codes.iter().map(|&code| convert_element(&cast, code).0).collect();
+        let results: Vec<u64> = codes
+            .iter()
+            .map(|&code| convert_element(&cast, code).0)
+            .collect();
         let found = |is_allowed: bool| {
-            let allowed = Allowed { undefined: is_allowed, contested: is_allowed, ..Allowed::ALL };
-            first_difference(&stored(DType::Float, &codes), DType::Float, &[(cast, allowed)], &stored(to, &results), 500)
+            let allowed = Allowed {
+                undefined: is_allowed,
+                contested: is_allowed,
+                ..Allowed::ALL
+            };
+            first_difference(
+                &stored(DType::Float, &codes),
+                DType::Float,
+                &[(cast, allowed)],
+                &stored(to, &results),
+                500,
+            )
         };
         if !matches!(found(false), Some(Difference::Undefined(321, _))) || found(true).is_some() {
-            failed.push(format!("{to} at opset {opset}: {:?}, {:?}", found(false), found(true)));
+            failed.push(format!(
+                "{to} at opset {opset}: {:?}, {:?}",
+                found(false),
+                found(true)
+            ));
         }
     }
-    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} failed\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }
 
 #[test]
@@ -177,8 +282,15 @@ fn both_implementations_of_the_casts_agree() {
     for from in numeric() {
         for to in numeric() {
             for (opset, saturate) in [(19, true), (28, true), (28, false)] {
-                let Ok(cast) = Cast::new(from, to, Rules::default().opset(opset).saturate(saturate)) else { continue };
-                for code in codes(from, 66_000).into_iter().chain(around_middles(from, to)) {
+                let Ok(cast) =
+                    Cast::new(from, to, Rules::default().opset(opset).saturate(saturate))
+                else {
+                    continue;
+                };
+                for code in codes(from, 66_000)
+                    .into_iter()
+                    .chain(around_middles(from, to))
+                {
                     let (result, verdict) = convert_element(&cast, code);
                     if verdict == Verdict::Defined && !is_confirmed(&cast, code, result) {
                         failed.push(format!("{cast:?}: {code:#x} to {result:#x}"));
@@ -188,16 +300,24 @@ fn both_implementations_of_the_casts_agree() {
             }
         }
     }
-    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} failed\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }
 
-/// The codes of FLOAT and DOUBLE in the middle between two neighbours of a narrow float, and beside it.
+/// The codes of FLOAT and DOUBLE in the middle between two neighbours of a narrow float, and beside
+/// it.
 fn around_middles(from: DType, to: DType) -> Vec<u64> {
     let is_wide = matches!(from, DType::Float | DType::Double);
     if !is_wide || to.class() != Class::Float || to.bits() > 16 {
         return Vec::new();
     }
-    let value = |code: u64, wide: DType| convert_element(&Cast::new(to, wide, Rules::default()).unwrap(), code).0;
+    let value = |code: u64, wide: DType| {
+        convert_element(&Cast::new(to, wide, Rules::default()).unwrap(), code).0
+    };
     let sum_and_half = |code: u64| match from {
         DType::Float => {
             let of = |code| f32::from_bits(value(code, from) as u32);
@@ -209,7 +329,9 @@ fn around_middles(from: DType, to: DType) -> Vec<u64> {
         }
     };
     let last = (1_u64 << (to.bits() - 1)) - 1;
-    (0..last).flat_map(|code| [-1, 0, 1].map(|step| sum_and_half(code).wrapping_add_signed(step))).collect()
+    (0..last)
+        .flat_map(|code| [-1, 0, 1].map(|step| sum_and_half(code).wrapping_add_signed(step)))
+        .collect()
 }
 
 #[test]
@@ -217,19 +339,29 @@ fn the_neighbours_of_a_result_are_not_confirmed() {
     let mut failed = Vec::new();
     for from in numeric() {
         for to in numeric().filter(|&to| to != DType::Float8E8M0) {
-            let Ok(cast) = Cast::new(from, to, Rules::default().opset(28)) else { continue };
+            let Ok(cast) = Cast::new(from, to, Rules::default().opset(28)) else {
+                continue;
+            };
             for code in codes(from, 300) {
                 let (result, verdict) = convert_element(&cast, code);
                 let wrong = result ^ 1;
                 let is_nan = |dtype: DType, code: u64| f64::from_bits(double(dtype, code)).is_nan();
-                if verdict == Verdict::Defined && !is_nan(from, code) && is_confirmed(&cast, code, wrong) {
+                if verdict == Verdict::Defined
+                    && !is_nan(from, code)
+                    && is_confirmed(&cast, code, wrong)
+                {
                     failed.push(format!("{cast:?}: {code:#x} to {wrong:#x}"));
                     break;
                 }
             }
         }
     }
-    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} failed\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }
 
 #[test]
@@ -241,16 +373,24 @@ fn texts_have_the_numbers_of_their_codes_alone() {
         let written = Cast::new(dtype, DType::String, Rules::default().opset(28)).unwrap();
         for code in codes(dtype, 300) {
             let texts = format_strings(&written, &stored(dtype, &[code]).to_bytes(), 1).0;
-            let is_confirmed = |code: u64| is_text_confirmed(dtype, false, texts[0].as_bytes(), code);
+            let is_confirmed =
+                |code: u64| is_text_confirmed(dtype, false, texts[0].as_bytes(), code);
             let is_decided = dtype != DType::Float8E8M0 && texts[0] != "NaN";
             if !is_confirmed(code) || is_decided && is_confirmed(code ^ 1 << (dtype.bits() - 2)) {
                 failed.push(format!("{code:#x} of {dtype} is {}", texts[0]));
             }
         }
         for saturate in [true, false] {
-            let read = Cast::new(DType::String, dtype, Rules::default().opset(28).saturate(saturate)).unwrap();
+            let read = Cast::new(
+                DType::String,
+                dtype,
+                Rules::default().opset(28).saturate(saturate),
+            )
+            .unwrap();
             for literal in literals.split(' ') {
-                let Ok((bytes, summary)) = parse_strings(&read, &[literal]) else { continue };
+                let Ok((bytes, summary)) = parse_strings(&read, &[literal]) else {
+                    continue;
+                };
                 let code = packed::get(dtype.bits(), &bytes, 0);
                 let is_defined = summary.undefined.count + summary.contested.count == 0;
                 if is_defined && !is_text_confirmed(dtype, saturate, literal.as_bytes(), code) {
@@ -259,17 +399,33 @@ fn texts_have_the_numbers_of_their_codes_alone() {
             }
         }
     }
-    assert!(failed.is_empty(), "{} failed\n{}", failed.len(), failed.join("\n"));
+    assert!(
+        failed.is_empty(),
+        "{} failed\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
 }
 
 fn double(dtype: DType, code: u64) -> u64 {
-    convert_element(&Cast::new(dtype, DType::Double, Rules::default()).unwrap(), code).0
+    convert_element(
+        &Cast::new(dtype, DType::Double, Rules::default()).unwrap(),
+        code,
+    )
+    .0
 }
 
 #[test]
 fn narrow_elements_are_read_at_any_place() {
     let source: Stored = vec![0x10, 0x32, 0x54].into();
-    let read = |bits, first, count| Elements { bytes: &source, bits }.read(first, count).to_vec();
+    let read = |bits, first, count| {
+        Elements {
+            bytes: &source,
+            bits,
+        }
+        .read(first, count)
+        .to_vec()
+    };
     assert_eq!(read(4, 1, 4), [1, 2, 3, 4]);
     assert_eq!(read(6, 0, 4), [0x10, 0x08, 0x03, 0x15]);
     assert_eq!(read(6, 2, 1), [0x03]);

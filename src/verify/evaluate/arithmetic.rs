@@ -1,4 +1,5 @@
-//! Arithmetic of integers and truth values, and comparisons. Arithmetic of floats is left to runtimes.
+//! Arithmetic of integers and truth values, and comparisons. Arithmetic of floats is left to
+//! runtimes.
 
 use std::cmp::Ordering;
 
@@ -33,11 +34,16 @@ fn low_bits(dtype: DType, bits: u128) -> u128 {
 
 /// The DOUBLE that an element is cast to.
 pub fn double(dtype: DType, number: u128) -> Result<f64, String> {
-    let cast = Cast::new(dtype, DType::Double, Rules::default()).map_err(|error| error.to_string())?;
+    let cast =
+        Cast::new(dtype, DType::Double, Rules::default()).map_err(|error| error.to_string())?;
     if dtype == DType::String {
         return Err("a string is not a number".to_owned());
     }
-    Ok(f64::from_bits(element_result(&cast, Allowed::ALL, number as u64)?))
+    Ok(f64::from_bits(element_result(
+        &cast,
+        Allowed::ALL,
+        number as u64,
+    )?))
 }
 
 /// A function of the elements of two inputs of one type, which are broadcast.
@@ -46,24 +52,39 @@ fn of_two(
     dtype: Option<DType>,
     function: impl Fn(u128, u128) -> Number + Send + Sync + 'static,
 ) -> Result<Vec<Value>, String> {
-    let (left, right) = (node.input(0)?.clone().in_memory(), node.input(1)?.clone().in_memory());
+    let (left, right) = (
+        node.input(0)?.clone().in_memory(),
+        node.input(1)?.clone().in_memory(),
+    );
     if left.dtype() != right.dtype() {
         return Err("the inputs differ in type".to_owned());
     }
     if node.schema.attribute("broadcast").is_some() && left.dims() != right.dims() {
-        return Err(format!("the broadcasting of {} is left to runtimes", node.schema));
+        return Err(format!(
+            "the broadcasting of {} is left to runtimes",
+            node.schema
+        ));
     }
     let dims = broadcast(&[left.dims(), right.dims()])?;
-    let (of_left, of_right) = (broadcast_index(left.dims(), dims.len()), broadcast_index(right.dims(), dims.len()));
+    let (of_left, of_right) = (
+        broadcast_index(left.dims(), dims.len()),
+        broadcast_index(right.dims(), dims.len()),
+    );
     let depth = Value::depth_of(&[&left, &right]);
     let dtype = dtype.unwrap_or(left.dtype());
-    let number = move |place: &[usize]| function(left.number(of_left(place))?, right.number(of_right(place))?);
+    let number = move |place: &[usize]| {
+        function(left.number(of_left(place))?, right.number(of_right(place))?)
+    };
     Ok(vec![Value::computed(dtype, &dims, depth, number)?])
 }
 
 fn integer_type(node: &Node) -> Result<DType, String> {
     let dtype = node.input(0)?.dtype();
-    if is_integer_or_bool(dtype) { Ok(dtype) } else { Err(format!("arithmetic of {dtype} is left to runtimes")) }
+    if is_integer_or_bool(dtype) {
+        Ok(dtype)
+    } else {
+        Err(format!("arithmetic of {dtype} is left to runtimes"))
+    }
 }
 
 /// A function of two integers.
@@ -72,7 +93,12 @@ fn of_integers(
     function: impl Fn(i128, i128) -> Result<i128, &'static str> + Send + Sync + 'static,
 ) -> Result<Vec<Value>, String> {
     let dtype = integer_type(node)?;
-    of_two(node, None, move |left, right| bits_of(dtype, function(integer(dtype, left), integer(dtype, right))?))
+    of_two(node, None, move |left, right| {
+        bits_of(
+            dtype,
+            function(integer(dtype, left), integer(dtype, right))?,
+        )
+    })
 }
 
 pub fn add(node: &Node) -> Result<Vec<Value>, String> {
@@ -84,7 +110,9 @@ pub fn subtract(node: &Node) -> Result<Vec<Value>, String> {
 }
 
 pub fn multiply(node: &Node) -> Result<Vec<Value>, String> {
-    of_integers(node, |left, right| left.checked_mul(right).ok_or(OUT_OF_RANGE))
+    of_integers(node, |left, right| {
+        left.checked_mul(right).ok_or(OUT_OF_RANGE)
+    })
 }
 
 /// The quotient is truncated. Before opset 14, the text does not say so.
@@ -94,19 +122,30 @@ pub fn divide(node: &Node) -> Result<Vec<Value>, String> {
         let quotient = left.checked_div(right).ok_or(DIVIDED_BY_ZERO)?;
         let is_exact = quotient * right == left;
         let is_negative = left.is_negative() != right.is_negative();
-        if is_exact || !is_negative || is_truncated { Ok(quotient) } else { Err("the rounding of a quotient is not defined") }
+        if is_exact || !is_negative || is_truncated {
+            Ok(quotient)
+        } else {
+            Err("the rounding of a quotient is not defined")
+        }
     })
 }
 
-/// The remainder has the sign of the divisor, or with `fmod` that of the dividend. onnxruntime computes the latter in DOUBLE.
+/// The remainder has the sign of the divisor, or with `fmod` that of the dividend. onnxruntime
+/// computes the latter in DOUBLE.
 pub fn modulo(node: &Node) -> Result<Vec<Value>, String> {
     if !node.is_set("fmod")? {
         return of_integers(node, |left, right| {
             let remainder = left.checked_rem_euclid(right).ok_or(DIVIDED_BY_ZERO)?;
-            Ok(if right < 0 && remainder != 0 { remainder + right } else { remainder })
+            Ok(if right < 0 && remainder != 0 {
+                remainder + right
+            } else {
+                remainder
+            })
         });
     }
-    let text = of_integers(node, |left, right| left.checked_rem(right).ok_or(DIVIDED_BY_ZERO))?;
+    let text = of_integers(node, |left, right| {
+        left.checked_rem(right).ok_or(DIVIDED_BY_ZERO)
+    })?;
     let runtime = of_integers(node, |left, right| {
         let _ = left.checked_rem(right).ok_or(DIVIDED_BY_ZERO)?;
         Ok((left as f64 % right as f64) as i128)
@@ -120,13 +159,22 @@ pub fn modulo(node: &Node) -> Result<Vec<Value>, String> {
 /// A function of all inputs, one after the other.
 fn of_all(node: &Node, function: fn(i128, i128) -> i128) -> Result<Vec<Value>, String> {
     let dtype = integer_type(node)?;
-    let inputs: Vec<Value> = node.inputs.iter().flatten().cloned().map(Value::in_memory).collect();
+    let inputs: Vec<Value> = node
+        .inputs
+        .iter()
+        .flatten()
+        .cloned()
+        .map(Value::in_memory)
+        .collect();
     if inputs.iter().any(|input| input.dtype() != dtype) {
         return Err("the inputs differ in type".to_owned());
     }
     let dims = broadcast(&inputs.iter().map(Value::dims).collect::<Vec<_>>())?;
     let depth = Value::depth_of(&inputs.iter().collect::<Vec<_>>());
-    let operands: Vec<_> = inputs.into_iter().map(|input| (broadcast_index(input.dims(), dims.len()), input)).collect();
+    let operands: Vec<_> = inputs
+        .into_iter()
+        .map(|input| (broadcast_index(input.dims(), dims.len()), input))
+        .collect();
     let number = move |place: &[usize]| {
         let mut result = None;
         for (index, input) in &operands {
@@ -147,9 +195,16 @@ pub fn smallest(node: &Node) -> Result<Vec<Value>, String> {
 }
 
 /// A function of one input.
-fn of_one(node: &Node, function: impl Fn(DType, u128) -> Number + Send + Sync + 'static) -> Result<Vec<Value>, String> {
+fn of_one(
+    node: &Node,
+    function: impl Fn(DType, u128) -> Number + Send + Sync + 'static,
+) -> Result<Vec<Value>, String> {
     let dtype = integer_type(node)?;
-    Ok(vec![node.input(0)?.clone().mapped(dtype, move |bits| function(dtype, bits))?])
+    Ok(vec![
+        node.input(0)?
+            .clone()
+            .mapped(dtype, move |bits| function(dtype, bits))?,
+    ])
 }
 
 pub fn negate(node: &Node) -> Result<Vec<Value>, String> {
@@ -157,11 +212,15 @@ pub fn negate(node: &Node) -> Result<Vec<Value>, String> {
 }
 
 pub fn absolute(node: &Node) -> Result<Vec<Value>, String> {
-    of_one(node, |dtype, bits| bits_of(dtype, integer(dtype, bits).abs()))
+    of_one(node, |dtype, bits| {
+        bits_of(dtype, integer(dtype, bits).abs())
+    })
 }
 
 pub fn sign(node: &Node) -> Result<Vec<Value>, String> {
-    of_one(node, |dtype, bits| bits_of(dtype, integer(dtype, bits).signum()))
+    of_one(node, |dtype, bits| {
+        bits_of(dtype, integer(dtype, bits).signum())
+    })
 }
 
 /// The complement of a truth value, or of all bits.
@@ -174,12 +233,18 @@ pub fn not(node: &Node) -> Result<Vec<Value>, String> {
 
 /// The bits of a truth value are 0 or 1.
 fn plain(dtype: DType, bits: u128) -> u128 {
-    if dtype == DType::Bool { u128::from(bits != 0) } else { bits }
+    if dtype == DType::Bool {
+        u128::from(bits != 0)
+    } else {
+        bits
+    }
 }
 
 fn of_bits(node: &Node, function: fn(u128, u128) -> u128) -> Result<Vec<Value>, String> {
     let dtype = integer_type(node)?;
-    of_two(node, None, move |left, right| Ok(function(plain(dtype, left), plain(dtype, right))))
+    of_two(node, None, move |left, right| {
+        Ok(function(plain(dtype, left), plain(dtype, right)))
+    })
 }
 
 pub fn and(node: &Node) -> Result<Vec<Value>, String> {
@@ -229,11 +294,17 @@ fn compared(node: &Node, fits: fn(Ordering) -> bool) -> Result<Vec<Value>, Strin
 
 pub fn equal(node: &Node) -> Result<Vec<Value>, String> {
     let (left, right) = (node.input(0)?, node.input(1)?);
-    let (Some(lefts), Some(rights)) = (left.texts(), right.texts()) else { return compared(node, Ordering::is_eq) };
+    let (Some(lefts), Some(rights)) = (left.texts(), right.texts()) else {
+        return compared(node, Ordering::is_eq);
+    };
     let dims = broadcast(&[left.dims(), right.dims()])?;
-    let (of_left, of_right) = (broadcast_index(left.dims(), dims.len()), broadcast_index(right.dims(), dims.len()));
+    let (of_left, of_right) = (
+        broadcast_index(left.dims(), dims.len()),
+        broadcast_index(right.dims(), dims.len()),
+    );
     let (lefts, rights) = (lefts.to_vec(), rights.to_vec());
-    let number = move |place: &[usize]| Ok(u128::from(lefts[of_left(place)] == rights[of_right(place)]));
+    let number =
+        move |place: &[usize]| Ok(u128::from(lefts[of_left(place)] == rights[of_right(place)]));
     Ok(vec![Value::computed(DType::Bool, &dims, 1, number)?])
 }
 
@@ -276,6 +347,9 @@ pub fn cumulative_sum(node: &Node) -> Result<Vec<Value>, String> {
             *number = if is_exclusive { before } else { sum };
         }
     }
-    let bits = sums.into_iter().map(|sum| bits_of(dtype, sum)).collect::<Result<Vec<u128>, _>>()?;
+    let bits = sums
+        .into_iter()
+        .map(|sum| bits_of(dtype, sum))
+        .collect::<Result<Vec<u128>, _>>()?;
     Ok(vec![Value::of_bits(dtype, input.dims(), bits)?])
 }

@@ -15,7 +15,10 @@ pub fn reshape(node: &Node) -> Result<Vec<Value>, String> {
     let mut dims = node.list("shape", 1)?.ok_or("the shape is missing")?;
     if !node.is_set("allowzero")? {
         for (axis, dim) in dims.iter_mut().enumerate().filter(|(_, dim)| **dim == 0) {
-            *dim = *input.dims().get(axis).ok_or("the shape copies a dimension that the input does not have")?;
+            *dim = *input
+                .dims()
+                .get(axis)
+                .ok_or("the shape copies a dimension that the input does not have")?;
         }
     }
     if let Some(remaining) = dims.iter().position(|&dim| dim == -1) {
@@ -28,14 +31,17 @@ pub fn reshape(node: &Node) -> Result<Vec<Value>, String> {
     Ok(vec![input.reshaped(&dims)?])
 }
 
-/// Removes axes of length 1. Without `axes`, it removes all of them, as runtimes do if the list is empty.
+/// Removes axes of length 1. Without `axes`, it removes all of them, as runtimes do if the list is
+/// empty.
 pub fn squeeze(node: &Node) -> Result<Vec<Value>, String> {
     let input = node.input(0)?;
     let dims = input.dims();
     let all_ones: Vec<usize> = (0..dims.len()).filter(|&axis| dims[axis] == 1).collect();
     let axes = match node.list("axes", 1)? {
         None => all_ones,
-        Some(axes) if axes.is_empty() && !all_ones.is_empty() => node.chosen(Vec::new(), Some(all_ones))?,
+        Some(axes) if axes.is_empty() && !all_ones.is_empty() => {
+            node.chosen(Vec::new(), Some(all_ones))?
+        }
         Some(axes) => node.axes(&axes, dims.len())?,
     };
     if axes.iter().any(|&axis| dims[axis] != 1) {
@@ -71,9 +77,17 @@ pub fn unsqueeze(node: &Node) -> Result<Vec<Value>, String> {
 pub fn flatten(node: &Node) -> Result<Vec<Value>, String> {
     let input = node.input(0)?;
     let stated = node.int("axis")?.unwrap_or(1);
-    let axis = if stated == input.rank() as i64 { input.rank() } else { node.axis(stated, input.rank())? };
+    let axis = if stated == input.rank() as i64 {
+        input.rank()
+    } else {
+        node.axis(stated, input.rank())?
+    };
     let (before, after) = input.dims().split_at(axis);
-    let product = |dims: &[i64]| element_count(dims).and_then(|count| i64::try_from(count).ok()).ok_or("the shape is too large");
+    let product = |dims: &[i64]| {
+        element_count(dims)
+            .and_then(|count| i64::try_from(count).ok())
+            .ok_or("the shape is too large")
+    };
     Ok(vec![input.reshaped(&[product(before)?, product(after)?])?])
 }
 
@@ -92,16 +106,34 @@ pub fn transpose(node: &Node) -> Result<Vec<Value>, String> {
     }
     let dims: Vec<i64> = perm.iter().map(|&axis| input.dims()[axis]).collect();
     let grid = Grid::of(input.dims());
-    let source = move |place: &[usize]| (0, perm.iter().zip(place).map(|(&axis, &at)| at * grid.steps[axis]).sum());
+    let source = move |place: &[usize]| {
+        (
+            0,
+            perm.iter()
+                .zip(place)
+                .map(|(&axis, &at)| at * grid.steps[axis])
+                .sum(),
+        )
+    };
     Ok(vec![Value::picked(vec![input.clone()], &dims, source)?])
 }
 
 /// Indices from `start` on along each axis, `step` apart.
-fn sliced(input: &Value, dims: &[i64], starts: Vec<usize>, steps: Vec<i64>) -> Result<Value, String> {
+fn sliced(
+    input: &Value,
+    dims: &[i64],
+    starts: Vec<usize>,
+    steps: Vec<i64>,
+) -> Result<Value, String> {
     let grid = Grid::of(input.dims());
     let source = move |place: &[usize]| {
         let along = |axis: usize| (starts[axis] as i64 + place[axis] as i64 * steps[axis]) as usize;
-        (0, (0..place.len()).map(|axis| along(axis) * grid.steps[axis]).sum())
+        (
+            0,
+            (0..place.len())
+                .map(|axis| along(axis) * grid.steps[axis])
+                .sum(),
+        )
     };
     Value::picked(vec![input.clone()], dims, source)
 }
@@ -110,8 +142,12 @@ pub fn slice(node: &Node) -> Result<Vec<Value>, String> {
     let input = node.input(0)?;
     let starts = node.list("starts", 1)?.ok_or("the starts are missing")?;
     let ends = node.list("ends", 2)?.ok_or("the ends are missing")?;
-    let axes = node.list("axes", 3)?.unwrap_or_else(|| (0..starts.len() as i64).collect());
-    let steps = node.list("steps", 4)?.unwrap_or_else(|| vec![1; starts.len()]);
+    let axes = node
+        .list("axes", 3)?
+        .unwrap_or_else(|| (0..starts.len() as i64).collect());
+    let steps = node
+        .list("steps", 4)?
+        .unwrap_or_else(|| vec![1; starts.len()]);
     if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
         return Err("the lists differ in length".to_owned());
     }
@@ -130,9 +166,10 @@ pub fn slice(node: &Node) -> Result<Vec<Value>, String> {
 
 /// The first index of a slice of an axis, and the number of indices.
 ///
-/// Two slices with a negative step are contested. If the start is before the first index, the text moves it to the first one since opset 13;
-/// numpy, to which older texts refer, returns nothing. If the end is the largest integer, the text has it beyond the last index, and runtimes
-/// beyond the first.
+/// Two slices with a negative step are contested. If the start is before the first index, the text
+/// moves it to the first one since opset 13; numpy, to which older texts refer, returns nothing. If
+/// the end is the largest integer, the text has it beyond the last index, and runtimes beyond the
+/// first.
 fn indices(node: &Node, dim: i64, start: i64, end: i64, step: i64) -> Result<(usize, i64), String> {
     if step == 0 {
         return Err("a step is zero".to_owned());
@@ -167,7 +204,11 @@ fn indices(node: &Node, dim: i64, start: i64, end: i64, step: i64) -> Result<(us
         let text = if node.version() < 13 { (0, 0) } else { text };
         return node.chosen(text, Some(runtime));
     }
-    if text == runtime { Ok(text) } else { node.chosen(text, Some(runtime)) }
+    if text == runtime {
+        Ok(text)
+    } else {
+        node.chosen(text, Some(runtime))
+    }
 }
 
 /// Parts of one axis, of stated or of equal lengths. Since opset 18, the last one may be shorter.
@@ -185,7 +226,10 @@ pub fn split(node: &Node) -> Result<Vec<Value>, String> {
         let mut starts = vec![0; input.rank()];
         let mut dims = input.dims().to_vec();
         (starts[axis], dims[axis]) = (length(sum), part);
-        sum = sum.checked_add(part).filter(|&sum| part >= 0 && sum <= dim).ok_or("the parts are longer than the axis")?;
+        sum = sum
+            .checked_add(part)
+            .filter(|&sum| part >= 0 && sum <= dim)
+            .ok_or("the parts are longer than the axis")?;
         parts.push(sliced(input, &dims, starts, vec![1; input.rank()])?);
     }
     if sum != dim {
@@ -196,7 +240,11 @@ pub fn split(node: &Node) -> Result<Vec<Value>, String> {
 
 fn equal_parts(node: &Node, dim: i64) -> Result<Vec<i64>, String> {
     let parts = node.outputs() as i64;
-    if parts == 0 || node.int("num_outputs")?.is_some_and(|stated| stated != parts) {
+    if parts == 0
+        || node
+            .int("num_outputs")?
+            .is_some_and(|stated| stated != parts)
+    {
         return Err("the number of parts is not that of the results".to_owned());
     }
     let each = (dim + parts - 1) / parts;
@@ -209,7 +257,8 @@ fn equal_parts(node: &Node, dim: i64) -> Result<Vec<i64>, String> {
     Ok(lengths)
 }
 
-/// The shape to which shapes are broadcast: they are aligned at their ends, and axes of length 1 are repeated.
+/// The shape to which shapes are broadcast: they are aligned at their ends, and axes of length 1
+/// are repeated.
 pub fn broadcast(shapes: &[&[i64]]) -> Result<Vec<i64>, String> {
     let rank = shapes.iter().map(|dims| dims.len()).max().unwrap_or(0);
     let mut joined = vec![1; rank];
@@ -229,7 +278,10 @@ pub fn broadcast(shapes: &[&[i64]]) -> Result<Vec<i64>, String> {
 }
 
 /// The index in a tensor of these dimensions for each place of a tensor to which it is broadcast.
-pub fn broadcast_index(dims: &[i64], rank: usize) -> impl Fn(&[usize]) -> usize + Send + Sync + use<> {
+pub fn broadcast_index(
+    dims: &[i64],
+    rank: usize,
+) -> impl Fn(&[usize]) -> usize + Send + Sync + use<> {
     let mut steps = vec![0; rank - dims.len()];
     for (&dim, &step) in dims.iter().zip(&Grid::of(dims).steps) {
         steps.push(if dim == 1 { 0 } else { step });
@@ -241,7 +293,11 @@ pub fn expand(node: &Node) -> Result<Vec<Value>, String> {
     let (input, shape) = (node.input(0)?, node.input(1)?.list()?);
     let dims = broadcast(&[input.dims(), &shape])?;
     let index = broadcast_index(input.dims(), dims.len());
-    Ok(vec![Value::picked(vec![input.clone()], &dims, move |place| (0, index(place)))?])
+    Ok(vec![Value::picked(
+        vec![input.clone()],
+        &dims,
+        move |place| (0, index(place)),
+    )?])
 }
 
 pub fn tile(node: &Node) -> Result<Vec<Value>, String> {

@@ -11,7 +11,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid of valid dimensions. Axes of an empty tensor may be longer than memory: it has no places.
+    /// The grid of valid dimensions. Axes of an empty tensor may be longer than memory: it has no
+    /// places.
     pub fn of(dims: &[i64]) -> Grid {
         let lengths: Vec<usize> = dims.iter().map(|&dim| length(dim)).collect();
         let mut steps = vec![1_usize; lengths.len()];
@@ -23,12 +24,20 @@ impl Grid {
 
     /// The index of the element at a place.
     pub fn index(&self, place: &[usize]) -> usize {
-        place.iter().zip(&self.steps).map(|(at, step)| at * step).sum()
+        place
+            .iter()
+            .zip(&self.steps)
+            .map(|(at, step)| at * step)
+            .sum()
     }
 
     /// The place of the element with an index.
     pub fn place(&self, index: usize) -> Vec<usize> {
-        self.lengths.iter().zip(&self.steps).map(|(&length, &step)| index / step % length).collect()
+        self.lengths
+            .iter()
+            .zip(&self.steps)
+            .map(|(&length, &step)| index / step % length)
+            .collect()
     }
 
     /// The results of a function for the places of a range of elements.

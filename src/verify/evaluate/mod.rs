@@ -1,7 +1,8 @@
 //! The results of bit-exact operators for constants, one element at a time, from the text of ONNX.
 //!
-//! The passes compute the same in `ops::compute`, with other code. A value here is a type, a shape, and a function from places to elements,
-//! so that a large constant that is moved and cast needs no copy. `tests/suite/verify/evaluate.rs` compares both for all operators.
+//! The passes compute the same in `ops::compute`, with other code. A value here is a type, a shape,
+//! and a function from places to elements, so that a large constant that is moved and cast needs no
+//! copy. `tests/suite/verify/evaluate.rs` compares both for all operators.
 
 mod arithmetic;
 mod axes;

@@ -7,7 +7,8 @@ use crate::graph::{Attribute, Model, NodeId};
 use crate::ops::schemas::{Default, Schema, ValueType};
 use crate::protobuf::schema::AttributeProto;
 
-/// The type, if it is known, and the shape of the first input, for operators that need nothing else.
+/// The type, if it is known, and the shape of the first input, for operators that need nothing
+/// else.
 pub type FirstInput = (Option<DType>, Vec<i64>);
 
 /// A node with the values of its inputs.
@@ -40,9 +41,15 @@ impl Node<'_> {
     /// Whether the operator supports the types of all inputs.
     pub fn expect_types(&self) -> Result<(), String> {
         for (index, input) in self.inputs.iter().enumerate() {
-            let (Some(input), Some(formal)) = (input, self.schema.input(index)) else { continue };
+            let (Some(input), Some(formal)) = (input, self.schema.input(index)) else {
+                continue;
+            };
             if !formal.types.contains(ValueType::Tensor(input.dtype())) {
-                return Err(format!("{} does not support {}", self.schema, input.dtype()));
+                return Err(format!(
+                    "{} does not support {}",
+                    self.schema,
+                    input.dtype()
+                ));
             }
         }
         Ok(())
@@ -55,7 +62,8 @@ impl Node<'_> {
 
     /// An input.
     pub fn input(&self, index: usize) -> Result<&Value, String> {
-        self.optional(index).ok_or_else(|| format!("input {index} is missing"))
+        self.optional(index)
+            .ok_or_else(|| format!("input {index} is missing"))
     }
 
     /// The type and shape of the first input.
@@ -81,7 +89,11 @@ impl Node<'_> {
         if let Some(attribute) = self.attribute(name)? {
             return Ok(Some(attribute.i()));
         }
-        match self.schema.attribute(name).and_then(|attribute| attribute.default) {
+        match self
+            .schema
+            .attribute(name)
+            .and_then(|attribute| attribute.default)
+        {
             Some(Default::Int(default)) => Ok(Some(default)),
             _ => Ok(None),
         }
@@ -95,20 +107,28 @@ impl Node<'_> {
     /// Integers that are an attribute in some versions of the operator, and an input in others.
     pub fn list(&self, name: &str, index: usize) -> Result<Option<Vec<i64>>, String> {
         match self.schema.attribute(name) {
-            Some(_) => Ok(self.attribute(name)?.map(|attribute| attribute.ints.clone())),
+            Some(_) => Ok(self
+                .attribute(name)?
+                .map(|attribute| attribute.ints.clone())),
             None => self.optional(index).map(Value::list).transpose(),
         }
     }
 
     /// An input that is one integer.
     pub fn one(&self, index: usize) -> Result<i128, String> {
-        let [one] = self.input(index)?.integers()?[..] else { return Err(format!("input {index} is not one number")) };
+        let [one] = self.input(index)?.integers()?[..] else {
+            return Err(format!("input {index} is not one number"));
+        };
         Ok(one)
     }
 
     /// An axis of a tensor. Since opset 11, negative axes are counted from the end.
     pub fn axis(&self, axis: i64, rank: usize) -> Result<usize, String> {
-        let from_end = if axis < 0 && self.version() >= 11 { rank as i64 } else { 0 };
+        let from_end = if axis < 0 && self.version() >= 11 {
+            rank as i64
+        } else {
+            0
+        };
         match usize::try_from(axis + from_end) {
             Ok(found) if found < rank => Ok(found),
             _ => Err(format!("there is no axis {axis} of {rank}")),
@@ -126,19 +146,28 @@ impl Node<'_> {
 
     /// An index along an axis. Since opset 11, negative ones are counted from the end.
     pub fn index(&self, index: i64, dim: i64) -> Result<usize, String> {
-        let from_end = if index < 0 && self.version() >= 11 { dim } else { 0 };
+        let from_end = if index < 0 && self.version() >= 11 {
+            dim
+        } else {
+            0
+        };
         let found = index.saturating_add(from_end);
         match usize::try_from(found) {
             Ok(place) if found < dim => Ok(place),
-            _ => Err(format!("the index {index} is outside of an axis of length {dim}")),
+            _ => Err(format!(
+                "the index {index} is outside of an axis of length {dim}"
+            )),
         }
     }
 
-    /// The result that was chosen of two that ONNX's text and runtimes compute; the latter cannot be computed if it is `None`.
+    /// The result that was chosen of two that ONNX's text and runtimes compute; the latter cannot
+    /// be computed if it is `None`.
     pub fn chosen<T>(&self, text: T, runtime: Option<T>) -> Result<T, String> {
         match self.contested {
             Some(Contested::Text) => Ok(text),
-            Some(Contested::Runtime) => runtime.ok_or_else(|| "the result of runtimes cannot be computed".to_owned()),
+            Some(Contested::Runtime) => {
+                runtime.ok_or_else(|| "the result of runtimes cannot be computed".to_owned())
+            }
             None => Err("ONNX contradicts itself about it".to_owned()),
         }
     }

@@ -28,7 +28,8 @@ pub fn needs(operator: &str) -> Option<Needs> {
 /// If ONNX does not define them, or they are not evaluated.
 pub fn results(node: &Node) -> Result<Vec<Value>, String> {
     let function = function(node.schema.name).ok_or("it is not evaluated")?;
-    let has_input = |index: usize| node.schema.input(index).is_some() || node.optional(index).is_none();
+    let has_input =
+        |index: usize| node.schema.input(index).is_some() || node.optional(index).is_none();
     if !(0..node.inputs.len()).all(has_input) {
         return Err("the node has too many inputs".to_owned());
     }

@@ -25,8 +25,8 @@ type Source = dyn Fn(&[usize]) -> (usize, usize) + Send + Sync;
 /// The element at a place.
 type Compute = dyn Fn(&[usize]) -> Number + Send + Sync;
 
-/// Values of at most this many elements are computed at once, and so are those that depend on more than `DEEP` others: an element of any
-/// value costs a bounded number of steps.
+/// Values of at most this many elements are computed at once, and so are those that depend on more
+/// than `DEEP` others: an element of any value costs a bounded number of steps.
 const FEW: usize = 1 << 12;
 const DEEP: usize = 16;
 
@@ -70,7 +70,13 @@ impl Value {
     fn new(dtype: DType, dims: &[i64], depth: usize, form: Form) -> Result<Value, String> {
         let elements = element_count(dims).and_then(|elements| usize::try_from(elements).ok());
         let elements = elements.ok_or_else(|| format!("there is no tensor of shape {dims:?}"))?;
-        Ok(Value { dtype, dims: dims.to_vec(), elements, depth, form })
+        Ok(Value {
+            dtype,
+            dims: dims.to_vec(),
+            elements,
+            depth,
+            form,
+        })
     }
 
     /// The values of a stored tensor.
@@ -79,9 +85,11 @@ impl Value {
         let form = match tensor.values().map_err(|error| error.to_string())? {
             Values::Raw(bytes) => Form::Numbers(bytes.into()),
             Values::Strings(strings) => Form::Texts(strings.into()),
-            Values::External(reference) => {
-                Form::Numbers(reference.bytes(tensor.raw_bytes(), folder).map_err(|error| error.to_string())?)
-            }
+            Values::External(reference) => Form::Numbers(
+                reference
+                    .bytes(tensor.raw_bytes(), folder)
+                    .map_err(|error| error.to_string())?,
+            ),
         };
         Value::new(tensor.dtype(), tensor.dims(), 0, form)
     }
@@ -92,14 +100,27 @@ impl Value {
     }
 
     /// The numbers with these bits.
-    pub fn of_bits(dtype: DType, dims: &[i64], numbers: impl IntoIterator<Item = u128>) -> Result<Value, String> {
+    pub fn of_bits(
+        dtype: DType,
+        dims: &[i64],
+        numbers: impl IntoIterator<Item = u128>,
+    ) -> Result<Value, String> {
         let numbers: Vec<u128> = numbers.into_iter().collect();
         Value::of_bytes(dtype, dims, pack(dtype, &numbers))
     }
 
     /// Integers of the type INT64.
-    pub fn of_int64s(dims: &[i64], numbers: impl IntoIterator<Item = i64>) -> Result<Value, String> {
-        Value::of_bits(DType::Int64, dims, numbers.into_iter().map(|number| number.cast_unsigned().into()))
+    pub fn of_int64s(
+        dims: &[i64],
+        numbers: impl IntoIterator<Item = i64>,
+    ) -> Result<Value, String> {
+        Value::of_bits(
+            DType::Int64,
+            dims,
+            numbers
+                .into_iter()
+                .map(|number| number.cast_unsigned().into()),
+        )
     }
 
     /// Strings.
@@ -157,8 +178,14 @@ impl Value {
     /// The same elements in another shape.
     pub fn reshaped(&self, dims: &[i64]) -> Result<Value, String> {
         match element_count(dims) {
-            Some(elements) if elements == self.elements as u64 => Ok(Value { dims: dims.to_vec(), ..self.clone() }),
-            _ => Err(format!("{} elements do not have the shape {dims:?}", self.elements)),
+            Some(elements) if elements == self.elements as u64 => Ok(Value {
+                dims: dims.to_vec(),
+                ..self.clone()
+            }),
+            _ => Err(format!(
+                "{} elements do not have the shape {dims:?}",
+                self.elements
+            )),
         }
     }
 
@@ -170,11 +197,19 @@ impl Value {
             (DType::String, to) => {
                 let texts: Vec<&[Bytes]> = self.texts().unwrap_or(&[]).chunks(PART).collect();
                 let mut bytes = Vec::new();
-                for (texts, part) in texts.iter().zip(parallel::map(&texts, |part| parse_strings(&cast, part))) {
+                for (texts, part) in texts
+                    .iter()
+                    .zip(parallel::map(&texts, |part| parse_strings(&cast, part)))
+                {
                     let (part, summary) = part.map_err(|error| error.to_string())?;
                     allowed.check_all(&summary).map_err(undefined)?;
                     let is_confirmed = |(index, text): (usize, &Bytes)| {
-                        is_text_confirmed(to, cast.rules().saturate, text, bits_at(to.bits(), &part, index) as u64)
+                        is_text_confirmed(
+                            to,
+                            cast.rules().saturate,
+                            text,
+                            bits_at(to.bits(), &part, index) as u64,
+                        )
                     };
                     let is_defined = summary.undefined.count + summary.contested.count == 0;
                     if is_defined && !texts.iter().enumerate().all(is_confirmed) {
@@ -187,11 +222,17 @@ impl Value {
             (_, DType::String) => {
                 let mut texts = Vec::with_capacity(self.elements);
                 for range in self.ranges() {
-                    let numbers = self.numbers(range).into_iter().collect::<Result<Vec<u128>, _>>().map_err(undefined)?;
-                    let (part, summary) = format_strings(&cast, &pack(self.dtype, &numbers), numbers.len());
+                    let numbers = self
+                        .numbers(range)
+                        .into_iter()
+                        .collect::<Result<Vec<u128>, _>>()
+                        .map_err(undefined)?;
+                    let (part, summary) =
+                        format_strings(&cast, &pack(self.dtype, &numbers), numbers.len());
                     allowed.check_all(&summary).map_err(undefined)?;
-                    let is_confirmed =
-                        |(text, &number): (&String, &u128)| is_text_confirmed(self.dtype, false, text.as_bytes(), number as u64);
+                    let is_confirmed = |(text, &number): (&String, &u128)| {
+                        is_text_confirmed(self.dtype, false, text.as_bytes(), number as u64)
+                    };
                     if !part.iter().zip(&numbers).all(is_confirmed) {
                         return Err(CONTRADICTION.to_owned());
                     }
@@ -199,17 +240,26 @@ impl Value {
                 }
                 Value::of_texts(&self.dims, texts)
             }
-            (_, to) => Value::new(to, &self.dims, self.depth + 1, Form::Cast(self.clone().into(), cast, allowed))?.settled(),
+            (_, to) => Value::new(
+                to,
+                &self.dims,
+                self.depth + 1,
+                Form::Cast(self.clone().into(), cast, allowed),
+            )?
+            .settled(),
         }
     }
 
-    /// Elements of several values of one type: `source` gives the number of the value and the index of the element there.
+    /// Elements of several values of one type: `source` gives the number of the value and the index
+    /// of the element there.
     pub fn picked(
         from: Vec<Value>,
         dims: &[i64],
         source: impl Fn(&[usize]) -> (usize, usize) + Send + Sync + 'static,
     ) -> Result<Value, String> {
-        let Some(first) = from.first() else { return Err("there are no inputs".to_owned()) };
+        let Some(first) = from.first() else {
+            return Err("there are no inputs".to_owned());
+        };
         let dtype = first.dtype;
         if from.iter().any(|other| other.dtype != dtype) {
             return Err("the inputs differ in type".to_owned());
@@ -219,14 +269,24 @@ impl Value {
         if dtype == DType::String {
             let text = |place: &[usize]| {
                 let (value, index) = source(place);
-                from[value].texts().map(|texts| texts[index].clone()).unwrap_or_default()
+                from[value]
+                    .texts()
+                    .map(|texts| texts[index].clone())
+                    .unwrap_or_default()
             };
             let elements = element_count(dims).and_then(|elements| usize::try_from(elements).ok());
-            let elements = elements.ok_or_else(|| format!("there is no tensor of shape {dims:?}"))?;
+            let elements =
+                elements.ok_or_else(|| format!("there is no tensor of shape {dims:?}"))?;
             return Value::of_texts(dims, grid.each(0..elements, text));
         }
         let from = from.into_iter().map(Value::in_memory).collect();
-        Value::new(dtype, dims, depth, Form::Picked(from, grid, Arc::new(source)))?.settled()
+        Value::new(
+            dtype,
+            dims,
+            depth,
+            Form::Picked(from, grid, Arc::new(source)),
+        )?
+        .settled()
     }
 
     /// Numbers that a function computes.
@@ -236,14 +296,30 @@ impl Value {
         depth: usize,
         number: impl Fn(&[usize]) -> Number + Send + Sync + 'static,
     ) -> Result<Value, String> {
-        Value::new(dtype, dims, depth, Form::Computed(Grid::of(dims), Arc::new(number)))?.settled()
+        Value::new(
+            dtype,
+            dims,
+            depth,
+            Form::Computed(Grid::of(dims), Arc::new(number)),
+        )?
+        .settled()
     }
 
     /// Numbers that a function computes of the elements, one by one.
-    pub fn mapped(self, to: DType, number: impl Fn(u128) -> Number + Send + Sync + 'static) -> Result<Value, String> {
+    pub fn mapped(
+        self,
+        to: DType,
+        number: impl Fn(u128) -> Number + Send + Sync + 'static,
+    ) -> Result<Value, String> {
         let source = self.in_memory();
-        let (grid, dims, depth) = (Grid::of(&source.dims), source.dims.clone(), source.depth + 1);
-        Value::computed(to, &dims, depth, move |place| number(source.number(grid.index(place))?))
+        let (grid, dims, depth) = (
+            Grid::of(&source.dims),
+            source.dims.clone(),
+            source.depth + 1,
+        );
+        Value::computed(to, &dims, depth, move |place| {
+            number(source.number(grid.index(place))?)
+        })
     }
 
     /// The depth of a value that is computed from these.
@@ -267,11 +343,20 @@ impl Value {
             return Ok(self);
         }
         let undefined = |why: &str| format!("ONNX does not define it: {why}");
-        let size = self.dtype.raw_bytes(self.elements as u64).and_then(|size| usize::try_from(size).ok());
+        let size = self
+            .dtype
+            .raw_bytes(self.elements as u64)
+            .and_then(|size| usize::try_from(size).ok());
         let mut bytes = Vec::new();
-        bytes.try_reserve_exact(size.unwrap_or(usize::MAX)).map_err(|_| "it is too large to compute".to_owned())?;
+        bytes
+            .try_reserve_exact(size.unwrap_or(usize::MAX))
+            .map_err(|_| "it is too large to compute".to_owned())?;
         for range in self.ranges() {
-            let numbers = self.numbers(range).into_iter().collect::<Result<Vec<u128>, _>>().map_err(undefined)?;
+            let numbers = self
+                .numbers(range)
+                .into_iter()
+                .collect::<Result<Vec<u128>, _>>()
+                .map_err(undefined)?;
             bytes.extend(pack(self.dtype, &numbers));
         }
         Value::of_bytes(self.dtype, &self.dims, bytes)
@@ -280,7 +365,9 @@ impl Value {
     /// All elements, in parts.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let elements = self.elements;
-        (0..elements).step_by(PART).map(move |first| first..elements.min(first + PART))
+        (0..elements)
+            .step_by(PART)
+            .map(move |first| first..elements.min(first + PART))
     }
 
     /// The numbers of a range of elements; none of strings.
@@ -290,13 +377,18 @@ impl Value {
                 let bits = self.dtype.bits();
                 // Eight elements begin at a byte.
                 let first = range.start / 8 * 8;
-                let bytes = stored.part(bytes_of(bits, first) as u64..bytes_of(bits, range.end) as u64);
-                range.map(|index| Ok(bits_at(bits, &bytes, index - first))).collect()
+                let bytes =
+                    stored.part(bytes_of(bits, first) as u64..bytes_of(bits, range.end) as u64);
+                range
+                    .map(|index| Ok(bits_at(bits, &bytes, index - first)))
+                    .collect()
             }
             Form::Texts(_) => Vec::new(),
-            Form::Cast(of, cast, allowed) => {
-                of.numbers(range).into_iter().map(|number| converted(cast, *allowed, number?)).collect()
-            }
+            Form::Cast(of, cast, allowed) => of
+                .numbers(range)
+                .into_iter()
+                .map(|number| converted(cast, *allowed, number?))
+                .collect(),
             Form::Picked(from, grid, source) => grid.each(range, |place| {
                 let (value, index) = source(place);
                 from[value].number(index)
@@ -339,7 +431,10 @@ impl Value {
     /// All elements of a tensor of integers, as numbers of 64 bits.
     pub fn list(&self) -> Result<Vec<i64>, String> {
         let too_large = |number: i128| format!("{number} is too large");
-        self.integers()?.into_iter().map(|number| i64::try_from(number).map_err(|_| too_large(number))).collect()
+        self.integers()?
+            .into_iter()
+            .map(|number| i64::try_from(number).map_err(|_| too_large(number)))
+            .collect()
     }
 }
 
@@ -386,7 +481,10 @@ fn bytes_of(bits: usize, elements: usize) -> usize {
 fn pack(dtype: DType, numbers: &[u128]) -> Vec<u8> {
     let bits = dtype.bits();
     if bits.is_multiple_of(8) {
-        return numbers.iter().flat_map(|number| number.to_le_bytes().into_iter().take(bits / 8)).collect();
+        return numbers
+            .iter()
+            .flat_map(|number| number.to_le_bytes().into_iter().take(bits / 8))
+            .collect();
     }
     let mut bytes = vec![0; bytes_of(bits, numbers.len())];
     for (index, number) in numbers.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Every cast between every two versions: converted and equal, or refused with the path of a node. There is no third outcome.
+//! Every cast between every two versions: converted and equal, or refused with the path of a node.
+//! There is no third outcome.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,9 @@ use onnx_recast::internals::elements::cast::Contested;
 use onnx_recast::internals::elements::dtype::DType;
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::protobuf::raw::attribute_proto::AttributeType;
-use onnx_recast::internals::protobuf::schema::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
+use onnx_recast::internals::protobuf::schema::{
+    GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
+};
 use onnx_recast::internals::{onnx_text, passes};
 
 use crate::support::{difference, expect_no_failures, fold, model};
@@ -29,7 +32,8 @@ const TYPES: [DType; 10] = [
     DType::Float6E2M3,
 ];
 
-/// Where the cast stands. The value comes in as float and leaves as float, so that the type is the cast's alone.
+/// Where the cast stands. The value comes in as float and leaves as float, so that the type is the
+/// cast's alone.
 const PLACES: [(&str, &str); 6] = [
     ("graph", "{ [in] h = Cast <TO> (w) [out] y = Cast <BACK> (h) }"),
     (
@@ -60,7 +64,12 @@ const PLACES: [(&str, &str); 6] = [
 ];
 
 /// What the cast says beside its type, and the first opset that knows it.
-const EXTRAS: [(&str, i64); 4] = [("", 1), (", saturate = 1", 19), (", saturate = 0", 19), (", round_mode = \"up\"", 24)];
+const EXTRAS: [(&str, i64); 4] = [
+    ("", 1),
+    (", saturate = 1", 19),
+    (", saturate = 0", 19),
+    (", round_mode = \"up\"", 24),
+];
 
 fn model_text(place: &str, opset: i64, dtype: DType, extra: &str) -> String {
     let to = |dtype: DType| match opset < 6 {
@@ -68,7 +77,9 @@ fn model_text(place: &str, opset: i64, dtype: DType, extra: &str) -> String {
         false => format!("to = {}", dtype.number()),
     };
     let back = to(DType::Float);
-    let body = place.replace("<TO>", &format!("<{}{extra}>", to(dtype))).replace("<BACK>", &format!("<{back}>"));
+    let body = place
+        .replace("<TO>", &format!("<{}{extra}>", to(dtype)))
+        .replace("<BACK>", &format!("<{back}>"));
     format!(
         "<ir_version: 10, opset_import: [\"\": {opset}, \"local\": 1]> g () => (float[2] y)
          <float[2] w = {{1, 2}}, float v = {{1}}, bool c = {{1}}, int64 n = {{3}}> {}",
@@ -88,8 +99,14 @@ fn every_version_pair_type_place_and_attribute() {
     let mut failures = Vec::new();
     let mut table: BTreeMap<(i64, i64), (usize, usize)> = BTreeMap::new();
     for (place, body) in PLACES {
-        for from in OPSETS.into_iter().filter(|&from| place != "scan" || from >= 9) {
-            for dtype in TYPES.into_iter().filter(|dtype| i64::from(dtype.cast_since().unwrap()) <= from) {
+        for from in OPSETS
+            .into_iter()
+            .filter(|&from| place != "scan" || from >= 9)
+        {
+            for dtype in TYPES
+                .into_iter()
+                .filter(|dtype| i64::from(dtype.cast_since().unwrap()) <= from)
+            {
                 for (extra, since) in EXTRAS {
                     if since > from {
                         continue;
@@ -97,24 +114,34 @@ fn every_version_pair_type_place_and_attribute() {
                     let before = model(&model_text(body, from, dtype, extra));
                     for to in OPSETS {
                         let name = format!("{place}: {dtype}{extra}, {from} to {to}");
-                        let options = Options::to(to).ir_version(IrVersion::Keep).explicit(Explicit::None);
+                        let options = Options::to(to)
+                            .ir_version(IrVersion::Keep)
+                            .explicit(Explicit::None);
                         let counts = table.entry((from, to)).or_default();
                         match convert::convert(Model::new(before.clone()).unwrap(), &options) {
                             Ok(conversion) => {
                                 counts.0 += 1;
                                 let after = conversion.model.into_proto();
                                 if !is_open(place, from, to, dtype) {
-                                    failures.push(format!("{name}: converted, although it cannot be"));
+                                    failures
+                                        .push(format!("{name}: converted, although it cannot be"));
                                 }
-                                failures.extend(differs(&before, &after, to).map(|what| format!("{name}: {what}")));
+                                failures.extend(
+                                    differs(&before, &after, to)
+                                        .map(|what| format!("{name}: {what}")),
+                                );
                             }
                             Err(NotConverted::Blocked { blockers, .. }) => {
                                 counts.1 += 1;
                                 if is_open(place, from, to, dtype) {
                                     failures.push(format!("{name}: refused: {}", blockers[0]));
                                 }
-                                if !blockers.iter().any(|blocker| blocker.node.ends_with("/in") || blocker.op == "Scan") {
-                                    failures.push(format!("{name}: no blocker names the cast: {blockers:?}"));
+                                if !blockers.iter().any(|blocker| {
+                                    blocker.node.ends_with("/in") || blocker.op == "Scan"
+                                }) {
+                                    failures.push(format!(
+                                        "{name}: no blocker names the cast: {blockers:?}"
+                                    ));
                                 }
                             }
                             Err(error) => failures.push(format!("{name}: {error}")),
@@ -131,7 +158,8 @@ fn every_version_pair_type_place_and_attribute() {
     expect_no_failures(failures);
 }
 
-/// onnx infers no type for the result of version 1, so that its full check refuses what a node with a type constraint makes of it.
+/// onnx infers no type for the result of version 1, so that its full check refuses what a node with
+/// a type constraint makes of it.
 #[test]
 fn results_are_declared_where_onnx_infers_no_type() {
     let branch = |to: &str, declared: &str| {
@@ -140,12 +168,29 @@ fn results_are_declared_where_onnx_infers_no_type() {
                          else_branch = e () => (float[2] q) {{ q = Neg (x) }}>"
         )
     };
-    let casts = |from: &str, to: &str| format!("a = Cast <to = {from}> (x) b = Cast <to = {to}> (a) y = Neg (b)");
+    let casts = |from: &str, to: &str| {
+        format!("a = Cast <to = {from}> (x) b = Cast <to = {to}> (a) y = Neg (b)")
+    };
     let cases = [
-        ("", casts("7", "1"), "<int64[] a, float[] b>", casts("\"INT64\"", "\"FLOAT\"")),
+        (
+            "",
+            casts("7", "1"),
+            "<int64[] a, float[] b>",
+            casts("\"INT64\"", "\"FLOAT\""),
+        ),
         // A declaration stays as it is, and an output has one.
-        ("<int64[2] a>", casts("7", "1"), "<int64[2] a, float[] b>", casts("\"INT64\"", "\"FLOAT\"")),
-        ("", "y = Cast <to = 1> (x)".to_owned(), "", "y = Cast <to = \"FLOAT\"> (x)".to_owned()),
+        (
+            "<int64[2] a>",
+            casts("7", "1"),
+            "<int64[2] a, float[] b>",
+            casts("\"INT64\"", "\"FLOAT\""),
+        ),
+        (
+            "",
+            "y = Cast <to = 1> (x)".to_owned(),
+            "",
+            "y = Cast <to = \"FLOAT\"> (x)".to_owned(),
+        ),
         ("", branch("1", ""), "", branch("\"FLOAT\"", "<float[] i>")),
     ];
     let text = |opset: i64, declared: &str, nodes: &str| {
@@ -156,13 +201,17 @@ fn results_are_declared_where_onnx_infers_no_type() {
     let mut failures = Vec::new();
     for (declared, before, expected, after) in cases {
         let options = Options::to(5).ir_version(IrVersion::Keep);
-        let converted = convert::convert(Model::new(text(8, declared, &before)).unwrap(), &options).unwrap().model.into_proto();
+        let converted = convert::convert(Model::new(text(8, declared, &before)).unwrap(), &options)
+            .unwrap()
+            .model
+            .into_proto();
         failures.extend(difference(&before, &text(5, expected, &after), &converted));
     }
     expect_no_failures(failures);
 }
 
-/// What is wrong with a converted model: the casts must be written as their version writes them, and compute the same constants.
+/// What is wrong with a converted model: the casts must be written as their version writes them,
+/// and compute the same constants.
 fn differs(before: &ModelProto, after: &ModelProto, opset: i64) -> Option<String> {
     let printed = onnx_text::print(after);
     let names = printed.contains("<to: string = ");
@@ -170,21 +219,29 @@ fn differs(before: &ModelProto, after: &ModelProto, opset: i64) -> Option<String
         return Some(format!("`to` is written wrongly\n{printed}"));
     }
     if opset < 19 && printed.contains("saturate") || opset < 24 && printed.contains("round_mode") {
-        return Some(format!("an attribute is left that opset {opset} does not have\n{printed}"));
+        return Some(format!(
+            "an attribute is left that opset {opset} does not have\n{printed}"
+        ));
     }
     let (before, after) = (values(before), values(after));
     // In opset 8 the scan runs over a batch of one; its body stays.
-    let scan_body =
-        |text: &str| text.split_once("body: graph").and_then(|(_, rest)| rest.split_once("}>")).map(|(body, _)| body.to_owned());
+    let scan_body = |text: &str| {
+        text.split_once("body: graph")
+            .and_then(|(_, rest)| rest.split_once("}>"))
+            .map(|(body, _)| body.to_owned())
+    };
     let (before, after) = match opset {
-        8 => (scan_body(&before).unwrap_or(before), scan_body(&after).unwrap_or(after)),
+        8 => (
+            scan_body(&before).unwrap_or(before),
+            scan_body(&after).unwrap_or(after),
+        ),
         _ => (before, after),
     };
     (before != after).then(|| format!("other values\n{before}\n-- after\n{after}"))
 }
 
-/// The model with its casts computed. A constant of a function can hold each type in the newest opset only, so that both sides are
-/// computed there; a cast means there what it says.
+/// The model with its casts computed. A constant of a function can hold each type in the newest
+/// opset only, so that both sides are computed there; a cast means there what it says.
 fn values(model: &ModelProto) -> String {
     let mut model = model.clone();
     set_opset(&mut model.opset_import);
@@ -195,7 +252,9 @@ fn values(model: &ModelProto) -> String {
     if let Some(graph) = &mut model.graph {
         number_types_in(graph);
     }
-    let options = passes::Options::default().undefined(true).contested(Some(Contested::Runtime));
+    let options = passes::Options::default()
+        .undefined(true)
+        .contested(Some(Contested::Runtime));
     let (folded, report) = fold(model, &options);
     assert_eq!(report.folded().len(), 2, "both casts fold: {report:?}");
     onnx_text::print(&folded)

@@ -14,6 +14,11 @@ fn a_list_that_is_longer_than_any_shape_becomes_no_attribute() {
         )
     };
     let (found, _) = blockers(&source(129), 12);
-    assert!(found[0].contains("input 1 has 129 elements, which exceeds the number of dimensions and outputs"), "{found:?}");
+    assert!(
+        found[0].contains(
+            "input 1 has 129 elements, which exceeds the number of dimensions and outputs"
+        ),
+        "{found:?}"
+    );
     assert!(convert_text(&source(128), &Options::to(12)).is_ok());
 }

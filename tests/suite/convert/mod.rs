@@ -1,4 +1,5 @@
-//! `convert`: the command, and what models have beside operators. `tests/cases/convert/` has models before and after.
+//! `convert`: the command, and what models have beside operators. `tests/cases/convert/` has models
+//! before and after.
 
 mod cast_matrix;
 mod command;
@@ -19,7 +20,9 @@ fn convert_text(source: &str, options: &Options) -> Result<Conversion, NotConver
 
 fn blockers(source: &str, opset: i64) -> (Vec<String>, Option<i64>) {
     match convert_text(source, &Options::to(opset)) {
-        Err(NotConverted::Blocked { blockers, nearest, .. }) => (blockers.iter().map(ToString::to_string).collect(), nearest),
+        Err(NotConverted::Blocked {
+            blockers, nearest, ..
+        }) => (blockers.iter().map(ToString::to_string).collect(), nearest),
         other => panic!("{source}: {other:?}"),
     }
 }

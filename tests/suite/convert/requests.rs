@@ -23,14 +23,23 @@ fn the_ir_version_is_what_opset_and_contents_need() {
         (3, 7, 8, IrVersion::Auto, "", Ok(4)),
         (10, 21, 13, IrVersion::Keep, "", Ok(10)),
         (8, 13, 21, IrVersion::Number(12), "", Ok(12)),
-        (8, 13, 21, IrVersion::Number(9), "", Err("IR version 9 is too low: opset 21 needs 10")),
+        (
+            8,
+            13,
+            21,
+            IrVersion::Number(9),
+            "",
+            Err("IR version 9 is too low: opset 21 needs 10"),
+        ),
     ];
     let mut failures = Vec::new();
     for (ir, from, to, ir_version, metadata, expected) in cases {
         let options = Options::to(to).ir_version(ir_version);
         let found = ir_version_after(&source(ir, from, metadata), &options);
         if !is_as_expected(&found, expected) {
-            failures.push(format!("IR {ir}, opset {from} to {to}, {ir_version:?}: {found:?}, not {expected:?}"));
+            failures.push(format!(
+                "IR {ir}, opset {from} to {to}, {ir_version:?}: {found:?}, not {expected:?}"
+            ));
         }
     }
     expect_no_failures(failures);
@@ -39,7 +48,9 @@ fn the_ir_version_is_what_opset_and_contents_need() {
 /// The IR version of a converted model, or the error.
 fn ir_version_after(source: &str, options: &Options) -> Result<i64, String> {
     let converted = convert_text(source, options);
-    converted.map(|conversion| conversion.model.ir_version()).map_err(|error| error.to_string())
+    converted
+        .map(|conversion| conversion.model.ir_version())
+        .map_err(|error| error.to_string())
 }
 
 /// Whether a version is the expected one, or an error contains the expected text.
@@ -57,13 +68,23 @@ fn opsets_of_other_domains_need_their_ir_version_too() {
         ("ai.onnx.ml", 5, "ai.onnx.ml.Scaler (x)", 21, 15, 10),
         ("ai.onnx.ml", 5, "Relu (x)", 21, 15, 8),
         ("ai.onnx.ml", 2, "ai.onnx.ml.Scaler (x)", 21, 8, 6),
-        ("ai.onnx.preview.training", 1, "ai.onnx.preview.training.Adam (r, t, x, x, x, x)", 21, 9, 7),
+        (
+            "ai.onnx.preview.training",
+            1,
+            "ai.onnx.preview.training.Adam (r, t, x, x, x, x)",
+            21,
+            9,
+            7,
+        ),
         ("local", 9, "local.F (x)", 21, 15, 8),
     ] {
         let source = format!(
             r#"<ir_version: 10, opset_import: ["": {from}, "{domain}": {version}]> g (float[2] x, float r, int64 t) => (float[2] y) {{ y = {operator} }}"#
         );
-        let ir = convert_text(&source, &Options::to(to)).unwrap().model.ir_version();
+        let ir = convert_text(&source, &Options::to(to))
+            .unwrap()
+            .model
+            .ir_version();
         assert_eq!(ir, expected, "{domain} {version} {operator}");
     }
 }
@@ -75,8 +96,16 @@ fn an_opset_of_ai_onnx_that_is_not_imported_needs_no_ir_version() {
         ("", IrVersion::AtMost(8), Ok(8)),
         ("", IrVersion::Auto, Ok(9)),
         // Opset 3 of ai.onnx.ml needs 8.
-        ("", IrVersion::Number(7), Err("IR version 7 is too low: opset 3 of ai.onnx.ml needs 8")),
-        (r#", "": 15"#, IrVersion::Number(8), Err("IR version 8 is too low: opset 20 needs 9")),
+        (
+            "",
+            IrVersion::Number(7),
+            Err("IR version 7 is too low: opset 3 of ai.onnx.ml needs 8"),
+        ),
+        (
+            r#", "": 15"#,
+            IrVersion::Number(8),
+            Err("IR version 8 is too low: opset 20 needs 9"),
+        ),
     ];
     let mut failures = Vec::new();
     for (import, ir_version, expected) in cases {
@@ -85,7 +114,9 @@ fn an_opset_of_ai_onnx_that_is_not_imported_needs_no_ir_version() {
         );
         let found = ir_version_after(&source, &Options::to(20).ir_version(ir_version));
         if !is_as_expected(&found, expected) {
-            failures.push(format!("{import} {ir_version:?}: {found:?}, not {expected:?}"));
+            failures.push(format!(
+                "{import} {ir_version:?}: {found:?}, not {expected:?}"
+            ));
         }
     }
     expect_no_failures(failures);
@@ -94,8 +125,18 @@ fn an_opset_of_ai_onnx_that_is_not_imported_needs_no_ir_version() {
 #[test]
 fn an_old_model_without_opset_is_one_of_opset_1_and_either_name_of_the_domain_is_good() {
     let nodes = "g (float[2] x) => (float[2] y) { y = Relu (x) }";
-    let old = convert_text(&format!("<ir_version: 2, opset_import: []> {nodes}"), &Options::to(9)).unwrap().model.into_proto();
+    let old = convert_text(
+        &format!("<ir_version: 2, opset_import: []> {nodes}"),
+        &Options::to(9),
+    )
+    .unwrap()
+    .model
+    .into_proto();
     assert_eq!((old.ir_version(), old.opset_import[0].version()), (4, 9));
-    let alias = convert_text(&format!(r#"<ir_version: 8, opset_import: ["ai.onnx": 13]> {nodes}"#), &Options::to(14)).unwrap();
+    let alias = convert_text(
+        &format!(r#"<ir_version: 8, opset_import: ["ai.onnx": 13]> {nodes}"#),
+        &Options::to(14),
+    )
+    .unwrap();
     assert_eq!(alias.model.proto().opset_import[0].version(), 14);
 }

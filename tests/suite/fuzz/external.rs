@@ -1,5 +1,6 @@
-//! Whatever a model says of its data files, and whatever name is asked for a new one: nothing outside the folder is read or written,
-//! files that are no part of the output stay, and what is written holds the values that were read.
+//! Whatever a model says of its data files, and whatever name is asked for a new one: nothing
+//! outside the folder is read or written, files that are no part of the output stay, and what is
+//! written holds the values that were read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,11 +26,16 @@ const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21]> g () => (h, i, b
 /// What stands outside of the model's folder, and nowhere else.
 const SECRET: &[u8; 16] = b"nobody reads me!";
 
-/// The first line says how the model is written, and as what; the others are the keys of the tensors, parted by empty lines.
+/// The first line says how the model is written, and as what; the others are the keys of the
+/// tensors, parted by empty lines.
 pub fn run(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let Some((how, keys)) = text.split_once('\n') else { return };
-    let Some((output, placement)) = how.split_once(' ') else { return };
+    let Some((how, keys)) = text.split_once('\n') else {
+        return;
+    };
+    let Some((output, placement)) = how.split_once(' ') else {
+        return;
+    };
     let world = World::new(keys);
     let output = match output {
         "in-place" => world.input.clone(),
@@ -49,18 +55,32 @@ pub fn run(bytes: &[u8]) {
         let is_right = match after.get(path) {
             Some(found) if found == content => true,
             // The name that was asked for may be one of a file that no model needs.
-            Some(_) => written.is_some() && (*path == output || *path == output.with_file_name(placement)),
+            Some(_) => {
+                written.is_some() && (*path == output || *path == output.with_file_name(placement))
+            }
             None => false,
         };
         assert!(is_right, "{} was changed", path.display());
     }
     for (path, content) in after.iter().filter(|(path, _)| !before.contains_key(*path)) {
-        assert!(written.is_some() && path.starts_with(output.parent().expect("it has a folder")), "{} is new", path.display());
+        assert!(
+            written.is_some() && path.starts_with(output.parent().expect("it has a folder")),
+            "{} is new",
+            path.display()
+        );
         let holds_secret = content.windows(SECRET.len()).any(|window| window == SECRET);
-        assert!(!holds_secret, "{} holds what stands outside", path.display());
+        assert!(
+            !holds_secret,
+            "{} holds what stands outside",
+            path.display()
+        );
     }
     if let Some(values) = written {
-        assert_eq!(world.values(&world.open(&output)), values, "other values were written than read");
+        assert_eq!(
+            world.values(&world.open(&output)),
+            values,
+            "other values were written than read"
+        );
     }
 }
 
@@ -70,11 +90,16 @@ struct World {
 }
 
 impl World {
-    /// A folder for the model with data files, one for the output, and one with what must not be read; and links between them.
+    /// A folder for the model with data files, one for the output, and one with what must not be
+    /// read; and links between them.
     fn new(keys: &str) -> World {
         // In memory where the system has such a folder: every run writes and flushes files.
         let memory = Path::new("/dev/shm");
-        let root = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        let root = if memory.is_dir() {
+            tempfile::tempdir_in(memory)
+        } else {
+            tempfile::tempdir()
+        };
         let root = root.expect("a temporary folder");
         let at = |path: &str| root.path().join(path);
         for folder in ["model/sub", "out", "outside"] {
@@ -84,7 +109,11 @@ impl World {
         fs::write(at("model/weights"), (0..64).collect::<Vec<u8>>()).expect("a file");
         fs::write(at("model/sub/more"), (64..112).collect::<Vec<u8>>()).expect("a file");
         #[cfg(unix)]
-        for (link, to) in [("model/link", "../outside/secret"), ("model/door", "../outside"), ("model/inner", "sub/more")] {
+        for (link, to) in [
+            ("model/link", "../outside/secret"),
+            ("model/door", "../outside"),
+            ("model/inner", "sub/more"),
+        ] {
             std::os::unix::fs::symlink(to, at(link)).expect("a link");
         }
         let mut model = onnx_text::parse(MODEL).expect("the model is sound");
@@ -102,34 +131,55 @@ impl World {
     }
 
     fn open(&self, path: &Path) -> Model {
-        let proto = ModelProto::from_bytes(fs::read(path).expect("it is there").into()).expect("it is a model");
-        Model::new(proto).expect("it is sound").with_data(DataFolder::of_model(path))
+        let proto = ModelProto::from_bytes(fs::read(path).expect("it is there").into())
+            .expect("it is a model");
+        Model::new(proto)
+            .expect("it is sound")
+            .with_data(DataFolder::of_model(path))
     }
 
     /// Folds and writes the model. The values of the result's tensors; none if it was not written.
     fn fold(&self, output: &Path, options: &Options) -> Option<BTreeMap<String, Bytes>> {
-        let proto = ModelProto::from_bytes(fs::read(&self.input).expect("it is there").into()).expect("it is a model");
-        let model = Model::new(proto).ok()?.with_data(DataFolder::of_model(&self.input));
-        let model = passes::run(model, DEFAULT, &passes::Options::default()).ok()?.0;
+        let proto = ModelProto::from_bytes(fs::read(&self.input).expect("it is there").into())
+            .expect("it is a model");
+        let model = Model::new(proto)
+            .ok()?
+            .with_data(DataFolder::of_model(&self.input));
+        let model = passes::run(model, DEFAULT, &passes::Options::default())
+            .ok()?
+            .0;
         let data = model.data().clone();
-        let values =
-            Model::new(model.proto().clone()).expect("a folded model is sound").with_data(DataFolder::of_model(&self.input));
-        let plan = Plan::new(model, &self.input, &Target::File(output.to_owned()), options);
+        let values = Model::new(model.proto().clone())
+            .expect("a folded model is sound")
+            .with_data(DataFolder::of_model(&self.input));
+        let plan = Plan::new(
+            model,
+            &self.input,
+            &Target::File(output.to_owned()),
+            options,
+        );
         let folder = fs::canonicalize(self.folder()).expect("it is there");
         for opened in data.opened() {
             assert!(opened.starts_with(&folder), "{} was read", opened.display());
         }
         let plan = plan.ok()?;
         for file in plan.files() {
-            assert!(file.starts_with(output.parent().expect("it has a folder")), "{} would be written", file.display());
+            assert!(
+                file.starts_with(output.parent().expect("it has a folder")),
+                "{} would be written",
+                file.display()
+            );
         }
         let values = self.values(&values);
         plan.write().ok().map(|_| values)
     }
 
-    /// By name: the values of all initializers, or why they cannot be read: what an in-place run leaves as it is need not be there.
+    /// By name: the values of all initializers, or why they cannot be read: what an in-place run
+    /// leaves as it is need not be there.
     fn values(&self, model: &Model) -> BTreeMap<String, Bytes> {
-        let read = |proto: &TensorProto| match Tensor::read(proto).and_then(|tensor| Ok((tensor, tensor.values()?))) {
+        let read = |proto: &TensorProto| match Tensor::read(proto)
+            .and_then(|tensor| Ok((tensor, tensor.values()?)))
+        {
             Ok((_, Values::Raw(raw))) => raw,
             Ok((tensor, Values::External(reference))) => {
                 let bytes = reference.bytes(tensor.raw_bytes(), model.data());
@@ -137,8 +187,19 @@ impl World {
             }
             other => panic!("{other:?}"),
         };
-        let tensors = model.proto().graph.iter().flat_map(|graph| &graph.initializer);
-        tensors.map(|tensor| (tensor.name().to_owned(), Bytes::copy_from_slice(&read(tensor)))).collect()
+        let tensors = model
+            .proto()
+            .graph
+            .iter()
+            .flat_map(|graph| &graph.initializer);
+        tensors
+            .map(|tensor| {
+                (
+                    tensor.name().to_owned(),
+                    Bytes::copy_from_slice(&read(tensor)),
+                )
+            })
+            .collect()
     }
 
     /// All files with their content, and links with where they lead.
@@ -146,7 +207,10 @@ impl World {
         let mut files = BTreeMap::new();
         let mut folders = vec![self.root.path().to_owned()];
         while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
+            for entry in fs::read_dir(folder)
+                .expect("a folder")
+                .map(|entry| entry.expect("an entry"))
+            {
                 match entry.file_type().expect("a type") {
                     kind if kind.is_dir() => folders.push(entry.path()),
                     kind if kind.is_symlink() => {
@@ -164,7 +228,10 @@ impl World {
 /// Gives a tensor these keys, a `key=value` a line; without any, it keeps its values.
 fn refer(tensor: &mut TensorProto, keys: &str) {
     let entries = keys.lines().filter_map(|line| line.split_once('='));
-    let entries = entries.map(|(key, value)| StringStringEntryProto { key: Some(key.to_owned()), value: Some(value.to_owned()) });
+    let entries = entries.map(|(key, value)| StringStringEntryProto {
+        key: Some(key.to_owned()),
+        value: Some(value.to_owned()),
+    });
     let entries: Vec<_> = entries.map(Into::into).collect();
     if !entries.is_empty() {
         *tensor = onnx_recast::internals::tensor::without_values(tensor);
@@ -175,8 +242,21 @@ fn refer(tensor: &mut TensorProto, keys: &str) {
 
 /// Every way to write a model with every way to refer to a file.
 pub fn seeds(_models: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let hows = ["in-place keep", "beside keep", "elsewhere keep", "elsewhere inline", "in-place inline", "beside new.data"];
-    let names = ["elsewhere weights", "beside ../outside/secret", "beside door/secret", "in-place sub/more", "beside /etc/passwd"];
+    let hows = [
+        "in-place keep",
+        "beside keep",
+        "elsewhere keep",
+        "elsewhere inline",
+        "in-place inline",
+        "beside new.data",
+    ];
+    let names = [
+        "elsewhere weights",
+        "beside ../outside/secret",
+        "beside door/secret",
+        "in-place sub/more",
+        "beside /etc/passwd",
+    ];
     let locations = [
         "location=weights",
         "location=weights\noffset=16\nlength=16",
@@ -201,7 +281,10 @@ pub fn seeds(_models: &[Vec<u8>]) -> Vec<Vec<u8>> {
         for (index, first) in locations.iter().enumerate() {
             let second = locations[(index * 5 + 1) % locations.len()];
             seeds.push(format!("{how}\n{first}\n").into_bytes());
-            seeds.push(format!("{how}\nlocation=weights\n\nlocation=weights\noffset=16\n\n{first}").into_bytes());
+            seeds.push(
+                format!("{how}\nlocation=weights\n\nlocation=weights\noffset=16\n\n{first}")
+                    .into_bytes(),
+            );
             seeds.push(format!("{how}\n{first}\n\n{second}\n\nlocation=weights").into_bytes());
         }
     }

@@ -1,5 +1,5 @@
-//! A fold of anything ends in a model that loads and has nothing more to fold, or in an error; and always in the same bytes. Constants
-//! grow no more than allowed.
+//! A fold of anything ends in a model that loads and has nothing more to fold, or in an error; and
+//! always in the same bytes. Constants grow no more than allowed.
 
 use onnx_recast::internals::elements::cast::Contested;
 use onnx_recast::internals::graph::Model;
@@ -7,19 +7,34 @@ use onnx_recast::internals::passes::{self, DEFAULT, Options, PassError, Report};
 use onnx_recast::internals::tensor::Tensor;
 
 pub fn run(bytes: &[u8]) {
-    let everything = Options::default().undefined(true).contested(Some(Contested::Runtime));
+    let everything = Options::default()
+        .undefined(true)
+        .contested(Some(Contested::Runtime));
     let frugal = Options::default().max_growth(Some(0));
     for options in [Options::default(), everything, frugal] {
-        let Some((file, report)) = super::model(bytes).and_then(|model| fold(model, &options)) else { continue };
+        let Some((file, report)) = super::model(bytes).and_then(|model| fold(model, &options))
+        else {
+            continue;
+        };
         let again = super::model(bytes).and_then(|model| fold(model, &options));
-        assert!(again == Some((file.clone(), report)), "a second fold of the same model gives something else");
+        assert!(
+            again == Some((file.clone(), report)),
+            "a second fold of the same model gives something else"
+        );
         let model = super::model(&file).expect("a folded model loads");
         if let Some(growth) = options.max_growth {
             let before = super::model(bytes).expect("it was folded");
-            assert!(constants(&model) <= constants(&before) + growth, "constants grow by more than {growth} bytes");
+            assert!(
+                constants(&model) <= constants(&before) + growth,
+                "constants grow by more than {growth} bytes"
+            );
         } else {
             let (again, report) = fold(model, &options).expect("a folded model can be folded");
-            assert!(report.folded().is_empty(), "a folded model has more to fold: {:?}", report.folded());
+            assert!(
+                report.folded().is_empty(),
+                "a folded model has more to fold: {:?}",
+                report.folded()
+            );
             assert!(again == file, "a fold of a folded model changes it");
         }
     }
@@ -27,8 +42,12 @@ pub fn run(bytes: &[u8]) {
 
 /// The bytes of all constants.
 fn constants(model: &Model) -> u64 {
-    let constants = model.values().filter_map(|value| model.constant(value).ok());
-    constants.filter_map(|constant| Some(Tensor::read(&constant.tensor).ok()?.stored_bytes())).sum()
+    let constants = model
+        .values()
+        .filter_map(|value| model.constant(value).ok());
+    constants
+        .filter_map(|constant| Some(Tensor::read(&constant.tensor).ok()?.stored_bytes()))
+        .sum()
 }
 
 fn fold(model: Model, options: &Options) -> Option<(Vec<u8>, Report)> {

@@ -1,17 +1,20 @@
-//! Nodes of every operator, with extreme attributes, shapes and constants, are inferred, computed, linted and converted without a panic:
-//! the input chooses them.
+//! Nodes of every operator, with extreme attributes, shapes and constants, are inferred, computed,
+//! linted and converted without a panic: the input chooses them.
 //!
-//! The other targets change models that exist. Their attributes are rarely both extreme and of the type that the operator has.
+//! The other targets change models that exist. Their attributes are rarely both extreme and of the
+//! type that the operator has.
 
 use onnx_recast::internals::convert::{self, convert};
 use onnx_recast::internals::elements::dtype::{Class, DType};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::lint::{self, Job, Layer, Noqa, Overlapping, Selection};
-use onnx_recast::internals::ops::schemas::{self, AttributeKind, Formal, LATEST_OPSET, Schema, ValueType};
+use onnx_recast::internals::ops::schemas::{
+    self, AttributeKind, Formal, LATEST_OPSET, Schema, ValueType,
+};
 use onnx_recast::internals::passes::{self, PassError};
 use onnx_recast::internals::protobuf::raw::{
-    AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorShapeProto, TypeProto,
-    ValueInfoProto, tensor_shape_proto, type_proto,
+    AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto,
+    TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto, type_proto,
 };
 use onnx_recast::internals::protobuf::{Field, Value, schema};
 use prost::Message;
@@ -19,14 +22,30 @@ use prost::Message;
 pub fn run(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let file = model_of(&mut choices).encode_to_vec();
-    let opset = [1, LATEST_OPSET, 1 + choices.below(LATEST_OPSET as usize) as i64][choices.below(3)];
-    let Some(model) = super::model(&file) else { return };
+    let opset = [
+        1,
+        LATEST_OPSET,
+        1 + choices.below(LATEST_OPSET as usize) as i64,
+    ][choices.below(3)];
+    let Some(model) = super::model(&file) else {
+        return;
+    };
     let _ = (model.inspect(), model.types());
-    let selection = Selection::of([&Layer { select: Some(vec!["ALL".parse().expect("a name of all rules")]), ..Layer::default() }]);
-    let job = Job { path: "model.onnx", selection: &selection, noqa: Noqa::Respected, overlapping: Overlapping::Shown };
+    let selection = Selection::of([&Layer {
+        select: Some(vec!["ALL".parse().expect("a name of all rules")]),
+        ..Layer::default()
+    }]);
+    let job = Job {
+        path: "model.onnx",
+        selection: &selection,
+        noqa: Noqa::Respected,
+        overlapping: Overlapping::Shown,
+    };
     let _ = lint::lint(&model, &job);
     let everything = passes::Options::default().undefined(true);
-    if let Err(fault @ (PassError::Refused { .. } | PassError::Contract { .. })) = passes::run(model, passes::EXACT, &everything) {
+    if let Err(fault @ (PassError::Refused { .. } | PassError::Contract { .. })) =
+        passes::run(model, passes::EXACT, &everything)
+    {
         panic!("{fault}");
     }
     let again = |file: &[u8]| -> Model { super::model(file).expect("it was a model before") };
@@ -77,7 +96,8 @@ const SHAPES: [&[i64]; 16] = [
     &[1; 70],
 ];
 
-/// Values of string attributes; equations and modes of several operators, and what breaks parsers of them.
+/// Values of string attributes; equations and modes of several operators, and what breaks parsers
+/// of them.
 const TEXTS: [&str; 24] = [
     "",
     "linear",
@@ -120,8 +140,18 @@ const MICROSOFT: [&str; 12] = [
     "QuantizeLinear",
     "DynamicQuantizeMatMul",
 ];
-const MICROSOFT_ATTRIBUTES: [&str; 10] =
-    ["N", "K", "num_heads", "kv_num_heads", "qkv_hidden_sizes", "transA", "transB", "transBatchA", "transBatchB", "axis"];
+const MICROSOFT_ATTRIBUTES: [&str; 10] = [
+    "N",
+    "K",
+    "num_heads",
+    "kv_num_heads",
+    "qkv_hidden_sizes",
+    "transA",
+    "transB",
+    "transBatchA",
+    "transBatchB",
+    "axis",
+];
 
 /// Bytes that choose; when they end, the first of all choices.
 struct Choices<'b>(&'b [u8]);
@@ -130,7 +160,10 @@ impl Choices<'_> {
     fn below(&mut self, end: usize) -> usize {
         let (chosen, rest) = self.0.split_at(self.0.len().min(2));
         self.0 = rest;
-        chosen.iter().fold(0, |number, &byte| number << 8 | usize::from(byte)) % end
+        chosen
+            .iter()
+            .fold(0, |number, &byte| number << 8 | usize::from(byte))
+            % end
     }
 
     fn one_in(&mut self, times: usize) -> bool {
@@ -149,7 +182,10 @@ impl Choices<'_> {
 
 /// A node and one that uses its first output, so that inferred shapes are used too.
 fn model_of(choices: &mut Choices) -> ModelProto {
-    let mut graph = GraphProto { name: Some("g".to_owned()), ..GraphProto::default() };
+    let mut graph = GraphProto {
+        name: Some("g".to_owned()),
+        ..GraphProto::default()
+    };
     let mut opset = LATEST_OPSET;
     for place in 0..2 {
         let schema = &schemas::all()[choices.below(schemas::all().len())];
@@ -162,23 +198,52 @@ fn model_of(choices: &mut Choices) -> ModelProto {
         };
         graph.node.push(node.into());
     }
-    for output in graph.node.iter().flat_map(|node| node.output.clone()).collect::<Vec<_>>() {
+    for output in graph
+        .node
+        .iter()
+        .flat_map(|node| node.output.clone())
+        .collect::<Vec<_>>()
+    {
         if !output.is_empty() {
-            let r#type = choices.one_in(3).then(|| tensor_type(choices, DType::Float).into());
-            graph.output.push(ValueInfoProto { name: Some(output), r#type, ..ValueInfoProto::default() }.into());
+            let r#type = choices
+                .one_in(3)
+                .then(|| tensor_type(choices, DType::Float).into());
+            graph.output.push(
+                ValueInfoProto {
+                    name: Some(output),
+                    r#type,
+                    ..ValueInfoProto::default()
+                }
+                .into(),
+            );
         }
     }
-    let import = |domain: &str, version| OperatorSetIdProto { domain: Some(domain.to_owned()), version: Some(version) };
-    let imports = [("", opset), ("ai.onnx.ml", 5), ("ai.onnx.preview.training", 1), ("com.microsoft", 1)];
+    let import = |domain: &str, version| OperatorSetIdProto {
+        domain: Some(domain.to_owned()),
+        version: Some(version),
+    };
+    let imports = [
+        ("", opset),
+        ("ai.onnx.ml", 5),
+        ("ai.onnx.preview.training", 1),
+        ("com.microsoft", 1),
+    ];
     ModelProto {
         ir_version: Some(10),
-        opset_import: imports.map(|(domain, version)| import(domain, version).into()).to_vec(),
+        opset_import: imports
+            .map(|(domain, version)| import(domain, version).into())
+            .to_vec(),
         graph: Some(graph.into()),
         ..ModelProto::default()
     }
 }
 
-fn node_of(choices: &mut Choices, graph: &mut GraphProto, schema: &Schema, place: usize) -> NodeProto {
+fn node_of(
+    choices: &mut Choices,
+    graph: &mut GraphProto,
+    schema: &Schema,
+    place: usize,
+) -> NodeProto {
     let (least, most) = schema.input_count();
     let inputs = match choices.below(4) {
         0 => least,
@@ -187,13 +252,21 @@ fn node_of(choices: &mut Choices, graph: &mut GraphProto, schema: &Schema, place
         _ => most.unwrap_or(least + 2) + usize::from(choices.one_in(8)),
     };
     let outputs = schema.outputs.len().max(1) + choices.of(&[0, 0, 1]);
-    let input = (0..inputs).map(|index| input(choices, graph, schema.input(index), (place, index))).collect();
-    let attribute = schema.attributes.iter().filter_map(|fact| Some(attribute(choices, fact.name, fact.kind)?.into())).collect();
+    let input = (0..inputs)
+        .map(|index| input(choices, graph, schema.input(index), (place, index)))
+        .collect();
+    let attribute = schema
+        .attributes
+        .iter()
+        .filter_map(|fact| Some(attribute(choices, fact.name, fact.kind)?.into()))
+        .collect();
     let mut node = NodeProto {
         name: Some(format!("n{place}")),
         op_type: Some(schema.name.to_owned()),
         input,
-        output: (0..outputs).map(|index| format!("o{place}_{index}")).collect(),
+        output: (0..outputs)
+            .map(|index| format!("o{place}_{index}"))
+            .collect(),
         attribute,
         ..NodeProto::default()
     };
@@ -204,13 +277,21 @@ fn node_of(choices: &mut Choices, graph: &mut GraphProto, schema: &Schema, place
 fn microsoft(choices: &mut Choices, graph: &mut GraphProto, place: usize) -> NodeProto {
     let inputs = choices.below(8);
     let kinds = [AttributeKind::Int, AttributeKind::Ints];
-    let attribute =
-        |choices: &mut Choices, name| Some(attribute(choices, name, kinds[usize::from(name.ends_with("sizes"))])?.into());
+    let attribute = |choices: &mut Choices, name| {
+        Some(attribute(choices, name, kinds[usize::from(name.ends_with("sizes"))])?.into())
+    };
     let mut node = NodeProto {
         op_type: Some(choices.of(&MICROSOFT).to_owned()),
-        input: (0..inputs).map(|index| input(choices, graph, None, (place, index))).collect(),
-        output: (0..1 + choices.below(3)).map(|index| format!("o{place}_{index}")).collect(),
-        attribute: MICROSOFT_ATTRIBUTES.iter().filter_map(|name| attribute(choices, name)).collect(),
+        input: (0..inputs)
+            .map(|index| input(choices, graph, None, (place, index)))
+            .collect(),
+        output: (0..1 + choices.below(3))
+            .map(|index| format!("o{place}_{index}"))
+            .collect(),
+        attribute: MICROSOFT_ATTRIBUTES
+            .iter()
+            .filter_map(|name| attribute(choices, name))
+            .collect(),
         ..NodeProto::default()
     };
     node.domain = Some("com.microsoft".to_owned());
@@ -218,10 +299,25 @@ fn microsoft(choices: &mut Choices, graph: &mut GraphProto, place: usize) -> Nod
 }
 
 /// The name of an input: of a result, a constant, an input of the graph, or none.
-fn input(choices: &mut Choices, graph: &mut GraphProto, formal: Option<&Formal>, (place, index): (usize, usize)) -> String {
+fn input(
+    choices: &mut Choices,
+    graph: &mut GraphProto,
+    formal: Option<&Formal>,
+    (place, index): (usize, usize),
+) -> String {
     let name = format!("i{place}_{index}");
     let types: Vec<DType> = formal.map_or_else(Vec::new, |formal| {
-        formal.types.iter().filter_map(|one| if let ValueType::Tensor(dtype) = one { Some(dtype) } else { None }).collect()
+        formal
+            .types
+            .iter()
+            .filter_map(|one| {
+                if let ValueType::Tensor(dtype) = one {
+                    Some(dtype)
+                } else {
+                    None
+                }
+            })
+            .collect()
     });
     let dtype = match types.as_slice() {
         [] => choices.of(&[DType::Float, DType::Int64]),
@@ -234,11 +330,24 @@ fn input(choices: &mut Choices, graph: &mut GraphProto, formal: Option<&Formal>,
         1..5 => graph.initializer.push(tensor(choices, dtype, &name)),
         5 => {
             graph.initializer.push(tensor(choices, dtype, &name));
-            graph.input.push(ValueInfoProto { name: Some(name.clone()), ..ValueInfoProto::default() }.into());
+            graph.input.push(
+                ValueInfoProto {
+                    name: Some(name.clone()),
+                    ..ValueInfoProto::default()
+                }
+                .into(),
+            );
         }
         _ => {
             let r#type = (!choices.one_in(8)).then(|| tensor_type(choices, dtype).into());
-            graph.input.push(ValueInfoProto { name: Some(name.clone()), r#type, ..ValueInfoProto::default() }.into());
+            graph.input.push(
+                ValueInfoProto {
+                    name: Some(name.clone()),
+                    r#type,
+                    ..ValueInfoProto::default()
+                }
+                .into(),
+            );
         }
     }
     name
@@ -248,25 +357,53 @@ fn tensor_type(choices: &mut Choices, dtype: DType) -> TypeProto {
     let rank = choices.of(&[0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 65]);
     let mut dim = || {
         let value = match choices.below(4) {
-            0 => Some(tensor_shape_proto::dimension::Value::DimParam("n".to_owned())),
+            0 => Some(tensor_shape_proto::dimension::Value::DimParam(
+                "n".to_owned(),
+            )),
             1 => None,
-            _ => Some(tensor_shape_proto::dimension::Value::DimValue(choices.of(&NUMBERS))),
+            _ => Some(tensor_shape_proto::dimension::Value::DimValue(
+                choices.of(&NUMBERS),
+            )),
         };
-        tensor_shape_proto::Dimension { value, ..tensor_shape_proto::Dimension::default() }.into()
+        tensor_shape_proto::Dimension {
+            value,
+            ..tensor_shape_proto::Dimension::default()
+        }
+        .into()
     };
-    let shape = TensorShapeProto { dim: (0..rank).map(|_| dim()).collect() };
-    let tensor = type_proto::Tensor { elem_type: Some(dtype.number()), shape: (!choices.one_in(8)).then(|| shape.into()) };
-    TypeProto { value: Some(type_proto::Value::TensorType(tensor.into())), ..TypeProto::default() }
+    let shape = TensorShapeProto {
+        dim: (0..rank).map(|_| dim()).collect(),
+    };
+    let tensor = type_proto::Tensor {
+        elem_type: Some(dtype.number()),
+        shape: (!choices.one_in(8)).then(|| shape.into()),
+    };
+    TypeProto {
+        value: Some(type_proto::Value::TensorType(tensor.into())),
+        ..TypeProto::default()
+    }
 }
 
 /// A constant: integers are extreme, the bits of other numbers are theirs.
 fn tensor(choices: &mut Choices, dtype: DType, name: &str) -> schema::TensorProto {
     let dims = choices.of(&SHAPES).to_vec();
-    let elements: i64 = if dims.contains(&0) { 0 } else { dims.iter().product() };
-    let known = TensorProto { dims, data_type: Some(dtype.number()), name: Some(name.to_owned()), ..TensorProto::default() };
+    let elements: i64 = if dims.contains(&0) {
+        0
+    } else {
+        dims.iter().product()
+    };
+    let known = TensorProto {
+        dims,
+        data_type: Some(dtype.number()),
+        name: Some(name.to_owned()),
+        ..TensorProto::default()
+    };
     let mut tensor = schema::TensorProto::from(known);
     if dtype.class() == Class::String {
-        let strings = (0..elements).map(|_| Field { tag: 6, value: Value::Len(choices.of(&TEXTS).as_bytes().to_vec().into()) });
+        let strings = (0..elements).map(|_| Field {
+            tag: 6,
+            value: Value::Len(choices.of(&TEXTS).as_bytes().to_vec().into()),
+        });
         tensor.rest_mut().extend(strings);
         return tensor;
     }
@@ -283,7 +420,10 @@ fn tensor(choices: &mut Choices, dtype: DType, name: &str) -> schema::TensorProt
         }
     }
     raw.truncate(bytes);
-    tensor.rest_mut().push(Field { tag: 9, value: Value::Len(raw.into()) });
+    tensor.rest_mut().push(Field {
+        tag: 9,
+        value: Value::Len(raw.into()),
+    });
     tensor
 }
 
@@ -291,19 +431,39 @@ fn attribute(choices: &mut Choices, name: &str, kind: AttributeKind) -> Option<A
     if choices.one_in(3) {
         return None;
     }
-    let mut made = AttributeProto { name: Some(name.to_owned()), r#type: Some(kind as i32), ..AttributeProto::default() };
+    let mut made = AttributeProto {
+        name: Some(name.to_owned()),
+        r#type: Some(kind as i32),
+        ..AttributeProto::default()
+    };
     match kind {
         AttributeKind::Float => made.f = Some(float(choices)),
         // Small numbers are types, flags and modes.
-        AttributeKind::Int => made.i = Some(if choices.one_in(2) { choices.below(30) as i64 } else { choices.of(&NUMBERS) }),
+        AttributeKind::Int => {
+            made.i = Some(if choices.one_in(2) {
+                choices.below(30) as i64
+            } else {
+                choices.of(&NUMBERS)
+            })
+        }
         AttributeKind::String => made.s = Some(choices.of(&TEXTS).as_bytes().to_vec().into()),
         AttributeKind::Tensor => {
             let dtype = choices.of(DType::ALL);
             made.t = Some(tensor(choices, dtype, ""));
         }
-        AttributeKind::Floats => made.floats = choices.numbers().into_iter().map(|number| number as f32).collect(),
+        AttributeKind::Floats => {
+            made.floats = choices
+                .numbers()
+                .into_iter()
+                .map(|number| number as f32)
+                .collect()
+        }
         AttributeKind::Ints => made.ints = choices.numbers(),
-        AttributeKind::Strings => made.strings = (0..choices.below(4)).map(|_| choices.of(&TEXTS).into()).collect(),
+        AttributeKind::Strings => {
+            made.strings = (0..choices.below(4))
+                .map(|_| choices.of(&TEXTS).into())
+                .collect()
+        }
         AttributeKind::Graph => made.g = Some(body(choices, name).into()),
         AttributeKind::TypeProto => made.tp = Some(tensor_type(choices, DType::Float).into()),
         _ => {}
@@ -312,17 +472,38 @@ fn attribute(choices: &mut Choices, name: &str, kind: AttributeKind) -> Option<A
 }
 
 fn float(choices: &mut Choices) -> f32 {
-    choices.of(&[0.0, 1.0, -1.0, 0.5, 1e-45, f32::MAX, f32::INFINITY, f32::NEG_INFINITY, f32::NAN])
+    choices.of(&[
+        0.0,
+        1.0,
+        -1.0,
+        0.5,
+        1e-45,
+        f32::MAX,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ])
 }
 
 /// A body that returns its inputs.
 fn body(choices: &mut Choices, name: &str) -> GraphProto {
-    let values: Vec<String> = (0..choices.below(5)).map(|index| format!("{name}_{index}")).collect();
-    let info = |name: &String| ValueInfoProto { name: Some(name.clone()), ..ValueInfoProto::default() }.into();
+    let values: Vec<String> = (0..choices.below(5))
+        .map(|index| format!("{name}_{index}"))
+        .collect();
+    let info = |name: &String| {
+        ValueInfoProto {
+            name: Some(name.clone()),
+            ..ValueInfoProto::default()
+        }
+        .into()
+    };
     GraphProto {
         name: Some(name.to_owned()),
         input: values.iter().map(info).collect(),
-        output: values[choices.below(values.len() + 1)..].iter().map(info).collect(),
+        output: values[choices.below(values.len() + 1)..]
+            .iter()
+            .map(info)
+            .collect(),
         ..GraphProto::default()
     }
 }
@@ -333,9 +514,15 @@ pub fn seeds(_models: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let mut random = super::mutate::Random::new(operator as u64 * 64 + turn);
         let length = random.below(400);
         let bytes = (0..length).map(|_| random.below(256) as u8);
-        (operator as u16).to_be_bytes().into_iter().chain(bytes).collect()
+        (operator as u16)
+            .to_be_bytes()
+            .into_iter()
+            .chain(bytes)
+            .collect()
     };
-    (0..schemas::all().len()).flat_map(|operator| (0..SEEDS_OF_EACH).map(move |turn| seed(operator, turn))).collect()
+    (0..schemas::all().len())
+        .flat_map(|operator| (0..SEEDS_OF_EACH).map(move |turn| seed(operator, turn)))
+        .collect()
 }
 
 const SEEDS_OF_EACH: u64 = 8;

@@ -1,5 +1,6 @@
-//! What holds for any input at all. Each file is one target: its `run` panics where that does not hold, its `seeds` are inputs to
-//! begin with. Here they run over seeds and mutations of them; the crate in `fuzz/` runs the same functions under libFuzzer.
+//! What holds for any input at all. Each file is one target: its `run` panics where that does not
+//! hold, its `seeds` are inputs to begin with. Here they run over seeds and mutations of them; the
+//! crate in `fuzz/` runs the same functions under libFuzzer.
 
 pub mod cast;
 pub mod convert;
@@ -30,16 +31,56 @@ pub struct Target {
 }
 
 pub const TARGETS: [Target; 10] = [
-    Target { name: "load", run: load::run, seeds: <[_]>::to_vec },
-    Target { name: "round_trip", run: round_trip::run, seeds: <[_]>::to_vec },
-    Target { name: "fold", run: fold::run, seeds: <[_]>::to_vec },
-    Target { name: "convert", run: convert::run, seeds: convert::seeds },
-    Target { name: "precision", run: precision::run, seeds: precision::seeds },
-    Target { name: "infer", run: infer::run, seeds: infer::seeds },
-    Target { name: "lint", run: lint::run, seeds: <[_]>::to_vec },
-    Target { name: "text", run: text::run, seeds: text::seeds },
-    Target { name: "cast", run: cast::run, seeds: cast::seeds },
-    Target { name: "external", run: external::run, seeds: external::seeds },
+    Target {
+        name: "load",
+        run: load::run,
+        seeds: <[_]>::to_vec,
+    },
+    Target {
+        name: "round_trip",
+        run: round_trip::run,
+        seeds: <[_]>::to_vec,
+    },
+    Target {
+        name: "fold",
+        run: fold::run,
+        seeds: <[_]>::to_vec,
+    },
+    Target {
+        name: "convert",
+        run: convert::run,
+        seeds: convert::seeds,
+    },
+    Target {
+        name: "precision",
+        run: precision::run,
+        seeds: precision::seeds,
+    },
+    Target {
+        name: "infer",
+        run: infer::run,
+        seeds: infer::seeds,
+    },
+    Target {
+        name: "lint",
+        run: lint::run,
+        seeds: <[_]>::to_vec,
+    },
+    Target {
+        name: "text",
+        run: text::run,
+        seeds: text::seeds,
+    },
+    Target {
+        name: "cast",
+        run: cast::run,
+        seeds: cast::seeds,
+    },
+    Target {
+        name: "external",
+        run: external::run,
+        seeds: external::seeds,
+    },
 ];
 
 /// The model that bytes are, if they are one.
@@ -57,6 +98,10 @@ fn written(model: &ModelProto) -> Vec<u8> {
         file.resize(start + piece.bytes() as usize, 0);
         piece.fill(0, &mut file[start..]);
     }
-    assert_eq!(layout.bytes(), file.len() as u64, "the length that was announced");
+    assert_eq!(
+        layout.bytes(),
+        file.len() as u64,
+        "the length that was announced"
+    );
     file
 }

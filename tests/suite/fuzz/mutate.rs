@@ -1,4 +1,5 @@
-//! Changes of inputs that keep the lengths of protobuf messages right: a change of single bytes mostly breaks them.
+//! Changes of inputs that keep the lengths of protobuf messages right: a change of single bytes
+//! mostly breaks them.
 
 use prost::encoding::{decode_varint, encode_varint};
 
@@ -22,8 +23,24 @@ enum Value {
 }
 
 /// Numbers at which something changes: lengths, types, opsets, the ends of ranges.
-const NUMBERS: [u64; 16] =
-    [0, 1, 2, 3, 7, 10, 16, 17, 20, 21, 28, 127, 0x7FFF_FFFF, 0x7FFF_FFFF_FFFF_FFFF, 0x8000_0000_0000_0000, u64::MAX];
+const NUMBERS: [u64; 16] = [
+    0,
+    1,
+    2,
+    3,
+    7,
+    10,
+    16,
+    17,
+    20,
+    21,
+    28,
+    127,
+    0x7FFF_FFFF,
+    0x7FFF_FFFF_FFFF_FFFF,
+    0x8000_0000_0000_0000,
+    u64::MAX,
+];
 
 /// Numbers of fields: of many messages, of one, of none.
 const FIELDS: [u64; 10] = [1, 2, 3, 4, 5, 7, 9, 14, 20, 300];
@@ -66,13 +83,22 @@ fn read(mut bytes: &[u8]) -> Option<Tree> {
             }
             _ => return None,
         };
-        tree.push(Field { number: key >> 3, is_long: false, value });
+        tree.push(Field {
+            number: key >> 3,
+            is_long: false,
+            value,
+        });
     }
     Some(tree)
 }
 
 fn write(tree: &Tree, out: &mut Vec<u8>) {
-    for Field { number, is_long, value } in tree {
+    for Field {
+        number,
+        is_long,
+        value,
+    } in tree
+    {
         let mut key = |wire_type| {
             encode_varint(number << 3 | wire_type, out);
             if *is_long && let Some(last) = out.last_mut() {
@@ -111,7 +137,11 @@ fn change(tree: &mut Tree, random: &mut Random) {
     list(tree, &mut all);
     let donor = all[random.below(all.len())].clone();
     let target = random.below(all.len());
-    let same_number: Vec<&Field> = all.iter().copied().filter(|field| field.number == all[target].number).collect();
+    let same_number: Vec<&Field> = all
+        .iter()
+        .copied()
+        .filter(|field| field.number == all[target].number)
+        .collect();
     let relative = same_number[random.below(same_number.len())].clone();
     let (home, index) = locate(tree, target);
     match (random.below(10), &mut home[index].value) {
@@ -164,7 +194,9 @@ fn locate(tree: &mut Tree, target: usize) -> (&mut Tree, usize) {
         match (target - place, &tree[index].value) {
             (0, _) => return (tree, index),
             (inside, Value::Message(_)) if inside < size => {
-                let Value::Message(message) = &mut tree[index].value else { unreachable!("it is a message") };
+                let Value::Message(message) = &mut tree[index].value else {
+                    unreachable!("it is a message")
+                };
                 return locate(message, inside - 1);
             }
             _ => place += size,

@@ -1,10 +1,15 @@
-//! Any text is a model or an error; a model that was read from text reads back from the text it is printed as, if that has all values.
+//! Any text is a model or an error; a model that was read from text reads back from the text it is
+//! printed as, if that has all values.
 
 use onnx_recast::internals::onnx_text;
 
 pub fn run(bytes: &[u8]) {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let Ok(model) = onnx_text::parse(text) else { return };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let Ok(model) = onnx_text::parse(text) else {
+        return;
+    };
     let printed = onnx_text::print(&model);
     if printed.contains("...") {
         return;
@@ -15,5 +20,9 @@ pub fn run(bytes: &[u8]) {
 
 /// The models as text.
 pub fn seeds(models: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    models.iter().filter_map(|bytes| super::model(bytes)).map(|model| onnx_text::print(model.proto()).into_bytes()).collect()
+    models
+        .iter()
+        .filter_map(|bytes| super::model(bytes))
+        .map(|model| onnx_text::print(model.proto()).into_bytes())
+        .collect()
 }

@@ -10,7 +10,9 @@ use crate::support::expect_no_failures;
 pub fn examples(rule: &Rule) -> Vec<String> {
     let section = rule.section("Example").unwrap_or_default();
     let blocks = section.split("```onnx\n").skip(1);
-    blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
+    blocks
+        .map(|block| block.split("```").next().unwrap_or_default().to_owned())
+        .collect()
 }
 
 #[test]
@@ -23,7 +25,11 @@ fn every_rule_has_all_sections() {
             }
         }
         if !rule.summary().ends_with('.') {
-            failures.push(format!("{}: the summary is not a sentence: {}", rule.code, rule.summary()));
+            failures.push(format!(
+                "{}: the summary is not a sentence: {}",
+                rule.code,
+                rule.summary()
+            ));
         }
     }
     expect_no_failures(failures);
@@ -33,8 +39,14 @@ fn every_rule_has_all_sections() {
 #[test]
 fn the_file_of_a_rule_has_its_name() {
     let path = |rule: &&&Rule| format!("src/lint/rules/{}.rs", rule.name.replace('-', "_"));
-    let missing = RULES.iter().filter(|rule| !std::path::Path::new(&path(rule)).is_file());
-    expect_no_failures(missing.map(|rule| format!("{}: no file {}", rule.code, path(&rule))).collect());
+    let missing = RULES
+        .iter()
+        .filter(|rule| !std::path::Path::new(&path(rule)).is_file());
+    expect_no_failures(
+        missing
+            .map(|rule| format!("{}: no file {}", rule.code, path(&rule)))
+            .collect(),
+    );
 }
 
 #[test]
@@ -44,10 +56,15 @@ fn the_first_example_has_the_finding_and_the_second_has_not() {
         match examples(rule).as_slice() {
             [bad, good] => {
                 if find(bad, rule.code).is_empty() {
-                    failures.push(format!("{}: nothing is found in the first example", rule.code));
+                    failures.push(format!(
+                        "{}: nothing is found in the first example",
+                        rule.code
+                    ));
                 }
                 failures.extend(
-                    find(good, rule.code).iter().map(|found| format!("{}: the second example: {}", rule.code, found.message)),
+                    find(good, rule.code).iter().map(|found| {
+                        format!("{}: the second example: {}", rule.code, found.message)
+                    }),
                 );
             }
             all => failures.push(format!("{}: {} examples, not two", rule.code, all.len())),
@@ -62,9 +79,16 @@ fn a_rule_documents_its_fix_exactly_if_it_has_one() {
     let fixtures = fixtures();
     for rule in RULES {
         let mut models = fixtures.iter().filter(|fixture| fixture.code == rule.code);
-        let has_fix = models.any(|fixture| find(&fixture.model, rule.code).iter().any(|found| found.fix.is_some()));
+        let has_fix = models.any(|fixture| {
+            find(&fixture.model, rule.code)
+                .iter()
+                .any(|found| found.fix.is_some())
+        });
         if has_fix != rule.section("Fix").is_some() {
-            failures.push(format!("{}: has a fix: {has_fix}; documents one: {}", rule.code, !has_fix));
+            failures.push(format!(
+                "{}: has a fix: {has_fix}; documents one: {}",
+                rule.code, !has_fix
+            ));
         }
     }
     expect_no_failures(failures);

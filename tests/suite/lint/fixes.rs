@@ -1,4 +1,5 @@
-//! Properties of every fix, over all models of `tests/cases/lint/` for rules, all examples of the documentation, and the example models.
+//! Properties of every fix, over all models of `tests/cases/lint/` for rules, all examples of the
+//! documentation, and the example models.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,13 +18,25 @@ use crate::support::{expect_no_failures, model};
 /// Every model that the lint tests have, with a name.
 pub fn corpus() -> Vec<(String, ModelProto)> {
     let mut corpus = Vec::new();
-    corpus.extend(fixtures().iter().map(|fixture| (format!("{} {}", fixture.code, fixture.name), model(&fixture.model))));
+    corpus.extend(fixtures().iter().map(|fixture| {
+        (
+            format!("{} {}", fixture.code, fixture.name),
+            model(&fixture.model),
+        )
+    }));
     for rule in RULES {
-        corpus.extend(examples(rule).iter().map(|text| (format!("{}, an example", rule.code), model(text))));
+        corpus.extend(
+            examples(rule)
+                .iter()
+                .map(|text| (format!("{}, an example", rule.code), model(text))),
+        );
     }
     for entry in fs::read_dir("models").unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "onnx") {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "onnx")
+        {
             let proto = ModelProto::from_bytes(fs::read(&path).unwrap().into()).unwrap();
             corpus.push((path.display().to_string(), proto));
         }
@@ -32,8 +45,13 @@ pub fn corpus() -> Vec<(String, ModelProto)> {
 }
 
 fn fix(proto: ModelProto, allowed: Safety) -> (ModelProto, Vec<Diagnostic>) {
-    let Fixed { model, fixed } =
-        lint::fix(Model::new(proto).unwrap(), &job(&selecting("ALL")), allowed, &Baseline::default()).unwrap();
+    let Fixed { model, fixed } = lint::fix(
+        Model::new(proto).unwrap(),
+        &job(&selecting("ALL")),
+        allowed,
+        &Baseline::default(),
+    )
+    .unwrap();
     (model.into_proto(), fixed)
 }
 
@@ -44,8 +62,13 @@ fn fixing_converges_and_no_fix_remains() {
         for (name, proto) in corpus() {
             let (fixed, _) = fix(proto, allowed);
             let left = lint::lint(&Model::new(fixed.clone()).unwrap(), &job(&selecting("ALL")));
-            let fixable = left.iter().filter(|found| found.fix.as_ref().is_some_and(|fix| fix.safety <= allowed));
-            failures.extend(fixable.map(|found| format!("{name}: {} is left at {}", found.code(), found.place())));
+            let fixable = left
+                .iter()
+                .filter(|found| found.fix.as_ref().is_some_and(|fix| fix.safety <= allowed));
+            failures.extend(
+                fixable
+                    .map(|found| format!("{name}: {} is left at {}", found.code(), found.place())),
+            );
             let (again, changes) = fix(fixed.clone(), allowed);
             if again.encode_to_vec() != fixed.encode_to_vec() || !changes.is_empty() {
                 failures.push(format!("{name}: a second run changes the model"));
@@ -68,7 +91,8 @@ fn a_model_without_fixes_keeps_its_bytes() {
     expect_no_failures(failures);
 }
 
-/// Only the attributes of the nodes with findings, and the number of the IR: that preserves the model's results.
+/// Only the attributes of the nodes with findings, and the number of the IR: that preserves the
+/// model's results.
 #[test]
 fn safe_fixes_change_attributes_of_reported_nodes_only() {
     let mut failures = Vec::new();
@@ -81,10 +105,16 @@ fn safe_fixes_change_attributes_of_reported_nodes_only() {
             let (old, new) = (before.node(node), changed.node(node));
             if places.contains(before.node_path(node).as_str()) {
                 if without_attributes(old) != without_attributes(new) {
-                    failures.push(format!("{name}: {} changed beyond its attributes", before.node_path(node)));
+                    failures.push(format!(
+                        "{name}: {} changed beyond its attributes",
+                        before.node_path(node)
+                    ));
                 }
             } else if graphless(old) != graphless(new) {
-                failures.push(format!("{name}: {} changed without a finding", before.node_path(node)));
+                failures.push(format!(
+                    "{name}: {} changed without a finding",
+                    before.node_path(node)
+                ));
             }
         }
         after.ir_version = proto.ir_version;

@@ -1,5 +1,6 @@
-//! For every rule: models with findings, and similar models without. They are cases of `tests/cases/lint/`, except data files outside of the
-//! model's folder: those are not there when the command opens them.
+//! For every rule: models with findings, and similar models without. They are cases of
+//! `tests/cases/lint/`, except data files outside of the model's folder: those are not there when
+//! the command opens them.
 
 use std::path::Path;
 
@@ -36,16 +37,31 @@ pub struct Fixture {
 /// The models of all rules.
 pub fn fixtures() -> Vec<Fixture> {
     let outside = [("bad", BAD, true), ("correct", GOOD, false)].into_iter();
-    let outside =
-        outside.map(|(name, model, is_bad)| Fixture { code: OUTSIDE.into(), name: name.into(), model: model.into(), is_bad });
+    let outside = outside.map(|(name, model, is_bad)| Fixture {
+        code: OUTSIDE.into(),
+        name: name.into(),
+        model: model.into(),
+        is_bad,
+    });
     let files = files_below(&Path::new(FOLDER).join("lint"));
-    let files = files.into_iter().filter(|path| path.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("RC")));
+    let files = files.into_iter().filter(|path| {
+        path.file_stem()
+            .is_some_and(|name| name.to_string_lossy().starts_with("RC"))
+    });
     let of_file = files.flat_map(|path| {
         let code = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let file = CaseFile::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
         file.cases.into_iter().map(move |case| {
-            let is_bad = case.steps.iter().any(|step| step.answer.contains(&format!(": {code} ")));
-            Fixture { code: code.clone(), name: case.name, model: case.model, is_bad }
+            let is_bad = case
+                .steps
+                .iter()
+                .any(|step| step.answer.contains(&format!(": {code} ")));
+            Fixture {
+                code: code.clone(),
+                name: case.name,
+                model: case.model,
+                is_bad,
+            }
         })
     });
     outside.chain(of_file).collect()
@@ -54,20 +70,36 @@ pub fn fixtures() -> Vec<Fixture> {
 #[test]
 fn every_rule_has_models_with_findings_and_models_without() {
     let fixtures = fixtures();
-    let has = |code: &str, is_bad: bool| fixtures.iter().any(|fixture| fixture.code == code && fixture.is_bad == is_bad);
-    let lacking = RULES.iter().filter(|rule| !has(rule.code, true) || !has(rule.code, false));
+    let has = |code: &str, is_bad: bool| {
+        fixtures
+            .iter()
+            .any(|fixture| fixture.code == code && fixture.is_bad == is_bad)
+    };
+    let lacking = RULES
+        .iter()
+        .filter(|rule| !has(rule.code, true) || !has(rule.code, false));
     expect_no_failures(lacking.map(|rule| rule.code.to_owned()).collect());
 }
 
 #[test]
 fn data_files_outside_of_the_folder_are_found() {
-    let found: Vec<String> = find(BAD, OUTSIDE).iter().map(|found| format!("{}: {}", found.place(), found.message)).collect();
+    let found: Vec<String> = find(BAD, OUTSIDE)
+        .iter()
+        .map(|found| format!("{}: {}", found.place(), found.message))
+        .collect();
     let expected = [
         "graph/up: data file '../up.bin' is outside the model's folder",
         "graph/root: data file '/etc/passwd' is outside",
         "graph/inside: data file 'w/../../x' is outside",
         "graph/attribute: data file 'C:\\weights.bin' is outside",
     ];
-    assert!(found.len() == 4 && found.iter().zip(expected).all(|(found, expected)| found.starts_with(expected)), "{found:#?}");
+    assert!(
+        found.len() == 4
+            && found
+                .iter()
+                .zip(expected)
+                .all(|(found, expected)| found.starts_with(expected)),
+        "{found:#?}"
+    );
     assert!(find(GOOD, OUTSIDE).is_empty());
 }

@@ -1,4 +1,5 @@
-//! Each format as a file that people can read: `golden/`. `RECAST_BLESS=1 cargo test` writes them anew.
+//! Each format as a file that people can read: `golden/`. `RECAST_BLESS=1 cargo test` writes them
+//! anew.
 
 use std::fs;
 use std::path::Path;
@@ -12,9 +13,12 @@ use super::command::{Folder, stdout};
 use super::find;
 use crate::support::{expect_no_failures, model};
 
-const FORMATS: [&str; 8] = ["concise", "full", "json", "jsonl", "github", "gitlab", "junit", "sarif"];
+const FORMATS: [&str; 8] = [
+    "concise", "full", "json", "jsonl", "github", "gitlab", "junit", "sarif",
+];
 
-/// Findings of all severities and kinds of places, a clean model, a name that has to be escaped, and a file that is no model.
+/// Findings of all severities and kinds of places, a clean model, a name that has to be escaped,
+/// and a file that is no model.
 fn folder() -> Folder {
     let folder = Folder::new();
     let mut proto = model(
@@ -40,7 +44,10 @@ fn folder() -> Folder {
         }"#,
     );
     folder.model("clean.onnx", r#"<ir_version: 8, opset_import: ["": 18]> g (float[4] x) => (float[4] y) { y = Relu (x) }"#);
-    folder.write("broken.onnx", b"\x08\x09\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
+    folder.write(
+        "broken.onnx",
+        b"\x08\x09\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+    );
     folder
 }
 
@@ -60,7 +67,10 @@ fn every_format_matches_its_golden_file() {
         }
         let expected = fs::read_to_string(&path).unwrap_or_default();
         if found != expected {
-            failures.push(format!("{} differs; RECAST_BLESS=1 writes it anew. Found:\n{found}", path.display()));
+            failures.push(format!(
+                "{} differs; RECAST_BLESS=1 writes it anew. Found:\n{found}",
+                path.display()
+            ));
         }
     }
     crate::support::expect_no_failures(failures);
@@ -84,11 +94,18 @@ fn a_clean_run_is_a_valid_document_too() {
         let text = stdout(&output);
         assert_eq!(output.status.code(), Some(0), "{format}");
         // The summary is for people.
-        let summary = if matches!(format, "concise" | "full") { "no findings in 1 model\n" } else { "" };
+        let summary = if matches!(format, "concise" | "full") {
+            "no findings in 1 model\n"
+        } else {
+            ""
+        };
         assert_eq!(String::from_utf8_lossy(&output.stderr), summary, "{format}");
         match format {
             "concise" | "full" | "jsonl" | "github" => assert_eq!(text, "", "{format}"),
-            "junit" => assert!(text.contains("tests=\"1\" failures=\"0\" errors=\"0\""), "{text}"),
+            "junit" => assert!(
+                text.contains("tests=\"1\" failures=\"0\" errors=\"0\""),
+                "{text}"
+            ),
             _ => {
                 serde_json::from_str::<Value>(&text).unwrap();
             }
@@ -99,16 +116,27 @@ fn a_clean_run_is_a_valid_document_too() {
 #[test]
 fn byte_ranges_contain_the_reported_node() {
     let folder = folder();
-    let document: Value = serde_json::from_str(&stdout(&folder.recast(&["lint", "a.onnx", "--format", "sarif"]))).unwrap();
+    let document: Value = serde_json::from_str(&stdout(
+        &folder.recast(&["lint", "a.onnx", "--format", "sarif"]),
+    ))
+    .unwrap();
     let file = fs::read(folder.path("a.onnx")).unwrap();
     let mut seen = 0;
     for result in document["runs"][0]["results"].as_array().unwrap() {
         let location = &result["locations"][0];
         let region = &location["physicalLocation"]["region"];
-        let (offset, length) = (region["byteOffset"].as_u64().unwrap() as usize, region["byteLength"].as_u64().unwrap() as usize);
+        let (offset, length) = (
+            region["byteOffset"].as_u64().unwrap() as usize,
+            region["byteLength"].as_u64().unwrap() as usize,
+        );
         let bytes = &file[offset..offset + length];
         let name = location["logicalLocations"][0]["name"].as_str().unwrap();
-        assert!(bytes.windows(name.len()).any(|window| window == name.as_bytes()), "{name} is not in its region");
+        assert!(
+            bytes
+                .windows(name.len())
+                .any(|window| window == name.as_bytes()),
+            "{name} is not in its region"
+        );
         seen += 1;
     }
     assert_eq!(seen, 2);
@@ -118,15 +146,28 @@ fn byte_ranges_contain_the_reported_node() {
 fn fingerprints_do_not_change_when_the_model_changes_elsewhere() {
     let folder = Folder::new();
     let fingerprint = |nodes: &str| {
-        let text = format!(r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e4m3fn[4] y) {{ {nodes} }}"#);
+        let text = format!(
+            r#"<ir_version: 9, opset_import: ["": 19]> g (float[4] x) => (float8e4m3fn[4] y) {{ {nodes} }}"#
+        );
         folder.model("m.onnx", &text);
-        let document: Value =
-            serde_json::from_str(&stdout(&folder.recast(&["lint", "--select", "RC101", "--format", "json"]))).unwrap();
-        document["findings"][0]["fingerprint"].as_str().unwrap().to_owned()
+        let document: Value = serde_json::from_str(&stdout(
+            &folder.recast(&["lint", "--select", "RC101", "--format", "json"]),
+        ))
+        .unwrap();
+        document["findings"][0]["fingerprint"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     let before = fingerprint("y = Cast <to = 17> (x)");
-    assert_eq!(fingerprint("a = Relu (x) b = Relu (a) y = Cast <to = 17> (b)"), before);
-    assert_ne!(fingerprint("z = Cast <to = 17> (x) y = Identity (z)"), before);
+    assert_eq!(
+        fingerprint("a = Relu (x) b = Relu (a) y = Cast <to = 17> (b)"),
+        before
+    );
+    assert_ne!(
+        fingerprint("z = Cast <to = 17> (x) y = Identity (z)"),
+        before
+    );
 }
 
 /// Text of a model, such as its nodes and paths, is not broken.
@@ -134,9 +175,18 @@ fn fingerprints_do_not_change_when_the_model_changes_elsewhere() {
 fn prose_is_wrapped_at_the_width_of_a_terminal() {
     let text = r#"<ir_version: 10, opset_import: ["": 21]>
         g (float[2] x) => (float8e5m2[2] y, float8e5m2[2] z) { y = Cast <to = 19> (x) z = Cast <to = 19, saturate = 0> (x) }"#;
-    let run = LintRun { findings: [find(text, "RC101"), find(text, "RC103")].concat(), ..LintRun::default() };
+    let run = LintRun {
+        findings: [find(text, "RC101"), find(text, "RC103")].concat(),
+        ..LintRun::default()
+    };
     let full = |width| {
-        let Printed::Parts(parts) = LintFormat::Full.render(&run, Shape { width, is_complete: true }) else {
+        let Printed::Parts(parts) = LintFormat::Full.render(
+            &run,
+            Shape {
+                width,
+                is_complete: true,
+            },
+        ) else {
             panic!("the full format is text")
         };
         let mut out = Vec::new();
@@ -148,9 +198,14 @@ fn prose_is_wrapped_at_the_width_of_a_terminal() {
     for width in 40..=100 {
         let found = full(Some(width));
         // The code and the name of a rule stay together.
-        let is_prose = |line: &&str| !line.trim_start().starts_with(['-', '|']) && !line.ends_with(": ");
+        let is_prose =
+            |line: &&str| !line.trim_start().starts_with(['-', '|']) && !line.ends_with(": ");
         failures.extend(
-            found.lines().filter(is_prose).filter(|line| line.chars().count() > width).map(|line| format!("{width}: {line}")),
+            found
+                .lines()
+                .filter(is_prose)
+                .filter(|line| line.chars().count() > width)
+                .map(|line| format!("{width}: {line}")),
         );
         if !found.split_whitespace().eq(in_a_pipe.split_whitespace()) {
             failures.push(format!("{width}: other words: {found}"));

@@ -6,8 +6,8 @@ pub mod command;
 mod documentation;
 mod fixes;
 mod fixtures;
-mod many;
 mod formats;
+mod many;
 mod noqa;
 mod properties;
 mod reports;
@@ -15,25 +15,42 @@ mod selection;
 mod targets;
 
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint::{self, Diagnostic, Job, Layer, Noqa, Overlapping, RULES, Selection};
+use onnx_recast::internals::lint::{
+    self, Diagnostic, Job, Layer, Noqa, Overlapping, RULES, Selection,
+};
 
 use crate::support::model;
 
 /// A selection of these codes alone; rules about runtimes have one.
 pub fn selecting(codes: &str) -> Selection {
-    let select = codes.split(',').map(|code| code.parse().expect("a code")).collect();
+    let select = codes
+        .split(',')
+        .map(|code| code.parse().expect("a code"))
+        .collect();
     let target = match codes {
         "RC501" => Some("onnxruntime@1.17"),
         "RC502" => Some("onnxruntime@1.31"),
         _ => None,
     };
-    let targets = target.map(|target| target.parse().expect("a runtime")).into_iter().collect();
-    Selection::of([&Layer { select: Some(select), targets, ..Layer::default() }])
+    let targets = target
+        .map(|target| target.parse().expect("a runtime"))
+        .into_iter()
+        .collect();
+    Selection::of([&Layer {
+        select: Some(select),
+        targets,
+        ..Layer::default()
+    }])
 }
 
 /// The lint job of tests with models in memory.
 pub fn job(selection: &Selection) -> Job<'_> {
-    Job { path: "model.onnx", selection, noqa: Noqa::Respected, overlapping: Overlapping::Shown }
+    Job {
+        path: "model.onnx",
+        selection,
+        noqa: Noqa::Respected,
+        overlapping: Overlapping::Shown,
+    }
 }
 
 /// What the rules of these codes find in a text.
@@ -52,7 +69,11 @@ fn rules_are_sorted_and_codes_and_names_are_unique() {
     assert_eq!(names.len(), RULES.len());
     for rule in RULES {
         let file = format!("src/lint/rules/{}.rs", rule.name.replace('-', "_"));
-        assert!(std::path::Path::new(&file).is_file(), "{} is not in {file}", rule.code);
+        assert!(
+            std::path::Path::new(&file).is_file(),
+            "{} is not in {file}",
+            rule.code
+        );
         assert!(rule.docs.len() > 200, "{} has no documentation", rule.code);
     }
 }

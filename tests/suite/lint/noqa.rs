@@ -21,11 +21,20 @@ const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21, "local": 1]>
     <domain: "local", opset_import: ["": 21]>
     Quantize (x) => (y) { [inside] y = Cast <to = 19> (x) }"#;
 
-const ALL: [&str; 5] =
-    ["graph/w", "graph/plain", "graph/choose.then_branch/then", "graph/choose.else_branch/else", "function/local:Quantize/inside"];
+const ALL: [&str; 5] = [
+    "graph/w",
+    "graph/plain",
+    "graph/choose.then_branch/then",
+    "graph/choose.else_branch/else",
+    "function/local:Quantize/inside",
+];
 
 fn noqa(codes: &str) -> StringStringEntryProto {
-    raw::StringStringEntryProto { key: Some("recast.noqa".to_owned()), value: Some(codes.to_owned()) }.into()
+    raw::StringStringEntryProto {
+        key: Some("recast.noqa".to_owned()),
+        value: Some(codes.to_owned()),
+    }
+    .into()
 }
 
 fn graph(model: &mut ModelProto) -> &mut GraphProto {
@@ -37,9 +46,21 @@ fn an_entry_suppresses_findings_inside_its_own_message() {
     type Silence = fn(&mut ModelProto);
     let cases: [(&str, Silence, &[&str]); 8] = [
         ("nowhere", |_| {}, &ALL),
-        ("the model", |model| model.metadata_props.push(noqa("RC101,RC108")), &[]),
-        ("the graph and what it holds, but no function", |model| graph(model).metadata_props.push(noqa("ALL")), &ALL[4..]),
-        ("a node", |model| graph(model).node[0].metadata_props.push(noqa("RC1")), &["graph/w", ALL[2], ALL[3], ALL[4]]),
+        (
+            "the model",
+            |model| model.metadata_props.push(noqa("RC101,RC108")),
+            &[],
+        ),
+        (
+            "the graph and what it holds, but no function",
+            |model| graph(model).metadata_props.push(noqa("ALL")),
+            &ALL[4..],
+        ),
+        (
+            "a node",
+            |model| graph(model).node[0].metadata_props.push(noqa("RC1")),
+            &["graph/w", ALL[2], ALL[3], ALL[4]],
+        ),
         (
             "a node and its graphs",
             |model| graph(model).node[1].metadata_props.push(noqa("RC101")),
@@ -47,11 +68,34 @@ fn an_entry_suppresses_findings_inside_its_own_message() {
         ),
         (
             "one branch",
-            |model| graph(model).node[1].attribute[0].g.as_mut().unwrap().metadata_props.push(noqa("RC101")),
+            |model| {
+                graph(model).node[1].attribute[0]
+                    .g
+                    .as_mut()
+                    .unwrap()
+                    .metadata_props
+                    .push(noqa("RC101"))
+            },
             &["graph/w", "graph/plain", ALL[3], ALL[4]],
         ),
-        ("a function", |model| model.functions[0].metadata_props.push(noqa("float8-cast-missing-saturate")), &ALL[..4]),
-        ("an initializer", |model| graph(model).initializer[0].metadata_props.push(noqa("RC104 RC108")), &ALL[1..]),
+        (
+            "a function",
+            |model| {
+                model.functions[0]
+                    .metadata_props
+                    .push(noqa("float8-cast-missing-saturate"))
+            },
+            &ALL[..4],
+        ),
+        (
+            "an initializer",
+            |model| {
+                graph(model).initializer[0]
+                    .metadata_props
+                    .push(noqa("RC104 RC108"))
+            },
+            &ALL[1..],
+        ),
     ];
     let mut failures = Vec::new();
     for (name, silence, expected) in cases {
@@ -59,13 +103,25 @@ fn an_entry_suppresses_findings_inside_its_own_message() {
         silence(&mut proto);
         let model = Model::new(proto).unwrap();
         let selection = selecting("RC101,RC108");
-        let found: Vec<String> = lint::lint(&model, &job(&selection)).iter().map(|found| found.place().to_owned()).collect();
+        let found: Vec<String> = lint::lint(&model, &job(&selection))
+            .iter()
+            .map(|found| found.place().to_owned())
+            .collect();
         if found != expected {
             failures.push(format!("{name}: {found:?}, not {expected:?}"));
         }
-        let unheard = lint::lint(&model, &Job { noqa: Noqa::Ignored, ..job(&selection) }).len();
+        let unheard = lint::lint(
+            &model,
+            &Job {
+                noqa: Noqa::Ignored,
+                ..job(&selection)
+            },
+        )
+        .len();
         if unheard != ALL.len() {
-            failures.push(format!("{name}: {unheard} findings although nobody listens"));
+            failures.push(format!(
+                "{name}: {unheard} findings although nobody listens"
+            ));
         }
     }
     expect_no_failures(failures);

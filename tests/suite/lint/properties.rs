@@ -15,8 +15,8 @@ use prost::Message;
 use super::{job, selecting};
 use crate::support::model;
 
-/// A graph of casts: the type of the input, and for each cast the number of the value that it casts, the type, `saturate` and
-/// `round_mode`.
+/// A graph of casts: the type of the input, and for each cast the number of the value that it
+/// casts, the type, `saturate` and `round_mode`.
 #[derive(Clone, Debug)]
 struct Sketch {
     input: DType,
@@ -25,25 +25,44 @@ struct Sketch {
 }
 
 fn types() -> impl Strategy<Value = DType> {
-    let numeric = DType::ALL.iter().copied().filter(|dtype| !matches!(dtype.class(), Class::String | Class::Complex));
+    let numeric = DType::ALL
+        .iter()
+        .copied()
+        .filter(|dtype| !matches!(dtype.class(), Class::String | Class::Complex));
     prop::sample::select(numeric.collect::<Vec<DType>>())
 }
 
 fn sketches() -> impl Strategy<Value = Sketch> {
     let modes = prop::sample::select(vec![None, Some("up"), Some("down"), Some("nearest")]);
-    let cast = (any::<prop::sample::Index>(), types(), any::<Option<bool>>(), modes);
+    let cast = (
+        any::<prop::sample::Index>(),
+        types(),
+        any::<Option<bool>>(),
+        modes,
+    );
     let outputs = prop::collection::vec(any::<prop::sample::Index>(), 1..4);
     (types(), prop::collection::vec(cast, 1..14), outputs).prop_map(|(input, casts, outputs)| {
         // Two in three casts are of the value made last, so that there are chains.
-        let source = |values: usize, index: prop::sample::Index| index.index(3 * values) % (values + 2 * values / 3).max(1);
+        let source = |values: usize, index: prop::sample::Index| {
+            index.index(3 * values) % (values + 2 * values / 3).max(1)
+        };
         let casts: Vec<_> = (1..)
             .zip(casts)
-            .map(|(values, (index, to, saturate, mode))| (source(values, index).min(values - 1), to, saturate, mode))
+            .map(|(values, (index, to, saturate, mode))| {
+                (source(values, index).min(values - 1), to, saturate, mode)
+            })
             .collect();
-        let mut outputs: Vec<usize> = outputs.into_iter().map(|output| 1 + output.index(casts.len())).collect();
+        let mut outputs: Vec<usize> = outputs
+            .into_iter()
+            .map(|output| 1 + output.index(casts.len()))
+            .collect();
         outputs.sort_unstable();
         outputs.dedup();
-        Sketch { input, casts, outputs }
+        Sketch {
+            input,
+            casts,
+            outputs,
+        }
     })
 }
 
@@ -51,15 +70,31 @@ fn build(sketch: &Sketch) -> ModelProto {
     let nodes: String = (1..)
         .zip(&sketch.casts)
         .map(|(index, (input, to, saturate, mode))| {
-            let saturate = saturate.map_or_else(String::new, |saturate| format!(", saturate = {}", u8::from(saturate)));
+            let saturate = saturate.map_or_else(String::new, |saturate| {
+                format!(", saturate = {}", u8::from(saturate))
+            });
             let mode = mode.map_or_else(String::new, |mode| format!(", round_mode = \"{mode}\""));
-            format!("[n{index}] v{index} = Cast <to = {}{saturate}{mode}> (v{input})\n", to.number())
+            format!(
+                "[n{index}] v{index} = Cast <to = {}{saturate}{mode}> (v{input})\n",
+                to.number()
+            )
         })
         .collect();
-    let outputs: Vec<String> =
-        sketch.outputs.iter().map(|&output| format!("{} v{output}", sketch.casts[output - 1].1.name().to_lowercase())).collect();
+    let outputs: Vec<String> = sketch
+        .outputs
+        .iter()
+        .map(|&output| {
+            format!(
+                "{} v{output}",
+                sketch.casts[output - 1].1.name().to_lowercase()
+            )
+        })
+        .collect();
     let input = sketch.input.name().to_lowercase();
-    model(&format!(r#"<ir_version: 14, opset_import: ["": 28]> g ({input} v0) => ({}) {{ {nodes} }}"#, outputs.join(", ")))
+    model(&format!(
+        r#"<ir_version: 14, opset_import: ["": 28]> g ({input} v0) => ({}) {{ {nodes} }}"#,
+        outputs.join(", ")
+    ))
 }
 
 /// The codes of a model's outputs for a code of its input; every NaN is the same.
@@ -72,11 +107,19 @@ fn run(model: &ModelProto, input: DType, code: u64) -> Vec<Option<u64>> {
         values.insert(&node.output[0], (cast.to(), convert_element(&cast, code).0));
     }
     let outputs = graph.output.iter().map(|output| values[output.name()]);
-    outputs.map(|(dtype, code)| Some(code).filter(|&code| !Format::of(dtype).is_some_and(|format| format.is_nan(code)))).collect()
+    outputs
+        .map(|(dtype, code)| {
+            Some(code).filter(|&code| !Format::of(dtype).is_some_and(|format| format.is_nan(code)))
+        })
+        .collect()
 }
 
 fn cast(node: &NodeProto, from: DType) -> Cast {
-    let attribute = |name: &str| node.attribute.iter().find(|attribute| attribute.name() == name);
+    let attribute = |name: &str| {
+        node.attribute
+            .iter()
+            .find(|attribute| attribute.name() == name)
+    };
     let to = DType::from_number(attribute("to").unwrap().i() as i32).unwrap();
     let round_mode = match attribute("round_mode").map(|mode| mode.s()) {
         Some(b"down") => RoundMode::Down,
@@ -84,12 +127,26 @@ fn cast(node: &NodeProto, from: DType) -> Cast {
         _ => RoundMode::Up,
     };
     let saturate = attribute("saturate").is_none_or(|saturate| saturate.i() != 0);
-    Cast::new(from, to, Rules::default().saturate(saturate).round_mode(round_mode).opset(28).contested(Contested::Text)).unwrap()
+    Cast::new(
+        from,
+        to,
+        Rules::default()
+            .saturate(saturate)
+            .round_mode(round_mode)
+            .opset(28)
+            .contested(Contested::Text),
+    )
+    .unwrap()
 }
 
 fn fix(model: &ModelProto, codes: &str, allowed: Safety) -> ModelProto {
-    let Fixed { model, .. } =
-        lint::fix(Model::new(model.clone()).unwrap(), &job(&selecting(codes)), allowed, &Baseline::default()).unwrap();
+    let Fixed { model, .. } = lint::fix(
+        Model::new(model.clone()).unwrap(),
+        &job(&selecting(codes)),
+        allowed,
+        &Baseline::default(),
+    )
+    .unwrap();
     model.into_proto()
 }
 

@@ -1,16 +1,24 @@
 //! The enabled rules and their severities.
 
-use onnx_recast::internals::lint::{FilePattern, Layer, RULES, Selected, Selection, Selector, Severity};
+use onnx_recast::internals::lint::{
+    FilePattern, Layer, RULES, Selected, Selection, Selector, Severity,
+};
 use std::path::Path;
 
 use crate::support::expect_no_failures;
 
 fn codes(selection: &Selection) -> Vec<&'static str> {
-    selection.rules().iter().map(|(rule, _)| rule.code).collect()
+    selection
+        .rules()
+        .iter()
+        .map(|(rule, _)| rule.code)
+        .collect()
 }
 
 fn selectors(list: &str) -> Vec<Selector> {
-    list.split_whitespace().map(|code| code.parse().expect("a code")).collect()
+    list.split_whitespace()
+        .map(|code| code.parse().expect("a code"))
+        .collect()
 }
 
 struct Case {
@@ -23,14 +31,46 @@ struct Case {
 #[test]
 fn longer_codes_and_later_layers_take_precedence() {
     let cases = [
-        Case { name: "select replaces", layers: &[(Some("RC101 RC40"), "", "")], selected: "RC101 RC401 RC402 RC403 RC404" },
-        Case { name: "a name is a code", layers: &[(Some("same-cast-twice"), "", "")], selected: "RC404" },
-        Case { name: "a longer ignore", layers: &[(Some("RC40"), "", "RC402")], selected: "RC401 RC403 RC404" },
-        Case { name: "a longer select", layers: &[(Some("RC402 RC101"), "", "RC4")], selected: "RC101 RC402" },
-        Case { name: "of equals, ignore", layers: &[(Some("RC402 RC101"), "", "RC402")], selected: "RC101" },
-        Case { name: "ALL is shortest", layers: &[(Some("ALL"), "RC404", "RC")], selected: "RC404" },
-        Case { name: "a second layer extends", layers: &[(Some("RC401"), "", ""), (None, "RC403", "")], selected: "RC401 RC403" },
-        Case { name: "a second layer ignores", layers: &[(Some("RC40"), "", ""), (None, "", "RC40")], selected: "" },
+        Case {
+            name: "select replaces",
+            layers: &[(Some("RC101 RC40"), "", "")],
+            selected: "RC101 RC401 RC402 RC403 RC404",
+        },
+        Case {
+            name: "a name is a code",
+            layers: &[(Some("same-cast-twice"), "", "")],
+            selected: "RC404",
+        },
+        Case {
+            name: "a longer ignore",
+            layers: &[(Some("RC40"), "", "RC402")],
+            selected: "RC401 RC403 RC404",
+        },
+        Case {
+            name: "a longer select",
+            layers: &[(Some("RC402 RC101"), "", "RC4")],
+            selected: "RC101 RC402",
+        },
+        Case {
+            name: "of equals, ignore",
+            layers: &[(Some("RC402 RC101"), "", "RC402")],
+            selected: "RC101",
+        },
+        Case {
+            name: "ALL is shortest",
+            layers: &[(Some("ALL"), "RC404", "RC")],
+            selected: "RC404",
+        },
+        Case {
+            name: "a second layer extends",
+            layers: &[(Some("RC401"), "", ""), (None, "RC403", "")],
+            selected: "RC401 RC403",
+        },
+        Case {
+            name: "a second layer ignores",
+            layers: &[(Some("RC40"), "", ""), (None, "", "RC40")],
+            selected: "",
+        },
         Case {
             name: "a second layer selects anew",
             layers: &[(Some("RC401"), "RC402", "RC403"), (Some("RC403"), "", "")],
@@ -43,7 +83,12 @@ fn longer_codes_and_later_layers_take_precedence() {
         },
     ];
     let mut failures = Vec::new();
-    for Case { name, layers, selected } in cases {
+    for Case {
+        name,
+        layers,
+        selected,
+    } in cases
+    {
         let layers: Vec<Layer> = layers
             .iter()
             .map(|(select, extend, ignore)| Layer {
@@ -74,17 +119,43 @@ fn the_default_rules_are_float8_validity_undefined_results_and_clipped_weights()
         .map(|rule| rule.code)
         .collect();
     assert_eq!(codes(&Selection::default()), expected);
-    assert!(RULES.iter().any(|rule| rule.selected == Selected::OnRequest));
+    assert!(
+        RULES
+            .iter()
+            .any(|rule| rule.selected == Selected::OnRequest)
+    );
 }
 
 #[test]
 fn severities_use_the_longer_code_and_the_later_layer() {
-    let severity = |list: &[(&str, Severity)]| list.iter().map(|(code, severity)| (code.parse().unwrap(), *severity)).collect();
-    let first = Layer { severity: severity(&[("RC101", Severity::Info), ("RC1", Severity::Error)]), ..Layer::default() };
-    let second = Layer { severity: severity(&[("RC102", Severity::Info)]), ..Layer::default() };
+    let severity = |list: &[(&str, Severity)]| {
+        list.iter()
+            .map(|(code, severity)| (code.parse().unwrap(), *severity))
+            .collect()
+    };
+    let first = Layer {
+        severity: severity(&[("RC101", Severity::Info), ("RC1", Severity::Error)]),
+        ..Layer::default()
+    };
+    let second = Layer {
+        severity: severity(&[("RC102", Severity::Info)]),
+        ..Layer::default()
+    };
     let selection = Selection::of([&first, &second]);
-    let found: Vec<(&str, Severity)> = selection.rules().iter().take(3).map(|(rule, severity)| (rule.code, *severity)).collect();
-    assert_eq!(found, [("RC101", Severity::Info), ("RC102", Severity::Info), ("RC103", Severity::Error)]);
+    let found: Vec<(&str, Severity)> = selection
+        .rules()
+        .iter()
+        .take(3)
+        .map(|(rule, severity)| (rule.code, *severity))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("RC101", Severity::Info),
+            ("RC102", Severity::Info),
+            ("RC103", Severity::Error)
+        ]
+    );
 }
 
 #[test]
@@ -115,7 +186,9 @@ fn patterns_match_paths_names_and_folder_contents() {
     ];
     let mut failures = Vec::new();
     for (pattern, path, expected) in cases {
-        let found = FilePattern::new(Path::new("base"), pattern).unwrap().matches(&Path::new("base").join(path));
+        let found = FilePattern::new(Path::new("base"), pattern)
+            .unwrap()
+            .matches(&Path::new("base").join(path));
         if found != expected {
             failures.push(format!("{pattern} matches {path}: {found}"));
         }

@@ -14,7 +14,12 @@ struct Case<'c> {
 
 fn run(options: &Options, cases: &[Case]) {
     let mut failures = Vec::new();
-    for Case { name, before, after } in cases {
+    for Case {
+        name,
+        before,
+        after,
+    } in cases
+    {
         let (found, _) = changed(name, &parsed(before), options, &mut failures);
         let expected: Model = parsed(after);
         failures.extend(difference(name, expected.proto(), found.proto()));
@@ -75,9 +80,17 @@ fn a_function_that_some_calls_use_as_it_is_has_a_copy_for_the_others() {
         }} {functions} {}"#,
         functions.replace("Inner", "Inner_FLOAT16"),
     );
-    run(&all(), &[Case { name: "called with FLOAT and DOUBLE", before: &before, after: &after }]);
-    let before =
-        format!("{head} g (float[2] x) => (float[2] y, float[2] z) {{ y = f.Inner (x) [kept] z = f.Inner (x) }} {functions}");
+    run(
+        &all(),
+        &[Case {
+            name: "called with FLOAT and DOUBLE",
+            before: &before,
+            after: &after,
+        }],
+    );
+    let before = format!(
+        "{head} g (float[2] x) => (float[2] y, float[2] z) {{ y = f.Inner (x) [kept] z = f.Inner (x) }} {functions}"
+    );
     let after = format!(
         r#"{head} g (float[2] x) => (float[2] y, float[2] z) {{
             [x_to_FLOAT16] x_to_FLOAT16 = Cast <to = 10> (x) y_FLOAT16 = f.Inner_FLOAT16 (x_to_FLOAT16)
@@ -87,12 +100,25 @@ fn a_function_that_some_calls_use_as_it_is_has_a_copy_for_the_others() {
     );
     run(
         &all().keep_nodes(vec!["kept".to_owned()]),
-        &[Case { name: "a call that an option keeps", before: &before, after: &after }],
+        &[Case {
+            name: "a call that an option keeps",
+            before: &before,
+            after: &after,
+        }],
     );
     // Nothing of the function could change.
     let sign = r#"<domain: "f", opset_import: ["": 21]> Inner (a) => (b) { b = NonMaxSuppression (a, a) }"#;
-    let same = format!("{head} g (float[1,1,4] x, double[1,1,4] d) => (int64[?,3] y) {{ y = f.Inner (x) z = f.Inner (d) }} {sign}");
-    run(&all(), &[Case { name: "a copy without a use", before: &same, after: &same }]);
+    let same = format!(
+        "{head} g (float[1,1,4] x, double[1,1,4] d) => (int64[?,3] y) {{ y = f.Inner (x) z = f.Inner (d) }} {sign}"
+    );
+    run(
+        &all(),
+        &[Case {
+            name: "a copy without a use",
+            before: &same,
+            after: &same,
+        }],
+    );
 }
 
 /// A model, the casts that it has in FLOAT16, and the codes of the nodes that keep their types.
@@ -105,7 +131,13 @@ struct Counted {
 
 fn count(options: &Options, cases: &[Counted]) {
     let mut failures = Vec::new();
-    for Counted { name, before, casts, kept } in cases {
+    for Counted {
+        name,
+        before,
+        casts,
+        kept,
+    } in cases
+    {
         let (after, report) = changed(name, &parsed(before), options, &mut failures);
         let found: Vec<&str> = report.kept.iter().map(|kept| kept.code.code()).collect();
         let text = onnx_recast::internals::onnx_text::print(after.proto());
@@ -256,7 +288,12 @@ fn a_root_of_a_mean_of_squares_stays_in_a_second_run() {
             name: "squares, their mean and its root; what the model computes with the root is in FLOAT16",
             before: "g (float[1, 1, 2, 2] x) => (float[1, 1, 2, 2] y) <float e = {0.001}> { p = Relu (x) q = Mul (p, p) m = GlobalAveragePool (q) a = Add (m, e) s = Sqrt (a) t = Tanh (s) y = Div (p, t) }",
             casts: 4,
-            kept: &["unsafe-square", "unsafe-square", "unsafe-square", "unsafe-square"],
+            kept: &[
+                "unsafe-square",
+                "unsafe-square",
+                "unsafe-square",
+                "unsafe-square",
+            ],
         }],
     );
 }
@@ -272,7 +309,10 @@ fn a_name_that_nothing_defines_is_refused() {
             "g (float[2] x) => (float[2] y) { p = Sin (x) [sum] q = Add (p, missing) y = Cos (p) }",
             "graph/sum: input 'missing' is not defined",
         ),
-        ("g (float[2] x) => (float[2] y, float[2] z) { y = Sin (x) }", "graph: output 'z' is not defined"),
+        (
+            "g (float[2] x) => (float[2] y, float[2] z) { y = Sin (x) }",
+            "graph: output 'z' is not defined",
+        ),
         (
             r#"<ir_version: 10, opset_import: ["": 21, "f": 1]> g (float[2] x, double[2] d) => (float[2] y, double[2] z) { y = f.Inner (x) z = f.Inner (d) }
             <domain: "f", opset_import: ["": 21]> Inner (a) => (b) { [sum] b = Add (a, missing) }"#,
@@ -285,7 +325,9 @@ fn a_name_that_nothing_defines_is_refused() {
         let mut model = before.clone();
         match model.change_precision(&all()) {
             Ok(_) => failures.push(format!("{expected}: the model is changed")),
-            Err(error) if error.to_string() != expected => failures.push(format!("{expected}: {error}")),
+            Err(error) if error.to_string() != expected => {
+                failures.push(format!("{expected}: {error}"))
+            }
             Err(_) => failures.extend(difference(expected, before.proto(), model.proto())),
         }
     }
@@ -295,7 +337,9 @@ fn a_name_that_nothing_defines_is_refused() {
 #[test]
 fn an_output_that_is_declared_with_a_wrong_shape_gets_the_same_cast_in_a_second_run() {
     count(
-        &Options::to(DType::Bfloat16).io(Io::Convert).on_underflow(OnUnderflow::Keep),
+        &Options::to(DType::Bfloat16)
+            .io(Io::Convert)
+            .on_underflow(OnUnderflow::Keep),
         &[Counted {
             name: "a wrong length",
             before: "g () => (float[3] y) <float[4] c = {1e-45, 1, 1, 1}> { v = Identity (c) y = Cast <to = 1> (v) }",
@@ -445,7 +489,10 @@ fn resize_keeps_its_scales_in_every_opset() {
         let (after, report) = changed(&text, &parsed(&text), &all(), &mut failures);
         let casts = super::casts(&after);
         if (casts, report.tensors.len()) != (2, 0) {
-            failures.push(format!("opset {opset}: {casts} casts, {:?}", report.tensors));
+            failures.push(format!(
+                "opset {opset}: {casts} casts, {:?}",
+                report.tensors
+            ));
         }
     }
     expect_no_failures(failures);

@@ -24,10 +24,18 @@ fn run(cases: &[Case]) {
         let (found, report) = changed(name, &parsed(before), options, &mut failures);
         let function = report.emulation.expect("it is one").function;
         let after = after.replace("R (", &format!("{} (", function.replace(':', ".")));
-        let text = if after.starts_with('<') { after } else { format!("{HEADER} {after}") };
+        let text = if after.starts_with('<') {
+            after
+        } else {
+            format!("{HEADER} {after}")
+        };
         let mut rest: ModelProto = found.proto().clone();
         let rounding = rest.functions.remove(0);
-        assert_eq!(format!("{}:{}", rounding.domain(), rounding.name()), function, "{name}");
+        assert_eq!(
+            format!("{}:{}", rounding.domain(), rounding.name()),
+            function,
+            "{name}"
+        );
         let expected = onnx_text::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         failures.extend(difference(name, &expected, &rest));
     }
@@ -175,7 +183,12 @@ fn casts_of_the_model_stay_if_they_change_a_type() {
 fn constants_alone_need_no_function() {
     let mut failures = Vec::new();
     let text = "g (float[2] x) => (float[2] y) <float[2] w = {0.1, 2}, float[2] v = {0.5, 2}> { a = Add (x, w) y = Mul (a, v) }";
-    let (after, report) = changed("weights", &parsed(text), &emulated().weights_only(true), &mut failures);
+    let (after, report) = changed(
+        "weights",
+        &parsed(text),
+        &emulated().weights_only(true),
+        &mut failures,
+    );
     let expected = parsed(&text.replace("0.1", "0.0999755859375"));
     failures.extend(difference("weights", expected.proto(), after.proto()));
     expect_no_failures(failures);
@@ -184,26 +197,56 @@ fn constants_alone_need_no_function() {
 
 #[test]
 fn what_cannot_be_emulated_is_refused() {
-    let sequence = "g (seq(float[2]) x, int64 i) => (float[2] y) { a = SequenceAt (x, i) y = Sin (a) }";
+    let sequence =
+        "g (seq(float[2]) x, int64 i) => (float[2] y) { a = SequenceAt (x, i) y = Sin (a) }";
     let mut again = parsed("g (float[2] x) => (float[2] y) { y = Sin (x) }");
     again.change_precision(&emulated()).unwrap();
     let again = onnx_text::print(again.proto());
-    let old = r#"<ir_version: 8, opset_import: ["": 8]> g (float[2] x) => (float[2] y) { y = Sin (x) }"#;
+    let old =
+        r#"<ir_version: 8, opset_import: ["": 8]> g (float[2] x) => (float[2] y) { y = Sin (x) }"#;
     let mut failures = Vec::new();
     for (name, text, options, message) in [
-        ("FLOAT", sequence, emulated().dtype(DType::Float), "FLOAT is not emulated; use --to FLOAT16 or BFLOAT16"),
-        ("a sequence", sequence, emulated().io(Io::Convert), "'x' is not a tensor, and cannot be rounded"),
-        ("opset 8", old, emulated(), "opset 8 has no Where, by which values are rounded; use --opset 9 or later"),
+        (
+            "FLOAT",
+            sequence,
+            emulated().dtype(DType::Float),
+            "FLOAT is not emulated; use --to FLOAT16 or BFLOAT16",
+        ),
+        (
+            "a sequence",
+            sequence,
+            emulated().io(Io::Convert),
+            "'x' is not a tensor, and cannot be rounded",
+        ),
+        (
+            "opset 8",
+            old,
+            emulated(),
+            "opset 8 has no Where, by which values are rounded; use --opset 9 or later",
+        ),
         (
             "a runtime",
             &old.replace("8]", "12]").replace(": 8,", ": 6,"),
             emulated().target(Some("onnxruntime@1.5.2".parse().unwrap())),
             "loads IR versions up to 6; functions, which round, need 8",
         ),
-        ("an emulation", &again, all(), "the model was written by --emulate, and rounds to FLOAT16"),
-        ("an emulation of another type", &again, emulated().dtype(DType::Bfloat16), "and rounds to FLOAT16"),
+        (
+            "an emulation",
+            &again,
+            all(),
+            "the model was written by --emulate, and rounds to FLOAT16",
+        ),
+        (
+            "an emulation of another type",
+            &again,
+            emulated().dtype(DType::Bfloat16),
+            "and rounds to FLOAT16",
+        ),
     ] {
-        let found = parsed(text).change_precision(&options).map(|_| String::new()).unwrap_or_else(|error| error.to_string());
+        let found = parsed(text)
+            .change_precision(&options)
+            .map(|_| String::new())
+            .unwrap_or_else(|error| error.to_string());
         if found.is_empty() || !found.contains(message) {
             failures.push(format!("{name}: {found}"));
         }
@@ -218,11 +261,31 @@ fn the_verification_finds_what_is_no_rounding() {
         &emulated(),
         &[
             ("nothing", "w", "w", None),
-            ("a weight", "0.0999755859375", "0.1", Some("graph/w: element 0 is not the original, rounded")),
-            ("a weight that is exact", "{3, ", "{4, ", Some("graph/v: element 0 is not the original, rounded")),
+            (
+                "a weight",
+                "0.0999755859375",
+                "0.1",
+                Some("graph/w: element 0 is not the original, rounded"),
+            ),
+            (
+                "a weight that is exact",
+                "{3, ",
+                "{4, ",
+                Some("graph/v: element 0 is not the original, rounded"),
+            ),
             ("the function", "12288", "12289", Some("RoundToFloat16")),
-            ("the body of the function", "Min (magnitude, most)", "Min (most, magnitude)", Some("RoundToFloat16")),
-            ("an input of a rounding", "RoundToFloat16 (x)", "RoundToFloat16 (z)", Some("reported")),
+            (
+                "the body of the function",
+                "Min (magnitude, most)",
+                "Min (most, magnitude)",
+                Some("RoundToFloat16"),
+            ),
+            (
+                "an input of a rounding",
+                "RoundToFloat16 (x)",
+                "RoundToFloat16 (z)",
+                Some("reported"),
+            ),
             (
                 "another input",
                 "Sub (p, z_to_FLOAT16)",
@@ -230,16 +293,36 @@ fn the_verification_finds_what_is_no_rounding() {
                 Some("input 1, 'x_to_FLOAT16', is not the value that it was"),
             ),
             ("an operator", "q_FLOAT = Sub", "q_FLOAT = Mul", Some("Mul")),
-            ("a cast", "r = Cast <to: int = 10>", "r = Cast <to: int = 16>", Some("to")),
-            ("the type of an output", "=> (float[2] y)", "=> (float16[2] y)", Some("is float16[2]; must be float[2]")),
+            (
+                "a cast",
+                "r = Cast <to: int = 10>",
+                "r = Cast <to: int = 16>",
+                Some("to"),
+            ),
+            (
+                "the type of an output",
+                "=> (float[2] y)",
+                "=> (float16[2] y)",
+                Some("is float16[2]; must be float[2]"),
+            ),
             (
                 "a rounding more",
                 "q_FLOAT = Sub",
                 "zz = onnx_recast.RoundToFloat16 (p) q_FLOAT = Sub",
                 Some("nodes apart from reported casts"),
             ),
-            ("an import", r#""onnx_recast": 1"#, r#""onnx_recast": 2"#, Some("version")),
-            ("the IR version", "ir_version: 10", "ir_version: 11", Some("ir_version")),
+            (
+                "an import",
+                r#""onnx_recast": 1"#,
+                r#""onnx_recast": 2"#,
+                Some("version"),
+            ),
+            (
+                "the IR version",
+                "ir_version: 10",
+                "ir_version: 11",
+                Some("ir_version"),
+            ),
         ],
     );
 }

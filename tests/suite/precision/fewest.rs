@@ -1,4 +1,5 @@
-//! The number of casts is the least possible, found by trying all types of the nodes that may have either.
+//! The number of casts is the least possible, found by trying all types of the nodes that may have
+//! either.
 
 use numbers::Numbers;
 use onnx_recast::precision::Policy;
@@ -43,13 +44,25 @@ const CONSTANTS: usize = 1;
 
 #[test]
 fn random_graphs_have_the_fewest_casts() {
-    expect_fewest(&[Kind::Narrow, Kind::Wide, Kind::Move, Kind::Move, Kind::Move], Policy::All);
+    expect_fewest(
+        &[Kind::Narrow, Kind::Wide, Kind::Move, Kind::Move, Kind::Move],
+        Policy::All,
+    );
 }
 
-/// A value that must not be narrow is not, nor is one that is computed from it, until Tanh or Softsign brings it back.
+/// A value that must not be narrow is not, nor is one that is computed from it, until Tanh or
+/// Softsign brings it back.
 #[test]
 fn random_graphs_with_unsafe_values_have_the_fewest_casts() {
-    let kinds = [Kind::Narrow, Kind::Narrow, Kind::Wide, Kind::Move, Kind::Move, Kind::Move, Kind::Integers];
+    let kinds = [
+        Kind::Narrow,
+        Kind::Narrow,
+        Kind::Wide,
+        Kind::Move,
+        Kind::Move,
+        Kind::Move,
+        Kind::Integers,
+    ];
     expect_fewest(&kinds, Policy::Stable);
 }
 
@@ -57,10 +70,15 @@ fn random_graphs_with_unsafe_values_have_the_fewest_casts() {
 fn expect_fewest(kinds: &[Kind], policy: Policy) {
     let mut numbers = Numbers(0x2545_F491_4F6C_DD1D);
     let mut failures = Vec::new();
-    let graphs = std::env::var("FEWEST_CASTS_GRAPHS").ok().and_then(|count| count.parse().ok()).unwrap_or(300);
+    let graphs = std::env::var("FEWEST_CASTS_GRAPHS")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(300);
     for graph in 0..graphs {
         let nodes = random_nodes(&mut numbers, kinds);
-        let outputs: Vec<usize> = (0..nodes.len()).filter(|&node| node + 1 == nodes.len() || numbers.below(6) == 0).collect();
+        let outputs: Vec<usize> = (0..nodes.len())
+            .filter(|&node| node + 1 == nodes.len() || numbers.below(6) == 0)
+            .collect();
         let text = text(&nodes, &outputs);
         let name = format!("graph {graph}\n{text}");
         let kept = [operator(Kind::Wide, 1), operator(Kind::Wide, 2)].map(str::to_owned);
@@ -84,7 +102,11 @@ fn random_nodes(numbers: &mut Numbers, kinds: &[Kind]) -> Vec<Node> {
             // Recent values are used more often, so that moves follow each other.
             let mut value = || {
                 let known = given + node;
-                if numbers.below(3) == 0 { numbers.below(known) } else { known - 1 - numbers.below(known.min(3)) }
+                if numbers.below(3) == 0 {
+                    numbers.below(known)
+                } else {
+                    known - 1 - numbers.below(known.min(3))
+                }
             };
             let inputs = match kind {
                 Kind::Integers => Vec::new(),
@@ -105,14 +127,24 @@ fn name(value: usize) -> String {
 }
 
 fn text(nodes: &[Node], outputs: &[usize]) -> String {
-    let results: Vec<String> = outputs.iter().map(|node| format!("float[n] v{node}")).collect();
+    let results: Vec<String> = outputs
+        .iter()
+        .map(|node| format!("float[n] v{node}"))
+        .collect();
     let bodies: Vec<String> = nodes
         .iter()
         .enumerate()
         .map(|(index, node)| {
             let inputs: Vec<String> = node.inputs.iter().map(|&value| name(value)).collect();
-            let inputs = if node.kind == Kind::Integers { "i".to_owned() } else { inputs.join(", ") };
-            format!("v{index} = {} ({inputs})", operator(node.kind, node.inputs.len()))
+            let inputs = if node.kind == Kind::Integers {
+                "i".to_owned()
+            } else {
+                inputs.join(", ")
+            };
+            format!(
+                "v{index} = {} ({inputs})",
+                operator(node.kind, node.inputs.len())
+            )
         })
         .collect();
     format!(
@@ -125,7 +157,12 @@ fn text(nodes: &[Node], outputs: &[usize]) -> String {
 /// Tries all types of the moves.
 fn fewest(nodes: &[Node], outputs: &[usize]) -> usize {
     let unsafe_values = unsafe_values(nodes);
-    let uses_unsafe = |node: usize| nodes[node].inputs.iter().any(|value| unsafe_values.contains(value));
+    let uses_unsafe = |node: usize| {
+        nodes[node]
+            .inputs
+            .iter()
+            .any(|value| unsafe_values.contains(value))
+    };
     let is_free = |&node: &usize| nodes[node].kind == Kind::Move && !uses_unsafe(node);
     let moves: Vec<usize> = (0..nodes.len()).filter(is_free).collect();
     let is_narrow = |choice: usize, node: usize| match nodes[node].kind {
@@ -147,7 +184,11 @@ fn fewest(nodes: &[Node], outputs: &[usize]) -> usize {
             cost += match (value, node) {
                 (0..INPUTS, _) => usize::from(narrow),
                 (_, None) => usize::from(narrow && wide),
-                (_, Some(node)) => usize::from(if is_narrow(choice, node) { wide } else { narrow }),
+                (_, Some(node)) => usize::from(if is_narrow(choice, node) {
+                    wide
+                } else {
+                    narrow
+                }),
             };
         }
         cost
@@ -155,7 +196,8 @@ fn fewest(nodes: &[Node], outputs: &[usize]) -> usize {
     (0..1 << moves.len()).map(cost).min().unwrap()
 }
 
-/// The values that must not be narrow: integers, and what nodes compute from them whose results have no range of their own.
+/// The values that must not be narrow: integers, and what nodes compute from them whose results
+/// have no range of their own.
 fn unsafe_values(nodes: &[Node]) -> Vec<usize> {
     let mut found = Vec::new();
     for (index, node) in nodes.iter().enumerate() {

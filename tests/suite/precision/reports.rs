@@ -1,4 +1,5 @@
-//! Models of the kinds that other tools were reported to break, rebuilt from the descriptions in these reports.
+//! Models of the kinds that other tools were reported to break, rebuilt from the descriptions in
+//! these reports.
 
 use onnx_recast::DType;
 use onnx_recast::internals::onnx_text;
@@ -20,11 +21,22 @@ struct Case {
 
 fn run(cases: Vec<Case>) {
     let mut failures = Vec::new();
-    for Case { name, before, options, casts: expected, kept, contains } in cases {
+    for Case {
+        name,
+        before,
+        options,
+        casts: expected,
+        kept,
+        contains,
+    } in cases
+    {
         let (after, report) = changed(name, &parsed(before), &options, &mut failures);
         let found: Vec<&str> = report.kept.iter().map(|kept| kept.code.code()).collect();
         let text = onnx_text::print(after.proto());
-        let absent: Vec<&&str> = contains.iter().filter(|part| !text.contains(**part)).collect();
+        let absent: Vec<&&str> = contains
+            .iter()
+            .filter(|part| !text.contains(**part))
+            .collect();
         if (casts(&after), &found[..]) != (expected, kept) || !absent.is_empty() {
             failures.push(format!(
                 "== {name}: {} casts, expected {expected}; kept {found:?}, expected {kept:?}; absent {absent:?}\n{text}",
@@ -69,7 +81,10 @@ fn reports_to_onnxconverter_common() {
             options: all(),
             casts: 4,
             kept: &["type-not-supported"],
-            contains: &["x_to_FLOAT16 = Cast <to: int = 10> (x)\n  p = Sin (x_to_FLOAT16)", "CumSum (p_to_FLOAT, a)"],
+            contains: &[
+                "x_to_FLOAT16 = Cast <to: int = 10> (x)\n  p = Sin (x_to_FLOAT16)",
+                "CumSum (p_to_FLOAT, a)",
+            ],
         },
         Case {
             name: "#266: Resize by sizes in a Loop keeps its scales empty",
@@ -78,7 +93,11 @@ fn reports_to_onnxconverter_common() {
             options: all(),
             casts: 2,
             kept: &[],
-            contains: &["float[0] e", "Resize (q, \"\", e, s)", "float16[1, 1, 2, 2] r"],
+            contains: &[
+                "float[0] e",
+                "Resize (q, \"\", e, s)",
+                "float16[1, 1, 2, 2] r",
+            ],
         },
         Case {
             name: "#272: Resize by sizes keeps its scales empty",
@@ -102,7 +121,10 @@ fn reports_to_onnxruntime() {
             options: all(),
             casts: 2,
             kept: &[],
-            contains: &["e = Constant <value: tensor = float16", "f = Constant <value: tensor = float16"],
+            contains: &[
+                "e = Constant <value: tensor = float16",
+                "f = Constant <value: tensor = float16",
+            ],
         },
         Case {
             name: "#7981: the states of a Loop have one type outside of the body and in it",
@@ -119,7 +141,12 @@ fn reports_to_onnxruntime() {
             options: all(),
             casts: 4,
             kept: &[],
-            contains: &["  float[4] s", "  float[4] t", "x_to_FLOAT16", "z_to_FLOAT16"],
+            contains: &[
+                "  float[4] s",
+                "  float[4] t",
+                "x_to_FLOAT16",
+                "z_to_FLOAT16",
+            ],
         },
         Case {
             name: "#20189: the branches of a merged decoder return their results in one type",
@@ -135,7 +162,10 @@ fn reports_to_onnxruntime() {
             options: all(),
             casts: 2,
             kept: &[],
-            contains: &["q = RandomNormalLike <dtype: int = 10> (p)", "r = RandomNormalLike (p)"],
+            contains: &[
+                "q = RandomNormalLike <dtype: int = 10> (p)",
+                "r = RandomNormalLike (p)",
+            ],
         },
     ]);
 }
@@ -158,7 +188,11 @@ fn reports_to_model_optimizer() {
             options: all(),
             casts: 3,
             kept: &[],
-            contains: &["  float[4] s", "Resize (p, \"\", s)", "Mul (q, s_to_FLOAT16)"],
+            contains: &[
+                "  float[4] s",
+                "Resize (p, \"\", s)",
+                "Mul (q, s_to_FLOAT16)",
+            ],
         },
         Case {
             name: "#1627: an output that is declared as a scalar, and is none, stays as it is declared",
@@ -191,7 +225,11 @@ fn reports_to_model_optimizer() {
             options: Options::to(DType::Bfloat16).policy(Policy::All),
             casts: 2,
             kept: &[],
-            contains: &["float16[2] w = {1, 2}", "float16[2] u = {3, 4}", "Sin (z_to_BFLOAT16)"],
+            contains: &[
+                "float16[2] w = {1, 2}",
+                "float16[2] u = {3, 4}",
+                "Sin (z_to_BFLOAT16)",
+            ],
         },
     ]);
 }
@@ -205,6 +243,10 @@ fn a_mask_of_the_lowest_number_stays_finite() {
     let (_, report) = changed("mask", &parsed(text), &all(), &mut failures);
     expect_no_failures(failures);
     assert_eq!(report.kept, []);
-    let bounds: Vec<(&str, Option<f32>)> = report.tensors.iter().map(|tensor| (tensor.tensor.as_str(), tensor.bound)).collect();
+    let bounds: Vec<(&str, Option<f32>)> = report
+        .tensors
+        .iter()
+        .map(|tensor| (tensor.tensor.as_str(), tensor.bound))
+        .collect();
     assert_eq!(bounds, [("graph/one", None), ("graph/low", Some(32752.0))]);
 }

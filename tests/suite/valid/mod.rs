@@ -1,4 +1,5 @@
-//! Models that are valid and look odd, and models that cannot be one: what the commands make of them.
+//! Models that are valid and look odd, and models that cannot be one: what the commands make of
+//! them.
 
 mod from_opset;
 mod imports;
@@ -59,5 +60,9 @@ fn document(done: &Output) -> Value {
 }
 
 fn said(done: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr))
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&done.stdout),
+        String::from_utf8_lossy(&done.stderr)
+    )
 }

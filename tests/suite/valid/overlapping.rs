@@ -38,12 +38,33 @@ fn a_more_specific_rule_hides_the_others_unless_all_are_asked_for() {
     for (text, select, shown, all) in cases {
         let input = folder.put("m.onnx", text);
         for (option, expected) in [(&[][..], shown), (&["--show-overlapping"], all)] {
-            let done = recast(&[&["lint", "--isolated", "--select", select, "--format", "json", &input], option].concat());
+            let done = recast(
+                &[
+                    &[
+                        "lint",
+                        "--isolated",
+                        "--select",
+                        select,
+                        "--format",
+                        "json",
+                        &input,
+                    ],
+                    option,
+                ]
+                .concat(),
+            );
             let document = document(&done);
-            let codes: Vec<&str> =
-                document["findings"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect();
+            let codes: Vec<&str> = document["findings"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| one["code"].as_str().unwrap())
+                .collect();
             if codes.join(" ") != expected {
-                failures.push(format!("{select} {option:?}: {}, not {expected}\n{text}", codes.join(" ")));
+                failures.push(format!(
+                    "{select} {option:?}: {}, not {expected}\n{text}",
+                    codes.join(" ")
+                ));
             }
         }
     }
@@ -57,6 +78,14 @@ fn fixes_are_applied_whatever_is_shown() {
     let text = r#"<ir_version: 8, opset_import: ["": 18]> g (float[2] x) => (float[2] y)
         { h = Cast <to = 10> (x) a = Cast <to = 1> (h) b = Cast <to = 1> (h) y = Add (a, b) }"#;
     let input = folder.put("m.onnx", text);
-    recast(&["lint", "--isolated", "--select", "RC305,RC404", "--fix", "--unsafe-fixes", &input]);
+    recast(&[
+        "lint",
+        "--isolated",
+        "--select",
+        "RC305,RC404",
+        "--fix",
+        "--unsafe-fixes",
+        &input,
+    ]);
     assert_eq!(folder.read("m.onnx").graph.as_ref().unwrap().node.len(), 3);
 }

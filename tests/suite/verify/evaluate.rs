@@ -1,4 +1,5 @@
-//! The evaluation of operators by the verification is that of the passes: the same operators, and the same results.
+//! The evaluation of operators by the verification is that of the passes: the same operators, and
+//! the same results.
 
 use onnx_recast::Contested;
 use onnx_recast::internals::casts::moves;
@@ -206,49 +207,122 @@ struct Results {
 
 fn results(model: &Model, node: NodeId, contested: Option<Contested>) -> Option<Results> {
     let (operator, schema) = compute::operator(model, node)?;
-    let tensor = |index: u32| model.constant(model.input(node, index)?).ok().map(|constant| constant.tensor.into_owned());
-    let tensors: Vec<_> = (0..model.node(node).input.len() as u32).map(tensor).collect();
-    let read = |tensor: &_| onnx_recast::internals::tensor::Tensor::read(tensor).unwrap().load(model.data()).unwrap();
-    let inputs = tensors.iter().map(|tensor| tensor.as_ref().map(read)).collect();
-    let passes = operator.compute(&Call { model, node, schema, inputs, first: None, limit: u64::MAX, contested });
-    let inputs = tensors.iter().map(|tensor| tensor.as_ref().map(|tensor| Value::load(tensor, model.data()).unwrap())).collect();
-    let of_verification = facts::Node { model, id: node, schema, inputs, first: None, contested };
-    let verification = of_verification.expect_types().and_then(|()| facts::results(&of_verification));
-    Some(Results { passes, verification })
+    let tensor = |index: u32| {
+        model
+            .constant(model.input(node, index)?)
+            .ok()
+            .map(|constant| constant.tensor.into_owned())
+    };
+    let tensors: Vec<_> = (0..model.node(node).input.len() as u32)
+        .map(tensor)
+        .collect();
+    let read = |tensor: &_| {
+        onnx_recast::internals::tensor::Tensor::read(tensor)
+            .unwrap()
+            .load(model.data())
+            .unwrap()
+    };
+    let inputs = tensors
+        .iter()
+        .map(|tensor| tensor.as_ref().map(read))
+        .collect();
+    let passes = operator.compute(&Call {
+        model,
+        node,
+        schema,
+        inputs,
+        first: None,
+        limit: u64::MAX,
+        contested,
+    });
+    let inputs = tensors
+        .iter()
+        .map(|tensor| {
+            tensor
+                .as_ref()
+                .map(|tensor| Value::load(tensor, model.data()).unwrap())
+        })
+        .collect();
+    let of_verification = facts::Node {
+        model,
+        id: node,
+        schema,
+        inputs,
+        first: None,
+        contested,
+    };
+    let verification = of_verification
+        .expect_types()
+        .and_then(|()| facts::results(&of_verification));
+    Some(Results {
+        passes,
+        verification,
+    })
 }
 
 /// How the results of the verification differ from those of the passes.
-fn difference(model: &Model, Results { passes, verification }: Results) -> Option<String> {
+fn difference(
+    model: &Model,
+    Results {
+        passes,
+        verification,
+    }: Results,
+) -> Option<String> {
     let passes = match (passes, &verification) {
         (Ok(passes), Ok(_)) => passes,
         (Ok(_), Err(why)) => return Some(format!("is not evaluated: {why}")),
-        (Err(compute::NotComputed::Undefined(why)), Ok(values)) => return Some(format!("is undefined: {why}; found {values:?}")),
-        (Err(compute::NotComputed::Contested(why)), Ok(values)) => return Some(format!("is contested: {why}; found {values:?}")),
+        (Err(compute::NotComputed::Undefined(why)), Ok(values)) => {
+            return Some(format!("is undefined: {why}; found {values:?}"));
+        }
+        (Err(compute::NotComputed::Contested(why)), Ok(values)) => {
+            return Some(format!("is contested: {why}; found {values:?}"));
+        }
         (Err(_), _) => return None,
     };
     let values = verification.unwrap_or_default();
     if values.len() < passes.len() {
-        return Some(format!("has {} results, not {}", values.len(), passes.len()));
+        return Some(format!(
+            "has {} results, not {}",
+            values.len(),
+            passes.len()
+        ));
     }
-    passes.into_iter().zip(values).find_map(|(expected, found)| {
-        let tensor = expected.into_tensor("");
-        let expected = Value::load(&tensor, model.data()).unwrap();
-        if (expected.dtype(), expected.dims()) != (found.dtype(), found.dims()) {
-            return Some(format!("is {}{:?}, not {}{:?}", found.dtype(), found.dims(), expected.dtype(), expected.dims()));
-        }
-        facts::first_difference(&expected, &found).map(|difference| format!("{difference:?}"))
-    })
+    passes
+        .into_iter()
+        .zip(values)
+        .find_map(|(expected, found)| {
+            let tensor = expected.into_tensor("");
+            let expected = Value::load(&tensor, model.data()).unwrap();
+            if (expected.dtype(), expected.dims()) != (found.dtype(), found.dims()) {
+                return Some(format!(
+                    "is {}{:?}, not {}{:?}",
+                    found.dtype(),
+                    found.dims(),
+                    expected.dtype(),
+                    expected.dims()
+                ));
+            }
+            facts::first_difference(&expected, &found).map(|difference| format!("{difference:?}"))
+        })
 }
 
 /// A model of all nodes of the table, each of which uses one of the constants.
 fn nodes_of(data: &str, opset: i64) -> Model {
     let mut nodes = String::new();
     for (index, node) in NODES.iter().enumerate() {
-        let outputs = if node.starts_with("Split") { format!("r{index}, q{index}") } else { format!("r{index}") };
-        let node = node.replace("(X", &format!("({data}")).replace(" X", &format!(" {data}"));
+        let outputs = if node.starts_with("Split") {
+            format!("r{index}, q{index}")
+        } else {
+            format!("r{index}")
+        };
+        let node = node
+            .replace("(X", &format!("({data}"))
+            .replace(" X", &format!(" {data}"));
         nodes.push_str(&format!("{outputs} = {node}\n"));
     }
-    let text = format!(r#"<ir_version: 10, opset_import: ["": {opset}]> m () => () <{CONSTANTS}> {{ {nodes} }}"#);
+    let text = format!(
+        r#"<ir_version: 10, opset_import: ["": {opset}]> m () => () <{CONSTANTS}> {{ {nodes} }}"#
+    );
     Model::new(model(&text)).unwrap()
 }
 
@@ -261,20 +335,32 @@ fn the_results_are_those_of_the_passes() {
             let model = nodes_of(data, opset);
             for node in model.nodes(ScopeId::MAIN) {
                 for contested in [None, Some(Contested::Text), Some(Contested::Runtime)] {
-                    let Some(results) = results(&model, node, contested) else { continue };
+                    let Some(results) = results(&model, node, contested) else {
+                        continue;
+                    };
                     if results.passes.is_ok() {
                         computed.insert(model.node(node).op_type().to_owned());
                     }
                     let difference = difference(&model, results);
                     let text = || onnx_text::print_node(model.node(node));
-                    failures.extend(difference.map(|what| format!("{}, opset {opset}, {contested:?}: {what}", text())));
+                    failures.extend(
+                        difference.map(|what| {
+                            format!("{}, opset {opset}, {contested:?}: {what}", text())
+                        }),
+                    );
                 }
             }
         }
     }
     let is_computed = |name: &&str| facts::needs(name).is_some() && !computed.contains(*name);
-    let operators = schemas::operators().filter(|versions| versions[0].domain.is_empty()).map(|versions| versions[0].name);
-    failures.extend(operators.filter(is_computed).map(|name| format!("{name}: no node of the table is computed")));
+    let operators = schemas::operators()
+        .filter(|versions| versions[0].domain.is_empty())
+        .map(|versions| versions[0].name);
+    failures.extend(
+        operators
+            .filter(is_computed)
+            .map(|name| format!("{name}: no node of the table is computed")),
+    );
     expect_no_failures(failures);
 }
 
@@ -283,17 +369,26 @@ fn the_operators_are_those_of_the_passes() {
     let mut failures = Vec::new();
     for versions in schemas::operators().filter(|versions| versions[0].domain.is_empty()) {
         let (name, opset) = (versions[0].name, versions.last().unwrap().since_version);
-        let text = format!(r#"<ir_version: 10, opset_import: ["": {opset}]> m () => (r) {{ r = "{name}" (a, b, c) }}"#);
+        let text = format!(
+            r#"<ir_version: 10, opset_import: ["": {opset}]> m () => (r) {{ r = "{name}" (a, b, c) }}"#
+        );
         let model = Model::new(model(&text)).unwrap();
         let node = model.topological_order()[0];
         let is_deprecated = versions.last().unwrap().deprecated;
-        let of_passes = compute::operator(&model, node).map(|(operator, _)| operator.needs == compute::Needs::Shape);
+        let of_passes = compute::operator(&model, node)
+            .map(|(operator, _)| operator.needs == compute::Needs::Shape);
         let found = facts::needs(name).map(|needs| needs == facts::Needs::Shape);
         if of_passes != found && !is_deprecated {
-            failures.push(format!("{name}: evaluated {found:?}, computed by passes {of_passes:?}"));
+            failures.push(format!(
+                "{name}: evaluated {found:?}, computed by passes {of_passes:?}"
+            ));
         }
         if moves(&model, node) != facts::moves(&model, node) {
-            failures.push(format!("{name}: moves {:?}, in passes {:?}", facts::moves(&model, node), moves(&model, node)));
+            failures.push(format!(
+                "{name}: moves {:?}, in passes {:?}",
+                facts::moves(&model, node),
+                moves(&model, node)
+            ));
         }
     }
     expect_no_failures(failures);
@@ -312,10 +407,19 @@ fn large_values_are_computed_where_they_are_read() {
             r = Cast <to = 1> (e)
         }"#;
     let original = Model::new(model(text)).unwrap();
-    let result = r#"<ir_version: 10, opset_import: ["": 21]> m () => (r) <float[1, 2] r = {14, 14}> { }"#;
+    let result =
+        r#"<ir_version: 10, opset_import: ["": 21]> m () => (r) <float[1, 2] r = {14, 14}> { }"#;
     let passes = onnx_recast::internals::passes::EXACT;
-    let verification = onnx_recast::verify::Verification::of_passes(&original, passes, &onnx_recast::FoldOptions::default());
-    verification.check(&Model::new(model(result)).unwrap()).unwrap();
+    let verification = onnx_recast::verify::Verification::of_passes(
+        &original,
+        passes,
+        &onnx_recast::FoldOptions::default(),
+    );
+    verification
+        .check(&Model::new(model(result)).unwrap())
+        .unwrap();
     let wrong = result.replace("14}", "15}");
-    verification.check(&Model::new(model(&wrong)).unwrap()).unwrap_err();
+    verification
+        .check(&Model::new(model(&wrong)).unwrap())
+        .unwrap_err();
 }

@@ -37,13 +37,27 @@ impl Fault {
 
 /// Calls `visit` with each fault that a model can have.
 pub fn each(schema: &Schema, model: &Tree, visit: &mut dyn FnMut(Fault)) {
-    in_message(schema, ".onnx.ModelProto", model, &mut |place, kind, tree| {
-        visit(Fault { place, kind, tree: tree.clone() });
-    });
+    in_message(
+        schema,
+        ".onnx.ModelProto",
+        model,
+        &mut |place, kind, tree| {
+            visit(Fault {
+                place,
+                kind,
+                tree: tree.clone(),
+            });
+        },
+    );
 }
 
 /// Calls `visit` with each fault that a message can have, and the message with it.
-fn in_message(schema: &Schema, message: &str, tree: &Tree, visit: &mut dyn FnMut(String, Kind, &Tree)) {
+fn in_message(
+    schema: &Schema,
+    message: &str,
+    tree: &Tree,
+    visit: &mut dyn FnMut(String, Kind, &Tree),
+) {
     let name = message.trim_start_matches(".onnx.");
     let with = |index: usize, nodes: Vec<(u32, Node)>| {
         let mut tree = tree.clone();
@@ -52,10 +66,19 @@ fn in_message(schema: &Schema, message: &str, tree: &Tree, visit: &mut dyn FnMut
     };
     for (index, (number, value)) in tree.0.iter().enumerate() {
         let known = schema.named(message, *number);
-        let place = || format!("{name}.{}", known.map_or_else(|| number.to_string(), |(field, _)| field.to_owned()));
+        let place = || {
+            format!(
+                "{name}.{}",
+                known.map_or_else(|| number.to_string(), |(field, _)| field.to_owned())
+            )
+        };
         if let (Node::Message(inner), Some((_, Some(of)))) = (value, known) {
             in_message(schema, of, inner, &mut |place, kind, inner| {
-                visit(place, kind, &with(index, vec![(*number, Node::Message(inner.clone()))]));
+                visit(
+                    place,
+                    kind,
+                    &with(index, vec![(*number, Node::Message(inner.clone()))]),
+                );
             });
         }
         for other in changed(value) {
@@ -63,11 +86,24 @@ fn in_message(schema: &Schema, message: &str, tree: &Tree, visit: &mut dyn FnMut
         }
         let cleared = cleared(value);
         if cleared != *value {
-            visit(place(), Kind::Cleared, &with(index, vec![(*number, cleared)]));
+            visit(
+                place(),
+                Kind::Cleared,
+                &with(index, vec![(*number, cleared)]),
+            );
         }
         visit(place(), Kind::Removed, &with(index, Vec::new()));
-        visit(place(), Kind::Twice, &with(index, vec![(*number, value.clone()), (*number, value.clone())]));
-        let next = tree.0[index + 1..].iter().position(|(other, next)| other == number && next != value);
+        visit(
+            place(),
+            Kind::Twice,
+            &with(
+                index,
+                vec![(*number, value.clone()), (*number, value.clone())],
+            ),
+        );
+        let next = tree.0[index + 1..]
+            .iter()
+            .position(|(other, next)| other == number && next != value);
         if let Some(next) = next.map(|next| index + 1 + next) {
             let mut tree = tree.clone();
             tree.0.swap(index, next);
@@ -77,16 +113,27 @@ fn in_message(schema: &Schema, message: &str, tree: &Tree, visit: &mut dyn FnMut
     let with_more = |field: (u32, Node)| Tree(tree.0.iter().cloned().chain([field]).collect());
     for (number, field, value) in schema.fields(message) {
         if tree.0.iter().all(|(other, _)| *other != number) {
-            visit(format!("{name}.{field}"), Kind::Added, &with_more((number, value)));
+            visit(
+                format!("{name}.{field}"),
+                Kind::Added,
+                &with_more((number, value)),
+            );
         }
     }
-    visit(name.to_owned(), Kind::Unknown, &with_more((1000, Node::Varint(1))));
+    visit(
+        name.to_owned(),
+        Kind::Unknown,
+        &with_more((1000, Node::Varint(1))),
+    );
 }
 
-/// Other values of a field: the next number, the other sign; a text with another letter at its start, and with one more at its end.
+/// Other values of a field: the next number, the other sign; a text with another letter at its
+/// start, and with one more at its end.
 fn changed(value: &Node) -> Vec<Node> {
     match value {
-        Node::Varint(number) => [number.wrapping_add(1), number ^ 4].map(Node::Varint).into(),
+        Node::Varint(number) => [number.wrapping_add(1), number ^ 4]
+            .map(Node::Varint)
+            .into(),
         Node::Fixed32(bytes) => vec![Node::Fixed32([bytes[0] ^ 1, bytes[1], bytes[2], bytes[3]])],
         Node::Fixed64(bytes) => {
             let mut bytes = *bytes;
@@ -97,7 +144,10 @@ fn changed(value: &Node) -> Vec<Node> {
             let mut first = bytes.clone();
             first.iter_mut().take(1).for_each(|byte| *byte ^= 1);
             let mut last = bytes.clone();
-            last.iter_mut().last().into_iter().for_each(|byte| *byte ^= 2);
+            last.iter_mut()
+                .last()
+                .into_iter()
+                .for_each(|byte| *byte ^= 2);
             let mut others = vec![first, last, [bytes.as_slice(), b"z"].concat()];
             others.retain(|other| other != bytes);
             others.into_iter().map(Node::Bytes).collect()

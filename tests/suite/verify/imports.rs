@@ -1,4 +1,5 @@
-//! The verification shares with the code that it verifies what is listed here, and in docs/verification.md, alone.
+//! The verification shares with the code that it verifies what is listed here, and in
+//! docs/verification.md, alone.
 
 use crate::import_cycles::{sources, tokens};
 use crate::support::expect_no_failures;
@@ -92,7 +93,10 @@ const ALLOWED_IN: &[(&str, &[&str])] = &[
     ("src/verify/fixes.rs", &["lint"]),
     // The function that rounds in an emulation has one definition, which is added to the original.
     ("src/verify/reported.rs", &["precision::rounding"]),
-    ("src/verify/roundings.rs", &["graph::Edit", "precision::rounding"]),
+    (
+        "src/verify/roundings.rs",
+        &["graph::Edit", "precision::rounding"],
+    ),
 ];
 
 /// The paths below `crate` that a file imports, or uses in its code. Unit tests do not count.
@@ -100,7 +104,11 @@ fn paths(text: &str) -> Vec<String> {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let tokens = tokens(text);
     let mut paths = Vec::new();
-    for (at, _) in tokens.iter().enumerate().filter(|(_, token)| *token == "crate") {
+    for (at, _) in tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, token)| *token == "crate")
+    {
         tree(&tokens[at + 1..], String::new(), &mut paths);
     }
     paths
@@ -141,23 +149,38 @@ fn tree(tokens: &[String], mut path: String, paths: &mut Vec<String>) -> usize {
 
 #[test]
 fn the_verification_imports_nothing_else() {
-    let is_below = |path: &str, allowed: &str| path == allowed || path.starts_with(&format!("{allowed}::"));
+    let is_below =
+        |path: &str, allowed: &str| path == allowed || path.starts_with(&format!("{allowed}::"));
     let (mut failures, mut used) = (Vec::new(), std::collections::BTreeSet::new());
-    let files: Vec<_> = sources().into_iter().filter(|(file, _)| file.starts_with("src/verify")).collect();
+    let files: Vec<_> = sources()
+        .into_iter()
+        .filter(|(file, _)| file.starts_with("src/verify"))
+        .collect();
     assert!(files.len() > 20);
     for (file, text) in files {
         let name = file.display().to_string();
-        let more = ALLOWED_IN.iter().filter(|(of, _)| *of == name).flat_map(|(_, paths)| *paths);
+        let more = ALLOWED_IN
+            .iter()
+            .filter(|(of, _)| *of == name)
+            .flat_map(|(_, paths)| *paths);
         let allowed: Vec<&str> = ALLOWED.iter().chain(more).copied().collect();
-        for path in paths(&text).into_iter().filter(|path| !path.is_empty() && !path.starts_with("verify")) {
+        for path in paths(&text)
+            .into_iter()
+            .filter(|path| !path.is_empty() && !path.starts_with("verify"))
+        {
             match allowed.iter().find(|allowed| is_below(&path, allowed)) {
                 Some(allowed) => drop(used.insert(*allowed)),
                 None => failures.push(format!("{name} uses {path}")),
             }
         }
     }
-    let all = ALLOWED.iter().chain(ALLOWED_IN.iter().flat_map(|(_, paths)| *paths));
-    failures.extend(all.filter(|path| !used.contains(**path)).map(|path| format!("nothing uses {path}")));
+    let all = ALLOWED
+        .iter()
+        .chain(ALLOWED_IN.iter().flat_map(|(_, paths)| *paths));
+    failures.extend(
+        all.filter(|path| !used.contains(**path))
+            .map(|path| format!("nothing uses {path}")),
+    );
     expect_no_failures(failures);
 }
 
@@ -165,14 +188,20 @@ fn the_verification_imports_nothing_else() {
 fn imports_are_found_in_every_form() {
     let forms: [(&str, &[&str]); 5] = [
         ("use crate::a::B;", &["a::B"]),
-        ("use crate::a::{B, c::{D, E as F}};\nuse crate::g;", &["a::B", "a::c::D", "a::c::E", "g"]),
+        (
+            "use crate::a::{B, c::{D, E as F}};\nuse crate::g;",
+            &["a::B", "a::c::D", "a::c::E", "g"],
+        ),
         ("fn f() { crate::a::b::c(1) }", &["a::b::c"]),
         ("pub(crate) use crate::{a::B, c};", &["a::B", "c"]),
         ("// use crate::a;\nuse super::b;", &[]),
     ];
     let mut failures = Vec::new();
     for (text, expected) in forms {
-        let found: Vec<String> = paths(text).into_iter().filter(|path| !path.is_empty()).collect();
+        let found: Vec<String> = paths(text)
+            .into_iter()
+            .filter(|path| !path.is_empty())
+            .collect();
         if found != expected {
             failures.push(format!("{text}: {found:?}, not {expected:?}"));
         }

@@ -1,6 +1,9 @@
-//! The laws of casts of the verification are those of the passes, and follow from the definition of the casts.
+//! The laws of casts of the verification are those of the passes, and follow from the definition of
+//! the casts.
 
-use onnx_recast::internals::elements::cast::{Cast, Rules, collapses, convert_element, copies, embeds};
+use onnx_recast::internals::elements::cast::{
+    Cast, Rules, collapses, convert_element, copies, embeds,
+};
 use onnx_recast::internals::elements::dtype::{Class, DType};
 use onnx_recast::verify::facts;
 
@@ -12,15 +15,23 @@ fn the_laws_are_those_of_the_passes() {
     for &from in DType::ALL {
         for &middle in DType::ALL {
             let saturate = [true, false];
-            if saturate.iter().any(|&saturate| facts::is_own_input(from, middle, saturate) != copies(from, middle, saturate)) {
+            if saturate.iter().any(|&saturate| {
+                facts::is_own_input(from, middle, saturate) != copies(from, middle, saturate)
+            }) {
                 failures.push(format!("a copy of {from} to {middle}"));
             }
             if facts::is_lossless(from, middle) != embeds(from, middle) {
-                failures.push(format!("{from} to {middle} is lossless: {}", embeds(from, middle)));
+                failures.push(format!(
+                    "{from} to {middle} is lossless: {}",
+                    embeds(from, middle)
+                ));
             }
             for &to in DType::ALL {
                 if facts::are_one_cast(from, middle, to) != collapses(from, middle, to) {
-                    failures.push(format!("{from} to {middle} to {to} is one cast: {}", collapses(from, middle, to)));
+                    failures.push(format!(
+                        "{from} to {middle} to {to} is one cast: {}",
+                        collapses(from, middle, to)
+                    ));
                 }
             }
         }
@@ -32,14 +43,17 @@ fn the_laws_are_those_of_the_passes() {
     expect_no_failures(failures);
 }
 
-/// Elements of a type: all of them up to 8 bits, and of wider types many, with those at the edges of all narrower types.
+/// Elements of a type: all of them up to 8 bits, and of wider types many, with those at the edges
+/// of all narrower types.
 fn elements(dtype: DType) -> Vec<u64> {
     let bits = dtype.bits();
     let mask = u64::MAX >> (64 - bits);
     if bits <= 8 {
         return (0..=mask).collect();
     }
-    let mut elements: Vec<u64> = (0..400_u64).map(|index| index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits)).collect();
+    let mut elements: Vec<u64> = (0..400_u64)
+        .map(|index| index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits))
+        .collect();
     for bit in 0..bits {
         let power = 1 << bit;
         elements.extend([power, power - 1, !power & mask, (mask << bit) & mask]);
@@ -64,15 +78,25 @@ fn the_laws_follow_from_the_definition() {
         for &middle in &numbers {
             // NaNs become quiet, as by every cast, and those of FLOAT8E5M2 lose their payload.
             let same = |&element: &u64| {
-                let back = cast(from, middle, element, false).and_then(|number| cast(middle, from, number, false));
-                let is_nan = |element| cast(from, DType::Double, element, false).is_some_and(|bits| f64::from_bits(bits).is_nan());
+                let back = cast(from, middle, element, false)
+                    .and_then(|number| cast(middle, from, number, false));
+                let is_nan = |element| {
+                    cast(from, DType::Double, element, false)
+                        .is_some_and(|bits| f64::from_bits(bits).is_nan())
+                };
                 back == Some(element) || is_nan(element) && back.is_some_and(is_nan)
             };
-            let is_checked = facts::is_lossless(from, middle) && from != middle && from != DType::Bool;
+            let is_checked =
+                facts::is_lossless(from, middle) && from != middle && from != DType::Bool;
             if let Some(element) = elements.iter().find(|element| is_checked && !same(element)) {
-                failures.push(format!("{from} to {middle} is not lossless for {element:#x}"));
+                failures.push(format!(
+                    "{from} to {middle} is not lossless for {element:#x}"
+                ));
             }
-            for &to in numbers.iter().filter(|&&to| facts::are_one_cast(from, middle, to)) {
+            for &to in numbers
+                .iter()
+                .filter(|&&to| facts::are_one_cast(from, middle, to))
+            {
                 laws += 1;
                 // Two casts that are none make NaNs quiet.
                 let differs = |&&element: &&u64| {
@@ -83,7 +107,9 @@ fn the_laws_follow_from_the_definition() {
                     })
                 };
                 if let Some(element) = elements.iter().find(differs) {
-                    failures.push(format!("{from} to {middle} to {to} is not one cast for {element:#x}"));
+                    failures.push(format!(
+                        "{from} to {middle} to {to} is not one cast for {element:#x}"
+                    ));
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! Verification of written models: faults that are planted into right results are found, and the results themselves pass.
+//! Verification of written models: faults that are planted into right results are found, and the
+//! results themselves pass.
 
 mod data_files;
 mod evaluate;
@@ -23,7 +24,8 @@ use onnx_recast::{ConvertOptions, ErrorKind, FoldOptions, Placement, SaveOptions
 
 use crate::support::{expect_no_failures, model};
 
-/// A model in which the exact passes change much, with functions, branches, effects and metadata beside it.
+/// A model in which the exact passes change much, with functions, branches, effects and metadata
+/// beside it.
 const ORIGINAL: &str = r#"<ir_version: 10, opset_import: ["": 21, "local": 1, "effects": 1], producer_name: "exporter", metadata_props: ["key": "value"]>
     g (float16[2, 3] x, bool c, float[2, 3] f) => (float16[2, 3] y, float16[2, 3] t, float8e4m3fn[2, 3] q, float[2, 3] l, float16[2, 3] o)
     <float[6] w = {1, 2, 3, 4, 5, 6}, int64[2] s = {2, 3}, float16[3] b = {1, 2, 3}, float16[3] same = {1, 2, 3}, float16[3] other = {3, 2, 1}> {
@@ -51,7 +53,8 @@ const ORIGINAL: &str = r#"<ir_version: 10, opset_import: ["": 21, "local": 1, "e
     }
     <domain: "local", opset_import: ["": 21]> Twice (x) => (y) { y = Add (x, x) }"#;
 
-/// A fault in the result of the passes, the path at which it is reported, and a part of what is reported.
+/// A fault in the result of the passes, the path at which it is reported, and a part of what is
+/// reported.
 struct Fault {
     name: &'static str,
     plant: fn(&mut ModelProto),
@@ -61,31 +64,55 @@ struct Fault {
 
 fn node<'m>(model: &'m mut ModelProto, output: &str) -> &'m mut NodeProto {
     let nodes = &mut model.graph.as_mut().unwrap().node;
-    nodes.iter_mut().find(|node| node.output.iter().any(|name| name == output)).unwrap()
+    nodes
+        .iter_mut()
+        .find(|node| node.output.iter().any(|name| name == output))
+        .unwrap()
 }
 
 fn initializer<'m>(model: &'m mut ModelProto, name: &str) -> &'m mut TensorProto {
     let tensors = &mut model.graph.as_mut().unwrap().initializer;
-    tensors.iter_mut().find(|tensor| tensor.name() == name).unwrap()
+    tensors
+        .iter_mut()
+        .find(|tensor| tensor.name() == name)
+        .unwrap()
 }
 
 /// Replaces the values of an initializer; its type and shape stay.
 fn set_values(model: &mut ModelProto, name: &str, codes: &[u16]) {
     let tensor = initializer(model, name);
     tensor.rest_mut().clear();
-    tensor.rest_mut().push(raw_data(Piece::Bytes(codes.iter().flat_map(|code| code.to_le_bytes()).collect::<Vec<u8>>().into())));
+    tensor.rest_mut().push(raw_data(Piece::Bytes(
+        codes
+            .iter()
+            .flat_map(|code| code.to_le_bytes())
+            .collect::<Vec<u8>>()
+            .into(),
+    )));
 }
 
 const FAULTS: &[Fault] = &[
     Fault {
         name: "an element of a computed constant is wrong in the last digit",
-        plant: |model| set_values(model, "h", &[0x3c00, 0x4000, 0x4200, 0x4401, 0x4500, 0x4600]),
+        plant: |model| {
+            set_values(
+                model,
+                "h",
+                &[0x3c00, 0x4000, 0x4200, 0x4401, 0x4500, 0x4600],
+            )
+        },
         path: "graph/#0:Add",
         what: "input 1: 'h' has another value at element 3",
     },
     Fault {
         name: "elements of a computed constant are in another order",
-        plant: |model| set_values(model, "h", &[0x3c00, 0x4400, 0x4000, 0x4500, 0x4200, 0x4600]),
+        plant: |model| {
+            set_values(
+                model,
+                "h",
+                &[0x3c00, 0x4400, 0x4000, 0x4500, 0x4200, 0x4600],
+            )
+        },
         path: "graph/#0:Add",
         what: "'h' has another value at element 1",
     },
@@ -109,7 +136,14 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "a constant that is used is missing",
-        plant: |model| model.graph.as_mut().unwrap().initializer.retain(|tensor| tensor.name() != "other"),
+        plant: |model| {
+            model
+                .graph
+                .as_mut()
+                .unwrap()
+                .initializer
+                .retain(|tensor| tensor.name() != "other")
+        },
         path: "graph/#3:Sub",
         what: "input 1: 'other' cannot be verified to be equal",
     },
@@ -121,7 +155,14 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "a node is missing",
-        plant: |model| model.graph.as_mut().unwrap().node.retain(|node| node.op_type() != "Softmax"),
+        plant: |model| {
+            model
+                .graph
+                .as_mut()
+                .unwrap()
+                .node
+                .retain(|node| node.op_type() != "Softmax")
+        },
         path: "graph",
         what: "output: 'y' is missing",
     },
@@ -250,7 +291,14 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "a node without results, which has an effect, is missing",
-        plant: |model| model.graph.as_mut().unwrap().node.retain(|node| node.op_type() != "Log"),
+        plant: |model| {
+            model
+                .graph
+                .as_mut()
+                .unwrap()
+                .node
+                .retain(|node| node.op_type() != "Log")
+        },
         path: "graph",
         what: "has 0 nodes without results; the original has 1",
     },
@@ -285,7 +333,10 @@ fn with_effect(text: &str) -> Model {
 }
 
 fn folded(original: &Model) -> ModelProto {
-    passes::run(original.clone(), EXACT, &Options::default()).unwrap().0.into_proto()
+    passes::run(original.clone(), EXACT, &Options::default())
+        .unwrap()
+        .0
+        .into_proto()
 }
 
 #[test]
@@ -293,22 +344,38 @@ fn a_right_result_is_verified_and_each_planted_fault_is_found() {
     let original = original();
     let verification = Verification::of_passes(&original, EXACT, &Options::default());
     let result = folded(&original);
-    let verified = verification.check(&Model::new(result.clone()).unwrap()).unwrap();
-    assert_eq!((verified.nodes, verified.constants, verified.elements), (16, 2, 9));
+    let verified = verification
+        .check(&Model::new(result.clone()).unwrap())
+        .unwrap();
+    assert_eq!(
+        (verified.nodes, verified.constants, verified.elements),
+        (16, 2, 9)
+    );
     let mut failures = Vec::new();
-    for Fault { name, plant, path, what } in FAULTS {
+    for Fault {
+        name,
+        plant,
+        path,
+        what,
+    } in FAULTS
+    {
         let mut faulty = result.clone();
         plant(&mut faulty);
         match verification.check(&Model::for_reading(faulty).unwrap()) {
             Ok(_) => failures.push(format!("{name}: was not found")),
-            Err(found) if found.faults.iter().any(|fault| fault.path == *path && fault.what.contains(what)) => {}
+            Err(found)
+                if found
+                    .faults
+                    .iter()
+                    .any(|fault| fault.path == *path && fault.what.contains(what)) => {}
             Err(found) => failures.push(format!("{name}: {:#?}", found.faults)),
         }
     }
     expect_no_failures(failures);
 }
 
-/// Of the inputs of a node that moves elements, some casts fold and others stay; a move may be of a type that its operator does not support.
+/// Of the inputs of a node that moves elements, some casts fold and others stay; a move may be of a
+/// type that its operator does not support.
 #[test]
 fn moves_of_folded_and_other_casts_are_verified() {
     let cases = [
@@ -321,15 +388,28 @@ fn moves_of_folded_and_other_casts_are_verified() {
     ];
     let mut failures = Vec::new();
     for case in cases {
-        let original = Model::new(model(&format!(r#"<ir_version: 10, opset_import: ["": 21]> g {case}"#))).unwrap();
+        let original = Model::new(model(&format!(
+            r#"<ir_version: 10, opset_import: ["": 21]> g {case}"#
+        )))
+        .unwrap();
         for passes in [passes::DEFAULT, EXACT] {
             let verification = Verification::of_passes(&original, passes, &Options::default());
-            let folded = passes::run(original.clone(), passes, &Options::default()).unwrap().0;
+            let folded = passes::run(original.clone(), passes, &Options::default())
+                .unwrap()
+                .0;
             if let Err(faults) = verification.check(&folded) {
                 failures.push(format!("{case}: {faults}"));
             }
             let mut faulty = folded.into_proto();
-            let name = faulty.graph.as_ref().unwrap().initializer.last().unwrap().name().to_owned();
+            let name = faulty
+                .graph
+                .as_ref()
+                .unwrap()
+                .initializer
+                .last()
+                .unwrap()
+                .name()
+                .to_owned();
             let values = Piece::Bytes(vec![7; bytes_of(initializer(&mut faulty, &name))].into());
             *initializer(&mut faulty, &name).rest_mut() = vec![raw_data(values)];
             if verification.check(&Model::new(faulty).unwrap()).is_ok() {
@@ -352,37 +432,89 @@ fn values_that_onnx_does_not_define_are_not_verified_unless_they_are_wanted() {
     .unwrap();
     let wanted = Options::default().undefined(true);
     let folded = passes::run(original.clone(), EXACT, &wanted).unwrap().0;
-    Verification::of_passes(&original, EXACT, &wanted).check(&folded).unwrap();
-    let error = Verification::of_passes(&original, EXACT, &Options::default()).check(&folded).unwrap_err();
-    assert!(error.to_string().contains("ONNX does not define it"), "{error}");
+    Verification::of_passes(&original, EXACT, &wanted)
+        .check(&folded)
+        .unwrap();
+    let error = Verification::of_passes(&original, EXACT, &Options::default())
+        .check(&folded)
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("ONNX does not define it"),
+        "{error}"
+    );
 }
 
 #[test]
 fn lossy_casts_are_verified_only_if_their_pass_ran() {
     let original = original();
     let lossy: Vec<Pass> = passes::selected(["lossy-casts", "dead-nodes"]).unwrap();
-    let changed = passes::run(original.clone(), &lossy, &Options::default()).unwrap().0;
+    let changed = passes::run(original.clone(), &lossy, &Options::default())
+        .unwrap()
+        .0;
     // `l` is an output, so its cast stays; without it the round trip goes.
-    let text = ORIGINAL.replace("l = Cast <to = 1> (half)", "j = Cast <to = 1> (half) l = Neg (j)");
+    let text = ORIGINAL.replace(
+        "l = Cast <to = 1> (half)",
+        "j = Cast <to = 1> (half) l = Neg (j)",
+    );
     let inner = with_effect(&text);
-    let removed = passes::run(inner.clone(), &lossy, &Options::default()).unwrap().0;
-    Verification::of_passes(&original, &lossy, &Options::default()).check(&changed).unwrap();
-    Verification::of_passes(&inner, &lossy, &Options::default()).check(&removed).unwrap();
-    Verification::of_passes(&inner, EXACT, &Options::default()).check(&removed).unwrap_err();
+    let removed = passes::run(inner.clone(), &lossy, &Options::default())
+        .unwrap()
+        .0;
+    Verification::of_passes(&original, &lossy, &Options::default())
+        .check(&changed)
+        .unwrap();
+    Verification::of_passes(&inner, &lossy, &Options::default())
+        .check(&removed)
+        .unwrap();
+    Verification::of_passes(&inner, EXACT, &Options::default())
+        .check(&removed)
+        .unwrap_err();
 }
 
 /// A name, a fault in the result of a conversion, and the path at which it is reported.
 type ConversionFault = (&'static str, fn(&mut ModelProto), &'static str);
 
 const CONVERSION_FAULTS: &[ConversionFault] = &[
-    ("an operator is not converted", |model| drop(node(model, "r").input.remove(1)), "graph/#2:ReduceMean.input"),
-    ("another node changes", |model| node(model, "y").op_type = Some("Neg".to_owned()), "graph/#2:Relu.op_type"),
-    ("a node does not admit its types", |model| node(model, "y").op_type = Some("BitwiseNot".to_owned()), "graph/#3:BitwiseNot"),
-    ("another attribute changes", |model| node(model, "z").attribute[0].i = Some(0), "graph/#3:Softmax.axis"),
-    ("a node takes another value", |model| node(model, "y").input[0] = "x".to_owned(), "graph/#2:Relu.input"),
-    ("a constant has another value", |model| set_values(model, "b", &[1, 2]), "graph/b"),
-    ("the model is of another opset", |model| model.opset_import[0].version = Some(12), "opset_import[ai.onnx].version"),
-    ("an output is missing", |model| drop(model.graph.as_mut().unwrap().output.pop()), "graph.output[z]"),
+    (
+        "an operator is not converted",
+        |model| drop(node(model, "r").input.remove(1)),
+        "graph/#2:ReduceMean.input",
+    ),
+    (
+        "another node changes",
+        |model| node(model, "y").op_type = Some("Neg".to_owned()),
+        "graph/#2:Relu.op_type",
+    ),
+    (
+        "a node does not admit its types",
+        |model| node(model, "y").op_type = Some("BitwiseNot".to_owned()),
+        "graph/#3:BitwiseNot",
+    ),
+    (
+        "another attribute changes",
+        |model| node(model, "z").attribute[0].i = Some(0),
+        "graph/#3:Softmax.axis",
+    ),
+    (
+        "a node takes another value",
+        |model| node(model, "y").input[0] = "x".to_owned(),
+        "graph/#2:Relu.input",
+    ),
+    (
+        "a constant has another value",
+        |model| set_values(model, "b", &[1, 2]),
+        "graph/b",
+    ),
+    (
+        "the model is of another opset",
+        |model| model.opset_import[0].version = Some(12),
+        "opset_import[ai.onnx].version",
+    ),
+    (
+        "an output is missing",
+        |model| drop(model.graph.as_mut().unwrap().output.pop()),
+        "graph.output[z]",
+    ),
     (
         "an output is of another type",
         |model| {
@@ -391,7 +523,11 @@ const CONVERSION_FAULTS: &[ConversionFault] = &[
         },
         "graph.output[y].type",
     ),
-    ("metadata is missing", |model| model.metadata_props.clear(), "metadata_props[key]"),
+    (
+        "metadata is missing",
+        |model| model.metadata_props.clear(),
+        "metadata_props[key]",
+    ),
 ];
 
 #[test]
@@ -450,12 +586,23 @@ fn nothing_is_replaced_by_what_is_not_verified() {
         let mut model = onnx_recast::Model::open(&path).unwrap();
         let verification = Verification::of_passes(&model, EXACT, &options);
         model.run_passes(&[WRONG], &options).unwrap();
-        let error = model.save_verified(&path, &save, &verification).unwrap_err();
+        let error = model
+            .save_verified(&path, &save, &verification)
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotVerified);
         assert_eq!(error.faults().len(), 2, "{:?}", error.faults());
-        assert!(error.to_string().contains("was not written: graph/#3:Sub.op_type: is \"Sub\"; must be \"Add\""), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("was not written: graph/#3:Sub.op_type: is \"Sub\"; must be \"Add\""),
+            "{error}"
+        );
         assert_eq!(fs::read(&path).unwrap(), before);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no file is left");
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "no file is left"
+        );
     }
 }
 
@@ -468,26 +615,40 @@ fn a_model_that_uses_an_undefined_name_is_invalid_and_not_unverified() {
     let mut model = onnx_recast::Model::open(&path).unwrap();
     let verification = Verification::of_passes(&model, EXACT, &FoldOptions::default());
     model.run_passes(EXACT, &FoldOptions::default()).unwrap();
-    let error = model.save_verified(&path, &SaveOptions::default(), &verification).unwrap_err();
+    let error = model
+        .save_verified(&path, &SaveOptions::default(), &verification)
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidModel);
-    assert!(error.to_string().contains("m.onnx: graph/#0:Add: input 'nothing' is not defined"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("m.onnx: graph/#0:Add: input 'nothing' is not defined"),
+        "{error}"
+    );
 }
 
 #[test]
 fn values_in_data_files_are_read_again_before_the_files_get_their_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.onnx");
-    let save = SaveOptions::default().placement(Placement::File("m.data".into())).threshold(0);
+    let save = SaveOptions::default()
+        .placement(Placement::File("m.data".into()))
+        .threshold(0);
     original().save_with(&path, &save).unwrap();
     // The data file is replaced, and so is the model that refers to it by the same name.
     let (mut model, options) = (original(), FoldOptions::default());
     let verification = Verification::of_passes(&model, EXACT, &options);
     model.run_passes(EXACT, &options).unwrap();
     let (saved, verified) = model.save_verified(&path, &save, &verification).unwrap();
-    assert_eq!((verified.constants, saved.data_file.unwrap().path), (2, folder.path().join("m.data")));
+    assert_eq!(
+        (verified.constants, saved.data_file.unwrap().path),
+        (2, folder.path().join("m.data"))
+    );
     // A model that is unchanged is verified as it is.
     let model = onnx_recast::Model::open(&path).unwrap();
     let verification = Verification::of_passes(&model, EXACT, &options);
-    let (_, verified) = model.save_verified(&path, &SaveOptions::default(), &verification).unwrap();
+    let (_, verified) = model
+        .save_verified(&path, &SaveOptions::default(), &verification)
+        .unwrap();
     assert_eq!((verified.nodes, verified.constants), (16, 0));
 }

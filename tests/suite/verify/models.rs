@@ -1,4 +1,5 @@
-//! The models whose results the fault table plants faults in: each kind of message occurs in one of them.
+//! The models whose results the fault table plants faults in: each kind of message occurs in one of
+//! them.
 
 use onnx_recast::internals::protobuf::raw;
 use onnx_recast::internals::protobuf::schema::{GraphProto, ModelProto, StringStringEntryProto};
@@ -19,14 +20,34 @@ pub fn all() -> Vec<Case> {
         decorate(&mut model);
         Case { name, opset, model }
     };
-    let file = |&(name, opset, bytes): &(&'static str, i64, &[u8])| Case { name, opset, model: ModelProto::decode(bytes).unwrap() };
-    TEXTS.iter().map(case).chain(FILES.iter().map(file)).collect()
+    let file = |&(name, opset, bytes): &(&'static str, i64, &[u8])| Case {
+        name,
+        opset,
+        model: ModelProto::decode(bytes).unwrap(),
+    };
+    TEXTS
+        .iter()
+        .map(case)
+        .chain(FILES.iter().map(file))
+        .collect()
 }
 
 const FILES: &[(&str, i64, &[u8])] = &[
-    ("annotated", 24, include_bytes!("../../../models/annotated.onnx")),
-    ("control_flow", 21, include_bytes!("../../../models/control_flow.onnx")),
-    ("opset1_string_to", 9, include_bytes!("../../../models/opset1_string_to.onnx")),
+    (
+        "annotated",
+        24,
+        include_bytes!("../../../models/annotated.onnx"),
+    ),
+    (
+        "control_flow",
+        21,
+        include_bytes!("../../../models/control_flow.onnx"),
+    ),
+    (
+        "opset1_string_to",
+        9,
+        include_bytes!("../../../models/opset1_string_to.onnx"),
+    ),
 ];
 
 /// The name of a model, the opset that it is converted to, its text, and what the text cannot say.
@@ -147,10 +168,22 @@ const TEXTS: &[Row] = &[
         }"#,
         |model| {
             let graph = model.graph.as_mut().unwrap();
-            let text = raw::type_proto::Tensor { elem_type: Some(8), shape: None };
-            let text = raw::TypeProto { value: Some(raw::type_proto::Value::TensorType(text.into())), ..Default::default() };
-            let map = raw::type_proto::Map { key_type: Some(7), value_type: Some(Box::new(text.into())) };
-            let map = raw::TypeProto { value: Some(raw::type_proto::Value::MapType(map.into())), ..Default::default() };
+            let text = raw::type_proto::Tensor {
+                elem_type: Some(8),
+                shape: None,
+            };
+            let text = raw::TypeProto {
+                value: Some(raw::type_proto::Value::TensorType(text.into())),
+                ..Default::default()
+            };
+            let map = raw::type_proto::Map {
+                key_type: Some(7),
+                value_type: Some(Box::new(text.into())),
+            };
+            let map = raw::TypeProto {
+                value: Some(raw::type_proto::Value::MapType(map.into())),
+                ..Default::default()
+            };
             graph.input[3].r#type = Some(map.clone().into());
             graph.output[3].r#type = Some(map.into());
             let typed = graph.input[2].r#type.as_mut().unwrap();
@@ -194,7 +227,11 @@ const TEXTS: &[Row] = &[
 ];
 
 fn entry(key: &str, value: &str) -> StringStringEntryProto {
-    raw::StringStringEntryProto { key: Some(key.to_owned()), value: Some(value.to_owned()) }.into()
+    raw::StringStringEntryProto {
+        key: Some(key.to_owned()),
+        value: Some(value.to_owned()),
+    }
+    .into()
 }
 
 /// Adds to a model what its text cannot say.
@@ -206,7 +243,13 @@ fn decorate(model: &mut ModelProto) {
     gradient.input = vec!["trained".to_owned(), "trained".to_owned()];
     gradient.output = vec!["stepped".to_owned()];
     algorithm.node = vec![gradient];
-    algorithm.output = vec![raw::ValueInfoProto { name: Some("stepped".to_owned()), ..Default::default() }.into()];
+    algorithm.output = vec![
+        raw::ValueInfoProto {
+            name: Some("stepped".to_owned()),
+            ..Default::default()
+        }
+        .into(),
+    ];
     let initialization = algorithm.clone();
     let training = raw::TrainingInfoProto {
         initialization: Some(initialization),
@@ -215,26 +258,38 @@ fn decorate(model: &mut ModelProto) {
         update_binding: vec![entry("trained", "stepped")],
     };
     model.training_info.push(training.into());
-    let devices =
-        raw::DeviceConfigurationProto { name: Some("two".into()), num_devices: Some(2), device: vec!["a".into(), "b".into()] };
+    let devices = raw::DeviceConfigurationProto {
+        name: Some("two".into()),
+        num_devices: Some(2),
+        device: vec!["a".into(), "b".into()],
+    };
     model.configuration.push(devices.into());
     let graph = model.graph.as_mut().unwrap();
     graph.doc_string = Some("graph".into());
     graph.metadata_props.push(entry("graph", "kept"));
     let annotation = raw::TensorAnnotation {
         tensor_name: Some("m".into()),
-        quant_parameter_tensor_names: vec![entry("SCALE_TENSOR", "scale"), entry("ZERO_POINT_TENSOR", "zero")],
+        quant_parameter_tensor_names: vec![
+            entry("SCALE_TENSOR", "scale"),
+            entry("ZERO_POINT_TENSOR", "zero"),
+        ],
     };
     graph.quantization_annotation.push(annotation.into());
     let spec = |name: &str| {
         let sharded = raw::ShardedDimProto {
             axis: Some(1),
             simple_sharding: vec![
-                raw::SimpleShardedDimProto { num_shards: Some(2), dim: Some(raw::simple_sharded_dim_proto::Dim::DimValue(2)) }
-                    .into(),
+                raw::SimpleShardedDimProto {
+                    num_shards: Some(2),
+                    dim: Some(raw::simple_sharded_dim_proto::Dim::DimValue(2)),
+                }
+                .into(),
             ],
         };
-        let groups = raw::IntIntListEntryProto { key: Some(1), value: vec![0, 1] };
+        let groups = raw::IntIntListEntryProto {
+            key: Some(1),
+            value: vec![0, 1],
+        };
         raw::ShardingSpecProto {
             tensor_name: Some(name.into()),
             device: vec![0, 1],
@@ -247,7 +302,9 @@ fn decorate(model: &mut ModelProto) {
         sharding_spec: vec![spec("x").into(), spec("h").into()],
         pipeline_stage: Some(1),
     };
-    graph.node[1].device_configurations.push(configuration.into());
+    graph.node[1]
+        .device_configurations
+        .push(configuration.into());
     for node in &mut graph.node {
         node.doc_string = Some("node".into());
         node.metadata_props.push(entry("node", "kept"));
@@ -255,18 +312,36 @@ fn decorate(model: &mut ModelProto) {
     graph.input[0].doc_string = Some("input".into());
     graph.input[0].metadata_props.push(entry("input", "kept"));
     graph.initializer[1].doc_string = Some("scale".into());
-    graph.initializer[1].metadata_props.push(entry("tensor", "kept"));
+    graph.initializer[1]
+        .metadata_props
+        .push(entry("tensor", "kept"));
     let name = |name: &str, mut tensor: raw::TensorProto| {
         tensor.name = Some(name.to_owned());
         tensor
     };
-    let values = name("sparse", raw::TensorProto { dims: vec![1], data_type: Some(6), ..Default::default() });
-    let indices = name("", raw::TensorProto { dims: vec![1], data_type: Some(7), ..Default::default() });
+    let values = name(
+        "sparse",
+        raw::TensorProto {
+            dims: vec![1],
+            data_type: Some(6),
+            ..Default::default()
+        },
+    );
+    let indices = name(
+        "",
+        raw::TensorProto {
+            dims: vec![1],
+            data_type: Some(7),
+            ..Default::default()
+        },
+    );
     let numbers = |tensor: raw::TensorProto, bytes: &'static [u8]| {
         let mut tensor: onnx_recast::internals::protobuf::schema::TensorProto = tensor.into();
         tensor
             .rest_mut()
-            .push(onnx_recast::internals::tensor::raw_data(onnx_recast::internals::protobuf::Piece::Bytes(bytes.to_vec().into())));
+            .push(onnx_recast::internals::tensor::raw_data(
+                onnx_recast::internals::protobuf::Piece::Bytes(bytes.to_vec().into()),
+            ));
         tensor
     };
     let sparse = raw::SparseTensorProto {

@@ -12,7 +12,8 @@ use onnx_recast::{DType, PrecisionOptions};
 use super::{node, set_values};
 use crate::support::{expect_no_failures, model};
 
-/// What is accepted, the model, and a number of nodes that the exact passes leave, to show that they change it.
+/// What is accepted, the model, and a number of nodes that the exact passes leave, to show that
+/// they change it.
 type Row = (&'static str, &'static str, usize);
 
 const RIGHT: &[Row] = &[
@@ -171,7 +172,9 @@ const RIGHT: &[Row] = &[
 ];
 
 fn original(text: &str) -> Model {
-    let mut proto: ModelProto = model(&format!(r#"<ir_version: 11, opset_import: ["": 21, "local": 1]> {text}"#));
+    let mut proto: ModelProto = model(&format!(
+        r#"<ir_version: 11, opset_import: ["": 21, "local": 1]> {text}"#
+    ));
     if text.contains("i = Identity") {
         with_devices(&mut proto, "y", "i");
     }
@@ -181,7 +184,10 @@ fn original(text: &str) -> Model {
 /// The tiers, and each pass alone.
 fn lists() -> Vec<(&'static str, Vec<Pass>)> {
     let tiers = [("default", DEFAULT.to_vec()), ("exact", EXACT.to_vec())];
-    tiers.into_iter().chain(passes::all().map(|(_, pass)| (pass.name, vec![*pass]))).collect()
+    tiers
+        .into_iter()
+        .chain(passes::all().map(|(_, pass)| (pass.name, vec![*pass])))
+        .collect()
 }
 
 #[test]
@@ -190,13 +196,20 @@ fn right_results_are_accepted() {
     for (name, text, nodes) in RIGHT {
         let original = original(text);
         for (list, passes) in lists() {
-            let result = passes::run(original.clone(), &passes, &Options::default()).unwrap().0;
-            if let Err(faults) = Verification::of_passes(&original, &passes, &Options::default()).check(&result) {
+            let result = passes::run(original.clone(), &passes, &Options::default())
+                .unwrap()
+                .0;
+            if let Err(faults) =
+                Verification::of_passes(&original, &passes, &Options::default()).check(&result)
+            {
                 failures.push(format!("{name}, {list}: {:?}", faults.faults));
             }
             let found = result.topological_order().len();
             if list == "exact" && found != *nodes {
-                failures.push(format!("{name}: {found} nodes are left\n{}", onnx_text::print(result.proto())));
+                failures.push(format!(
+                    "{name}: {found} nodes are left\n{}",
+                    onnx_text::print(result.proto())
+                ));
             }
         }
     }
@@ -247,11 +260,26 @@ fn right_results_of_exact_and_lossy_passes_are_accepted() {
     let mut failures = Vec::new();
     for (name, text) in ROUNDED {
         let original = original(text);
-        for list in [[EXACT, LOSSY].concat(), [LOSSY, EXACT].concat(), [DEFAULT, LOSSY].concat()] {
-            let result = passes::run(original.clone(), &list, &Options::default()).unwrap().0;
-            assert!(list.len() < EXACT.len() || result.proto() != original.proto(), "{name}: nothing changes");
-            if let Err(faults) = Verification::of_passes(&original, &list, &Options::default()).check(&result) {
-                failures.push(format!("{name}: {:?}\n{}", faults.faults, onnx_text::print(result.proto())));
+        for list in [
+            [EXACT, LOSSY].concat(),
+            [LOSSY, EXACT].concat(),
+            [DEFAULT, LOSSY].concat(),
+        ] {
+            let result = passes::run(original.clone(), &list, &Options::default())
+                .unwrap()
+                .0;
+            assert!(
+                list.len() < EXACT.len() || result.proto() != original.proto(),
+                "{name}: nothing changes"
+            );
+            if let Err(faults) =
+                Verification::of_passes(&original, &list, &Options::default()).check(&result)
+            {
+                failures.push(format!(
+                    "{name}: {:?}\n{}",
+                    faults.faults,
+                    onnx_text::print(result.proto())
+                ));
             }
         }
     }
@@ -262,34 +290,58 @@ fn right_results_of_exact_and_lossy_passes_are_accepted() {
 fn a_constant_that_is_rounded_otherwise_is_found() {
     let original = original(ROUNDED[0].1);
     let list = [EXACT, LOSSY].concat();
-    let mut result = passes::run(original.clone(), &list, &Options::default()).unwrap().0.into_proto();
+    let mut result = passes::run(original.clone(), &list, &Options::default())
+        .unwrap()
+        .0
+        .into_proto();
     // Neither 0.1 nor the FLOAT16 nearest to it, but 0.125, and infinity.
     set_values(&mut result, "b", &[0, 0x3e00, 0, 0x7f80]);
     let verification = Verification::of_passes(&original, &list, &Options::default());
-    verification.check(&Model::new(result).unwrap()).unwrap_err();
+    verification
+        .check(&Model::new(result).unwrap())
+        .unwrap_err();
 }
 
 #[test]
 fn a_configuration_that_names_no_operand_any_more_is_found() {
     let original = original(RIGHT.last().unwrap().1);
-    let mut result = passes::run(original.clone(), EXACT, &Options::default()).unwrap().0.into_proto();
+    let mut result = passes::run(original.clone(), EXACT, &Options::default())
+        .unwrap()
+        .0
+        .into_proto();
     node(&mut result, "y").device_configurations[0].sharding_spec[0].tensor_name = Some("i".into());
     let verification = Verification::of_passes(&original, EXACT, &Options::default());
-    verification.check(&Model::new(result).unwrap()).unwrap_err();
+    verification
+        .check(&Model::new(result).unwrap())
+        .unwrap_err();
 }
 
 /// A configuration of devices that names a value.
 fn with_devices(model: &mut ModelProto, result: &str, value: &str) {
-    let spec = raw::ShardingSpecProto { tensor_name: Some(value.into()), device: vec![0, 1], ..Default::default() };
-    let devices = raw::NodeDeviceConfigurationProto { sharding_spec: vec![spec.into()], ..Default::default() };
-    node(model, result).device_configurations.push(devices.into());
+    let spec = raw::ShardingSpecProto {
+        tensor_name: Some(value.into()),
+        device: vec![0, 1],
+        ..Default::default()
+    };
+    let devices = raw::NodeDeviceConfigurationProto {
+        sharding_spec: vec![spec.into()],
+        ..Default::default()
+    };
+    node(model, result)
+        .device_configurations
+        .push(devices.into());
 }
 
 #[test]
 fn right_changes_of_precision_are_accepted() {
     let casts = |count: usize| {
-        let cast =
-            |index: usize| format!("v{} = Cast <to = {}> (v{index})\n", index + 1, if index.is_multiple_of(2) { 10 } else { 1 });
+        let cast = |index: usize| {
+            format!(
+                "v{} = Cast <to = {}> (v{index})\n",
+                index + 1,
+                if index.is_multiple_of(2) { 10 } else { 1 }
+            )
+        };
         let casts: String = (0..count).map(cast).collect();
         format!("g (float[2] x) => (float[2] y) {{ v0 = Relu (x) {casts} y = Neg (v{count}) }}")
     };
@@ -319,7 +371,9 @@ fn right_changes_of_precision_are_accepted() {
     ];
     let mut failures = Vec::new();
     for (name, text, devices) in cases {
-        let mut proto: ModelProto = model(&format!(r#"<ir_version: 11, opset_import: ["": 21]> {text}"#));
+        let mut proto: ModelProto = model(&format!(
+            r#"<ir_version: 11, opset_import: ["": 21]> {text}"#
+        ));
         if let Some((result, value)) = devices {
             with_devices(&mut proto, result, value);
         }
@@ -327,9 +381,15 @@ fn right_changes_of_precision_are_accepted() {
         for io in [Io::Keep, Io::Convert] {
             for to in [DType::Float16, DType::Bfloat16] {
                 let mut result = original.clone();
-                let report = result.change_precision(&PrecisionOptions::to(to).policy(Policy::All).io(io)).unwrap();
+                let report = result
+                    .change_precision(&PrecisionOptions::to(to).policy(Policy::All).io(io))
+                    .unwrap();
                 if let Err(faults) = Verification::of_precision(&original, &report).check(&result) {
-                    failures.push(format!("{name}, {to}, {io:?}: {:?}\n{}", faults.faults, onnx_text::print(result.proto())));
+                    failures.push(format!(
+                        "{name}, {to}, {io:?}: {:?}\n{}",
+                        faults.faults,
+                        onnx_text::print(result.proto())
+                    ));
                 }
                 let Some((_, value)) = devices else { continue };
                 // A configuration that names another operand is found.
@@ -341,7 +401,8 @@ fn right_changes_of_precision_are_accepted() {
                         found += 1;
                     }
                 }
-                let verdict = Verification::of_precision(&original, &report).check(&Model::new(wrong).unwrap());
+                let verdict = Verification::of_precision(&original, &report)
+                    .check(&Model::new(wrong).unwrap());
                 if found != 1 || verdict.is_ok() {
                     failures
                         .push(format!("{name}, {to}, {io:?}: a configuration that names none instead of '{value}' was not found"));

@@ -1,5 +1,5 @@
-//! Makes the JavaScript beside a WebAssembly module: `recast-bindgen MODULE FOLDER`. The command of wasm-bindgen does the same, and needs many
-//! more packages.
+//! Makes the JavaScript beside a WebAssembly module: `recast-bindgen MODULE FOLDER`. The command of
+//! wasm-bindgen does the same, and needs many more packages.
 
 use std::env;
 use std::error::Error;
@@ -11,6 +11,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Some(module), Some(folder)) = (arguments.next(), arguments.next()) else {
         return Err("usage: recast-bindgen MODULE FOLDER".into());
     };
-    Bindgen::new().input_path(module).no_modules(true)?.typescript(false).generate(folder)?;
+    Bindgen::new()
+        .input_path(module)
+        .no_modules(true)?
+        .typescript(false)
+        .generate(folder)?;
     Ok(())
 }

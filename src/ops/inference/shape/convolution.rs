@@ -30,7 +30,14 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
 
 fn global(input: &Fact) -> Option<Dims> {
     let shape = input.shape.as_ref()?;
-    Some(shape.iter().take(2).copied().chain(shape.iter().skip(2).map(|_| ONE)).collect())
+    Some(
+        shape
+            .iter()
+            .take(2)
+            .copied()
+            .chain(shape.iter().skip(2).map(|_| ONE))
+            .collect(),
+    )
 }
 
 /// How a window moves over the spatial axes.
@@ -48,7 +55,9 @@ impl Window {
         let axes = kernel.len();
         let list = |name: &str, default: i64, length: usize| match view.attribute(name) {
             None => Some(vec![default; length]),
-            Some(given) => given.map(|given| given.ints.clone()).filter(|given| given.len() == length),
+            Some(given) => given
+                .map(|given| given.ints.clone())
+                .filter(|given| given.len() == length),
         };
         let auto_pad = match view.attribute("auto_pad") {
             None => b"NOTSET".to_vec(),
@@ -69,15 +78,25 @@ impl Window {
         if stride <= 0 {
             return None;
         }
-        let reach = self.kernel[axis]?.size()?.checked_sub(1)?.checked_mul(self.dilations[axis])?.checked_add(1)?;
+        let reach = self.kernel[axis]?
+            .size()?
+            .checked_sub(1)?
+            .checked_mul(self.dilations[axis])?
+            .checked_add(1)?;
         let pads = match self.auto_pad.as_slice() {
             b"NOTSET" | b"" => self.pads[axis].checked_add(self.pads[self.kernel.len() + axis])?,
             b"VALID" => 0,
-            b"SAME_UPPER" | b"SAME_LOWER" => return Some(Length::Size(length.checked_add(stride - 1)? / stride)),
+            b"SAME_UPPER" | b"SAME_LOWER" => {
+                return Some(Length::Size(length.checked_add(stride - 1)? / stride));
+            }
             _ => return None,
         };
         let room = length.checked_add(pads)?.checked_sub(reach)?;
-        if room < 0 { None } else { (room / stride).checked_add(1).map(Length::Size) }
+        if room < 0 {
+            None
+        } else {
+            (room / stride).checked_add(1).map(Length::Size)
+        }
     }
 }
 
@@ -85,10 +104,19 @@ fn pooled(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let head = || shape.iter().take(2).copied();
     let rest = shape.len().saturating_sub(2);
-    let kernel = view.ints("kernel_shape").filter(|kernel| kernel.len() == rest).map(sizes);
+    let kernel = view
+        .ints("kernel_shape")
+        .filter(|kernel| kernel.len() == rest)
+        .map(sizes);
     // Rounding up differs between the versions.
-    let window = kernel.and_then(|kernel| Window::of(view, kernel)).filter(|_| view.int_or("ceil_mode", 0) == Some(0));
-    let spatial = |axis: usize| window.as_ref().and_then(|window| window.positions(axis, shape[axis + 2]));
+    let window = kernel
+        .and_then(|kernel| Window::of(view, kernel))
+        .filter(|_| view.int_or("ceil_mode", 0) == Some(0));
+    let spatial = |axis: usize| {
+        window
+            .as_ref()
+            .and_then(|window| window.positions(axis, shape[axis + 2]))
+    };
     Some(head().chain((0..rest).map(spatial)).collect())
 }
 
@@ -99,23 +127,50 @@ fn convolved(view: &View, input: usize, weights: usize) -> Option<Dims> {
         Some(given) => given.map_or(vec![None; axes], |given| sizes(&given.ints)),
         None => (0..axes).map(|axis| view.dim(weights, axis + 2)).collect(),
     };
-    let window = Some(kernel).filter(|kernel| kernel.len() == axes).and_then(|kernel| Window::of(view, kernel));
-    let spatial = |axis: usize| window.as_ref().and_then(|window| window.positions(axis, view.dim(input, axis + 2)));
+    let window = Some(kernel)
+        .filter(|kernel| kernel.len() == axes)
+        .and_then(|kernel| Window::of(view, kernel));
+    let spatial = |axis: usize| {
+        window
+            .as_ref()
+            .and_then(|window| window.positions(axis, view.dim(input, axis + 2)))
+    };
     let spatial: Vec<Dim> = (0..axes).map(spatial).collect();
-    Some([view.dim(input, 0), view.dim(weights, 0)].into_iter().chain(spatial).take(rank).collect())
+    Some(
+        [view.dim(input, 0), view.dim(weights, 0)]
+            .into_iter()
+            .chain(spatial)
+            .take(rank)
+            .collect(),
+    )
 }
 
 fn transposed(view: &View) -> Option<Dims> {
     let rank = view.rank(0).or(view.rank(1))?;
-    let features = view.size_or("group", 1).zip(view.dim(1, 1)).and_then(|(group, features)| group.checked_mul(features));
-    Some([view.dim(0, 0), features].into_iter().chain(std::iter::repeat(None)).take(rank).collect())
+    let features = view
+        .size_or("group", 1)
+        .zip(view.dim(1, 1))
+        .and_then(|(group, features)| group.checked_mul(features));
+    Some(
+        [view.dim(0, 0), features]
+            .into_iter()
+            .chain(std::iter::repeat(None))
+            .take(rank)
+            .collect(),
+    )
 }
 
 fn resized(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let (sizes, policy) = (view.values(3), view.attribute("keep_aspect_ratio_policy"));
     match sizes {
-        Some(sizes) if sizes.len() == shape.len() && view.attribute("axes").is_none() && policy.is_none() => Some(sizes),
+        Some(sizes)
+            if sizes.len() == shape.len()
+                && view.attribute("axes").is_none()
+                && policy.is_none() =>
+        {
+            Some(sizes)
+        }
         _ => Some(of_rank(shape.len())),
     }
 }
@@ -125,17 +180,33 @@ fn affine_grid(view: &View) -> Option<Dims> {
     let axes = rank.checked_sub(2)?;
     let target = view.values_or_unknown(1)?;
     let batch = target.first().copied().flatten().or(view.dim(0, 0));
-    Some([batch].into_iter().chain(target.into_iter().skip(2)).chain([size(axes)]).collect())
+    Some(
+        [batch]
+            .into_iter()
+            .chain(target.into_iter().skip(2))
+            .chain([size(axes)])
+            .collect(),
+    )
 }
 
 fn grid_sample(view: &View) -> Option<Dims> {
     let rank = view.rank(0).or(view.rank(1))?;
     let places = (1..rank.checked_sub(1)?).map(|axis| view.dim(1, axis));
-    Some([view.dim(0, 0), view.dim(0, 1)].into_iter().chain(places).collect())
+    Some(
+        [view.dim(0, 0), view.dim(0, 1)]
+            .into_iter()
+            .chain(places)
+            .collect(),
+    )
 }
 
 fn roi_align(view: &View) -> Option<Dims> {
-    Some(vec![view.dim(1, 0), view.dim(0, 1), view.size_or("output_height", 1), view.size_or("output_width", 1)])
+    Some(vec![
+        view.dim(1, 0),
+        view.dim(0, 1),
+        view.size_or("output_height", 1),
+        view.size_or("output_width", 1),
+    ])
 }
 
 /// The last axis has the real and imaginary part; the length of the transformed one may change.

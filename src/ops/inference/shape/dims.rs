@@ -17,7 +17,11 @@ pub(super) fn size(length: usize) -> Dim {
 /// `axis` as a non-negative index.
 pub(in crate::ops) fn from_front(axis: i64, rank: usize) -> Option<usize> {
     let rank = i64::try_from(rank).ok()?;
-    let axis = if axis < 0 { axis.checked_add(rank)? } else { axis };
+    let axis = if axis < 0 {
+        axis.checked_add(rank)?
+    } else {
+        axis
+    };
     usize::try_from(axis).ok().filter(|_| axis < rank)
 }
 
@@ -29,8 +33,14 @@ pub(super) fn of_rank(rank: usize) -> Dims {
 /// The shape to which two shapes broadcast.
 pub(super) fn broadcast(left: &[Dim], right: &[Dim]) -> Dims {
     let rank = left.len().max(right.len());
-    let dim = |shape: &[Dim], index: usize| (index + shape.len()).checked_sub(rank).map_or(ONE, |index| shape[index]);
-    (0..rank).map(|index| joined(dim(left, index), dim(right, index))).collect()
+    let dim = |shape: &[Dim], index: usize| {
+        (index + shape.len())
+            .checked_sub(rank)
+            .map_or(ONE, |index| shape[index])
+    };
+    (0..rank)
+        .map(|index| joined(dim(left, index), dim(right, index)))
+        .collect()
 }
 
 /// The dimension to which two broadcast. One of them may be one, unless both are the same.
@@ -47,5 +57,7 @@ pub(in crate::ops::inference) fn product(dims: &[Dim]) -> Dim {
     if dims.contains(&Some(Length::Size(0))) {
         return Some(Length::Size(0));
     }
-    dims.iter().copied().try_fold(Length::Size(1), |product, dim| product.checked_mul(dim?))
+    dims.iter()
+        .copied()
+        .try_fold(Length::Size(1), |product, dim| product.checked_mul(dim?))
 }

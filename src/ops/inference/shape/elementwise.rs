@@ -1,4 +1,5 @@
-//! Operators on single elements: the shape is that of the input, or that to which the inputs broadcast.
+//! Operators on single elements: the shape is that of the input, or that to which the inputs
+//! broadcast.
 
 use std::sync::LazyLock;
 
@@ -14,7 +15,10 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         (Some(Rule::Broadcasts), _) => vec![elementwise(view)],
         (None, "Dropout") => vec![input(); 2],
         (None, "DynamicQuantizeLinear") => vec![input(), Some(Vec::new()), Some(Vec::new())],
-        (None, "StringSplit") => vec![input().map(|shape| shape.into_iter().chain([None]).collect()), input()],
+        (None, "StringSplit") => vec![
+            input().map(|shape| shape.into_iter().chain([None]).collect()),
+            input(),
+        ],
         _ => return None,
     })
 }
@@ -27,8 +31,15 @@ enum Rule {
 }
 
 static RULES: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
-    let kept = KEEPS_SHAPE.split_whitespace().map(|name| (name, Rule::KeepsShape));
-    kept.chain(BROADCASTS.split_whitespace().map(|name| (name, Rule::Broadcasts))).collect()
+    let kept = KEEPS_SHAPE
+        .split_whitespace()
+        .map(|name| (name, Rule::KeepsShape));
+    kept.chain(
+        BROADCASTS
+            .split_whitespace()
+            .map(|name| (name, Rule::Broadcasts)),
+    )
+    .collect()
 });
 
 /// One output with the shape of the first input; sorted.
@@ -62,13 +73,20 @@ fn elementwise(view: &View) -> Option<Dims> {
         return view.shape(0).cloned();
     }
     let (first, others) = view.inputs.split_first()?;
-    others.iter().try_fold(first.shape.clone()?, |shape, other| Some(broadcast(&shape, other.shape.as_ref()?)))
+    others
+        .iter()
+        .try_fold(first.shape.clone()?, |shape, other| {
+            Some(broadcast(&shape, other.shape.as_ref()?))
+        })
 }
 
 #[cfg(test)]
 #[test]
 fn names_are_sorted_and_in_one_list() {
-    let (kept, broadcast) = (KEEPS_SHAPE.split_whitespace(), BROADCASTS.split_whitespace());
+    let (kept, broadcast) = (
+        KEEPS_SHAPE.split_whitespace(),
+        BROADCASTS.split_whitespace(),
+    );
     assert!(kept.clone().is_sorted() && broadcast.clone().is_sorted());
     assert_eq!(RULES.len(), kept.count() + broadcast.count());
 }

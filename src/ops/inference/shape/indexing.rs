@@ -12,10 +12,20 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         "GatherElements" => view.shape(1).cloned(),
         "GatherND" => gathered_tuples(view),
         "NonMaxSuppression" => Some(vec![None, size(3)]),
-        "NonZero" => Some(vec![view.rank(0).filter(|&rank| rank > 0).and_then(size), None]),
+        "NonZero" => Some(vec![
+            view.rank(0).filter(|&rank| rank > 0).and_then(size),
+            None,
+        ]),
         "OneHot" => one_hot(view),
         "TopK" => return Some(vec![top(view); 2]),
-        "Unique" => return Some(vec![compressed(view), Some(vec![None]), Some(vec![None]), Some(vec![None])]),
+        "Unique" => {
+            return Some(vec![
+                compressed(view),
+                Some(vec![None]),
+                Some(vec![None]),
+                Some(vec![None]),
+            ]);
+        }
         _ => return None,
     };
     Some(vec![shape])
@@ -24,7 +34,14 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
 fn gathered(view: &View) -> Option<Dims> {
     let (data, indices) = (view.shape(0)?, view.shape(1)?);
     let axis = from_front(view.int_or("axis", 0)?, data.len())?;
-    Some(data[..axis].iter().chain(indices).chain(&data[axis + 1..]).copied().collect())
+    Some(
+        data[..axis]
+            .iter()
+            .chain(indices)
+            .chain(&data[axis + 1..])
+            .copied()
+            .collect(),
+    )
 }
 
 fn gathered_tuples(view: &View) -> Option<Dims> {
@@ -52,12 +69,21 @@ fn one_hot(view: &View) -> Option<Dims> {
     let indices = view.shape(0)?;
     let axis = from_front(view.int_or("axis", -1)?, indices.len() + 1)?;
     let depth = view.value(1);
-    Some(indices[..axis].iter().chain([&depth]).chain(&indices[axis..]).copied().collect())
+    Some(
+        indices[..axis]
+            .iter()
+            .chain([&depth])
+            .chain(&indices[axis..])
+            .copied()
+            .collect(),
+    )
 }
 
 fn top(view: &View) -> Option<Dims> {
     let mut shape = view.shape(0)?.clone();
-    let Some(axis) = from_front(view.int_or("axis", -1)?, shape.len()) else { return Some(of_rank(shape.len())) };
+    let Some(axis) = from_front(view.int_or("axis", -1)?, shape.len()) else {
+        return Some(of_rank(shape.len()));
+    };
     shape[axis] = match view.schema.attribute("k") {
         Some(_) => view.attribute("k").flatten().map(|k| Length::Size(k.i())),
         None => view.value(1),

@@ -24,7 +24,13 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
 fn statistics(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let axis = from_front(view.int_or("axis", -1)?, shape.len())?;
-    Some(shape.iter().enumerate().map(|(index, &dim)| if index < axis { dim } else { ONE }).collect())
+    Some(
+        shape
+            .iter()
+            .enumerate()
+            .map(|(index, &dim)| if index < axis { dim } else { ONE })
+            .collect(),
+    )
 }
 
 fn loss(view: &View) -> Option<Dims> {
@@ -38,14 +44,31 @@ fn recurrent(view: &View, states: usize) -> Shapes {
     let dim = |axis: usize| view.dim(0, axis);
     let directions: Dim = match view.attribute("direction") {
         None => ONE,
-        Some(direction) => direction.and_then(|direction| size(if direction.s() == b"bidirectional" { 2 } else { 1 })),
+        Some(direction) => direction.and_then(|direction| {
+            size(if direction.s() == b"bidirectional" {
+                2
+            } else {
+                1
+            })
+        }),
     };
-    let hidden = view.attribute("hidden_size").flatten().map(|hidden| Length::Size(hidden.i()));
+    let hidden = view
+        .attribute("hidden_size")
+        .flatten()
+        .map(|hidden| Length::Size(hidden.i()));
     let layout = view.int_or("layout", 0);
     let (all, last) = match layout {
-        Some(0) => (vec![dim(0), directions, dim(1), hidden], vec![directions, dim(1), hidden]),
-        Some(_) => (vec![dim(0), dim(1), directions, hidden], vec![dim(0), directions, hidden]),
+        Some(0) => (
+            vec![dim(0), directions, dim(1), hidden],
+            vec![directions, dim(1), hidden],
+        ),
+        Some(_) => (
+            vec![dim(0), dim(1), directions, hidden],
+            vec![dim(0), directions, hidden],
+        ),
         None => (vec![None; 4], vec![None; 3]),
     };
-    std::iter::once(Some(all)).chain(std::iter::repeat_n(Some(last), states)).collect()
+    std::iter::once(Some(all))
+        .chain(std::iter::repeat_n(Some(last), states))
+        .collect()
 }

@@ -8,7 +8,9 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let shape = match view.schema.name {
         "Attention" => return Some(attention(view)),
         "CausalConvWithState" => return Some(vec![view.shape(0).cloned(), Some(of_rank(3))]),
-        "Det" => view.shape(0).and_then(|shape| Some(shape[..shape.len().checked_sub(2)?].to_vec())),
+        "Det" => view
+            .shape(0)
+            .and_then(|shape| Some(shape[..shape.len().checked_sub(2)?].to_vec())),
         "Einsum" => einsum(view),
         "Gemm" => gemm(view),
         "LinearAttention" => return Some(vec![view.rank(0).map(of_rank), Some(of_rank(4))]),
@@ -22,7 +24,8 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
 
 /// The shape of a product of matrices.
 pub(in crate::ops::inference) fn multiplied(left: &Dims, right: &Dims) -> Option<Dims> {
-    // A vector is a row on the left and a column on the right; its added dimension is removed again.
+    // A vector is a row on the left and a column on the right; its added dimension is removed
+    // again.
     let (rows, left) = match left.as_slice() {
         [] => return None,
         [_] => (None, [].as_slice()),
@@ -40,7 +43,11 @@ pub(in crate::ops::inference) fn multiplied(left: &Dims, right: &Dims) -> Option
 
 fn gemm(view: &View) -> Option<Dims> {
     let dim = |input: usize, transposed: &str, axis: usize| -> Dim {
-        let axis = if view.flag(transposed)? { 1 - axis } else { axis };
+        let axis = if view.flag(transposed)? {
+            1 - axis
+        } else {
+            axis
+        };
         view.shape(input).filter(|shape| shape.len() == 2)?[axis]
     };
     Some(vec![dim(0, "transA", 0), dim(1, "transB", 1)])
@@ -56,11 +63,14 @@ fn attention(view: &View) -> Shapes {
     vec![output, Some(of_rank(4)), Some(of_rank(4)), Some(of_rank(4))]
 }
 
-/// The labels of the output, each with the dimension that an input gives it. Equations with dots are not inferred unless all ranks are
-/// known.
+/// The labels of the output, each with the dimension that an input gives it. Equations with dots
+/// are not inferred unless all ranks are known.
 fn einsum(view: &View) -> Option<Dims> {
     let equation = view.attribute("equation")??;
-    let equation: String = String::from_utf8_lossy(equation.s()).chars().filter(|character| !character.is_whitespace()).collect();
+    let equation: String = String::from_utf8_lossy(equation.s())
+        .chars()
+        .filter(|character| !character.is_whitespace())
+        .collect();
     let (left, right) = match equation.split_once("->") {
         Some((left, right)) => (left, Some(right)),
         None => (equation.as_str(), None),
@@ -75,7 +85,9 @@ fn einsum(view: &View) -> Option<Dims> {
         let shape = view.shape(index)?;
         let labels: Vec<char> = term.chars().filter(|&label| label != '.').collect();
         let covered = shape.len().checked_sub(labels.len())?;
-        let before = term.find("...").map_or(labels.len(), |dots| term[..dots].chars().filter(|&label| label != '.').count());
+        let before = term.find("...").map_or(labels.len(), |dots| {
+            term[..dots].chars().filter(|&label| label != '.').count()
+        });
         if term.contains("...") {
             let covered = shape[before..before + covered].to_vec();
             dots = Some(dots.map_or(covered.clone(), |dots| broadcast(&dots, &covered)));
@@ -83,27 +95,55 @@ fn einsum(view: &View) -> Option<Dims> {
             return None;
         }
         for (place, label) in labels.into_iter().enumerate() {
-            let dim = if place < before { shape[place] } else { shape[place + covered] };
+            let dim = if place < before {
+                shape[place]
+            } else {
+                shape[place + covered]
+            };
             match dims.iter_mut().find(|(known, _)| *known == label) {
                 Some((_, known)) => *known = joined(*known, dim),
                 None => dims.push((label, dim)),
             }
         }
     }
-    let of_label = |label: char| dims.iter().find(|(known, _)| *known == label).map(|(_, dim)| *dim);
+    let of_label = |label: char| {
+        dims.iter()
+            .find(|(known, _)| *known == label)
+            .map(|(_, dim)| *dim)
+    };
     match right {
         Some(right) => {
             let at = right.find("...").unwrap_or(right.len());
             let (head, tail) = right.split_at(at);
-            let labels = |part: &str| part.chars().filter(|&label| label != '.').map(of_label).collect::<Option<Dims>>();
-            let dots = if right.contains("...") { dots? } else { Vec::new() };
-            Some(labels(head)?.into_iter().chain(dots).chain(labels(tail)?).collect())
+            let labels = |part: &str| {
+                part.chars()
+                    .filter(|&label| label != '.')
+                    .map(of_label)
+                    .collect::<Option<Dims>>()
+            };
+            let dots = if right.contains("...") {
+                dots?
+            } else {
+                Vec::new()
+            };
+            Some(
+                labels(head)?
+                    .into_iter()
+                    .chain(dots)
+                    .chain(labels(tail)?)
+                    .collect(),
+            )
         }
         None => {
             let once = |label: &char| left.chars().filter(|other| other == label).count() == 1;
             let mut labels: Vec<char> = dims.iter().map(|(label, _)| *label).filter(once).collect();
             labels.sort_unstable();
-            Some(dots.unwrap_or_default().into_iter().chain(labels.into_iter().filter_map(of_label)).collect())
+            Some(
+                dots.unwrap_or_default()
+                    .into_iter()
+                    .chain(labels.into_iter().filter_map(of_label))
+                    .collect(),
+            )
         }
     }
 }

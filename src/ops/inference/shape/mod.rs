@@ -1,8 +1,8 @@
-//! Infers the shapes of a node's outputs, one file per family of operators. An adapter that requires an unknown shape reports that;
-//! no rule here guesses.
+//! Infers the shapes of a node's outputs, one file per family of operators. An adapter that
+//! requires an unknown shape reports that; no rule here guesses.
 //!
-//! A rule gives the shapes that follow from the inputs, shorter than the outputs if the rest is unknown; none if it does not know the
-//! operator.
+//! A rule gives the shapes that follow from the inputs, shorter than the outputs if the rest is
+//! unknown; none if it does not know the operator.
 
 mod convolution;
 mod dims;
@@ -37,10 +37,14 @@ const FAMILIES: [fn(&View) -> Option<Shapes>; 8] = [
     values::shapes,
 ];
 
-/// The shapes of a node's outputs that follow from its inputs; shorter than the outputs if the rest is unknown.
+/// The shapes of a node's outputs that follow from its inputs; shorter than the outputs if the rest
+/// is unknown.
 pub(super) fn output_shapes(view: &View) -> Shapes {
     match view.schema.domain {
-        "" => FAMILIES.iter().find_map(|family| family(view)).unwrap_or_default(),
+        "" => FAMILIES
+            .iter()
+            .find_map(|family| family(view))
+            .unwrap_or_default(),
         "ai.onnx.ml" => models::shapes(view).unwrap_or_default(),
         _ => Vec::new(),
     }

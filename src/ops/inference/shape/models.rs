@@ -10,11 +10,15 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let batch = || if rank == Some(1) { ONE } else { view.dim(0, 0) };
     let is_batch = matches!(rank, Some(1 | 2));
     Some(match view.schema.name {
-        "Binarizer" | "CategoryMapper" | "Imputer" | "LabelEncoder" | "Normalizer" | "Scaler" => vec![input()],
+        "Binarizer" | "CategoryMapper" | "Imputer" | "LabelEncoder" | "Normalizer" | "Scaler" => {
+            vec![input()]
+        }
         "LinearClassifier" | "SVMClassifier" | "TreeEnsembleClassifier" if is_batch => {
             vec![Some(vec![batch()]), Some(vec![batch(), None])]
         }
-        "LinearRegressor" | "SVMRegressor" | "TreeEnsembleRegressor" | "TreeEnsemble" if is_batch => {
+        "LinearRegressor" | "SVMRegressor" | "TreeEnsembleRegressor" | "TreeEnsemble"
+            if is_batch =>
+        {
             vec![Some(vec![batch(), None])]
         }
         "ArrayFeatureExtractor" => vec![features(view)],

@@ -18,7 +18,10 @@ fn reduced(view: &View) -> Option<Dims> {
     let is_empty = view.length(1) == Some(0);
     let given = (view.has_input(1) && !is_empty) || view.attribute("axes").is_some();
     let axes: Vec<usize> = match view.axes() {
-        Some(axes) if !axes.is_empty() => axes.into_iter().map(|axis| from_front(axis, shape.len())).collect::<Option<_>>()?,
+        Some(axes) if !axes.is_empty() => axes
+            .into_iter()
+            .map(|axis| from_front(axis, shape.len()))
+            .collect::<Option<_>>()?,
         _ if !given && view.int_or("noop_with_empty_axes", 0)? == 0 => (0..shape.len()).collect(),
         _ if !given => return Some(shape.clone()),
         _ if keeps => return Some(of_rank(shape.len())),
