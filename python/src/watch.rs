@@ -41,12 +41,13 @@ impl Stage {
     /// # Errors
     /// If the work has been left to itself: it must not write files any more.
     pub fn begin_to_write(&self) -> Result<(), Error> {
-        match self.enter(Stage::WRITING) {
-            true => Ok(()),
-            false => Err(Error::new(
+        if self.enter(Stage::WRITING) {
+            Ok(())
+        } else {
+            Err(Error::new(
                 ErrorKind::Cancelled,
                 "the operation was cancelled",
-            )),
+            ))
         }
     }
 

@@ -42,9 +42,10 @@ impl Model {
     /// # Errors
     /// If a tensor is inconsistent.
     fn check_tensors(&self) -> Result<(), Error> {
-        self.bad_tensors()
-            .first()
-            .map_or(Ok(()), |fault| Err(self.error(Error::of(fault))))
+        match self.bad_tensors().first() {
+            Some(fault) => Err(self.error(Error::of(fault))),
+            None => Ok(()),
+        }
     }
 
     /// Changes the model, or leaves it as it is. A model with inconsistent tensors is not changed.

@@ -85,7 +85,10 @@ impl Plan {
                 .err()
                 .map(|error| io::Error::other(error.to_string()));
             outcome = Some(verdict);
-            refused.map_or(Ok(()), Err)
+            match refused {
+                Some(error) => Err(error),
+                None => Ok(()),
+            }
         };
         // The original is read while the files are written.
         let (written, ()) = parallel::beside(

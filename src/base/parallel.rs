@@ -126,9 +126,10 @@ pub fn try_for_each<T: Send, S, E: Send>(
 /// no file that is still mapped, so there it is freed at once, and in unit tests, which have a
 /// folder that behaves like that.
 pub fn drop_later<T: Send + 'static>(value: T) {
-    match cfg!(any(windows, test)) {
-        true => drop(value),
-        false => either!(rayon::spawn(move || drop(value)), drop(value)),
+    if cfg!(any(windows, test)) {
+        drop(value)
+    } else {
+        either!(rayon::spawn(move || drop(value)), drop(value))
     }
 }
 

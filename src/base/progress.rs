@@ -93,9 +93,10 @@ impl Control {
     /// # Errors
     /// If the operation was cancelled.
     pub fn check(&self) -> Result<(), Invalid> {
-        match self.cancel.is_cancelled() {
-            true => Err(cancelled()),
-            false => Ok(()),
+        if self.cancel.is_cancelled() {
+            Err(cancelled())
+        } else {
+            Ok(())
         }
     }
 

@@ -136,8 +136,8 @@ fn panic_if_requested(path: &Path) {
 pub fn open_with_data(path: &Path, folders: &DataFolders) -> Result<(Input, DataFolder), Error> {
     #[cfg(feature = "internals")]
     panic_if_requested(path);
-    let opened = match is_stdin(path) {
-        true => files::read_all(&mut io::stdin().lock()).map(|bytes| {
+    let opened = if is_stdin(path) {
+        files::read_all(&mut io::stdin().lock()).map(|bytes| {
             (
                 Input {
                     name: "-".to_owned(),
@@ -145,8 +145,9 @@ pub fn open_with_data(path: &Path, folders: &DataFolders) -> Result<(Input, Data
                 },
                 DataFolder::default(),
             )
-        }),
-        false => files::open_with_data(path),
+        })
+    } else {
+        files::open_with_data(path)
     };
     let name = || path.display().to_string();
     let (input, mut data) =

@@ -174,9 +174,12 @@ impl Run<'_> {
         let mut written = 0;
         if errors.is_empty() && !is_refused {
             let checked = page.check_written(plans.iter().flat_map(|(plan, _)| plan.files()));
-            let reserved = checked.and_then(|()| match dry_run {
-                true => Ok(None),
-                false => page.reserve(self.command, &sketches, C::results(&reports)),
+            let reserved = checked.and_then(|()| {
+                if *dry_run {
+                    Ok(None)
+                } else {
+                    page.reserve(self.command, &sketches, C::results(&reports))
+                }
             });
             let (done, error) = match reserved {
                 Ok(_reserved) => write_all(plans, *dry_run, self.messages),

@@ -178,18 +178,17 @@ fn check_target_with(path: &Path, remedy: &str) -> Result<(), Error> {
 fn check_folder(path: &Path, remedy: &str) -> Result<(), Error> {
     let folder = folder_of(path);
     let is_in = folder.display();
-    match () {
-        () if folders::is_folder(path) || files::is_called_folder(path) => {
-            Err(unusable(path, "is a folder, not a file; name a file in it"))
-        }
-        () if folders::is_folder(&folder) => Ok(()),
-        () if folders::exists(&folder) => {
-            Err(unusable(path, format!("{is_in} is a file, not a folder")))
-        }
-        () => Err(unusable(
+    if folders::is_folder(path) || files::is_called_folder(path) {
+        Err(unusable(path, "is a folder, not a file; name a file in it"))
+    } else if folders::is_folder(&folder) {
+        Ok(())
+    } else if folders::exists(&folder) {
+        Err(unusable(path, format!("{is_in} is a file, not a folder")))
+    } else {
+        Err(unusable(
             path,
             format!("the folder {is_in} does not exist; {remedy}"),
-        )),
+        ))
     }
 }
 
@@ -198,11 +197,11 @@ fn check_folder(path: &Path, remedy: &str) -> Result<(), Error> {
 /// # Errors
 /// If it does.
 pub fn check_not_of_model(path: &Path, remedy: &str) -> Result<(), Error> {
-    let why = storage::why_kept(path);
-    why.map_or(Ok(()), |why| {
-        Err(Error::new(ErrorKind::BadOutput, format!("{why}; {remedy}"))
-            .in_file(path.display().to_string()))
-    })
+    match storage::why_kept(path) {
+        Some(why) => Err(Error::new(ErrorKind::BadOutput, format!("{why}; {remedy}"))
+            .in_file(path.display().to_string())),
+        None => Ok(()),
+    }
 }
 
 fn unusable(path: &Path, message: impl ToString) -> Error {
@@ -233,12 +232,13 @@ impl SideFile<'_> {
         self.check_others(others)?;
         // The models beside it are not read if the run replaces a file of the same kind.
         let is_same_kind = || files::open(path).is_ok_and(|there| is_one(&there.bytes));
-        match folders::is_file(path) && !is_same_kind() {
-            true => Ok(check_not_of_model(
+        if folders::is_file(path) && !is_same_kind() {
+            Ok(check_not_of_model(
                 path,
                 &format!("use another name for the {what}"),
-            )?),
-            false => Ok(()),
+            )?)
+        } else {
+            Ok(())
         }
     }
 

@@ -53,9 +53,10 @@ impl PageFile {
     /// # Errors
     /// If one is.
     pub fn check_written<'p>(&self, files: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
-        self.file
-            .as_ref()
-            .map_or(Ok(()), |page| side_file(page).check_others(files))
+        match &self.file {
+            Some(page) => side_file(page).check_others(files),
+            None => Ok(()),
+        }
     }
 
     /// A copy of one of some models for its sketch, if there is a page.
@@ -80,9 +81,10 @@ impl PageFile {
     /// # Errors
     /// If the model stores tensors in it.
     pub fn check_data(&self, path: &Path, model: &Model) -> Result<(), Error> {
-        self.file
-            .as_ref()
-            .map_or(Ok(()), |page| side_file(page).check_data(path, model))
+        match &self.file {
+            Some(page) => side_file(page).check_data(path, model),
+            None => Ok(()),
+        }
     }
 
     /// Writes the page, as far as it is known, to a file without a name before models are replaced:

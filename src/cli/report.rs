@@ -134,7 +134,9 @@ impl Report {
     fn make(&self, page: Option<&PageFile>) -> Made {
         let open = |path: &PathBuf| {
             let model = files::open_model(path, &self.folders)?;
-            page.map_or(Ok(()), |page| page.check_data(path, &model))?;
+            if let Some(page) = page {
+                page.check_data(path, &model)?;
+            }
             Ok(model)
         };
         let opened = [Some(&self.model), self.other.as_ref()]

@@ -115,12 +115,13 @@ impl Action {
 /// The message for an attribute that the version to convert to does not support.
 fn unsupported(cx: &Context, name: &str) -> String {
     let op = cx.node.op_type();
-    match cx.to < cx.schema.since_version {
-        true => format!(
+    if cx.to < cx.schema.since_version {
+        format!(
             "`{name}` is not supported by {op} before opset {}",
             cx.to + 1
-        ),
-        false => format!("`{name}` is not supported by {op} since opset {}", cx.to),
+        )
+    } else {
+        format!("`{name}` is not supported by {op} since opset {}", cx.to)
     }
 }
 
@@ -193,9 +194,10 @@ fn count_from_front(cx: &mut Context, name: &'static str) -> Result<(), Reason> 
         return Ok(());
     }
     let counted = cx.axes_from_front(counted)?;
-    match is_list {
-        true => cx.set_ints(name, counted),
-        false => cx.set_int(name, counted[0]),
+    if is_list {
+        cx.set_ints(name, counted)
+    } else {
+        cx.set_int(name, counted[0])
     }
     Ok(())
 }

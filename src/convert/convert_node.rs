@@ -278,12 +278,13 @@ impl<'m> NodeConverter<'_, 'm> {
                 opset: from.since_version - 1,
             }));
         }
-        match from.deprecated {
-            true => Err(Blocked {
+        if from.deprecated {
+            Err(Blocked {
                 opset_step: (at, self.target),
                 reason: check::deprecated(from),
-            }),
-            false => Ok(None),
+            })
+        } else {
+            Ok(None)
         }
     }
 }
@@ -306,9 +307,10 @@ impl Step {
 
     /// The opsets before and after the step.
     fn opsets(&self) -> (i64, i64) {
-        match self.is_up() {
-            true => (self.newer - 1, self.newer),
-            false => (self.newer, self.newer - 1),
+        if self.is_up() {
+            (self.newer - 1, self.newer)
+        } else {
+            (self.newer, self.newer - 1)
         }
     }
 }

@@ -26,9 +26,12 @@ pub(super) fn expand(
     let is_new = schemas::versions("", op)
         .first()
         .is_some_and(|first| first.since_version == newer);
-    let new = |why: &str| match is_new {
-        true => format!("{op} is new in opset {newer}, and {why}"),
-        false => format!("{op} of opset {newer} has no equivalent in opset {older}, and {why}"),
+    let new = |why: &str| {
+        if is_new {
+            format!("{op} is new in opset {newer}, and {why}")
+        } else {
+            format!("{op} of opset {newer} has no equivalent in opset {older}, and {why}")
+        }
     };
     match (cx.source.settings.expand, expansion.class) {
         (Expand::None, _) => return Err(ExpansionDisabled.because(new("expansion is disabled"))),
@@ -248,9 +251,10 @@ impl Renaming<'_> {
 /// A name for a new node: that of its first output, unless another node has it.
 fn named(cx: &mut Context, node: &NodeProto) -> Option<String> {
     let output = node.output.iter().find(|name| !name.is_empty())?;
-    match cx.node.output.contains(output) {
-        true => Some(cx.names.fresh(&format!("{output}_{}", node.op_type()))),
-        false => Some(output.clone()),
+    if cx.node.output.contains(output) {
+        Some(cx.names.fresh(&format!("{output}_{}", node.op_type())))
+    } else {
+        Some(output.clone())
     }
 }
 

@@ -168,9 +168,10 @@ fn body(source: &Source, check: Option<CheckOfPasses>) -> Result<Body, String> {
         .values()
         .filter(is_given)
         .any(|value| is_empty(inferred.of(value)));
-    let model = match has_empty {
-        true => model,
-        false => simplified(model, check)?,
+    let model = if has_empty {
+        model
+    } else {
+        simplified(model, check)?
     };
     let given: HashSet<&str> = source
         .constants

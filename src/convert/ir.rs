@@ -76,12 +76,13 @@ pub(super) fn choose(
                 .filter(|need| !need.is_metadata)
                 .map(|need| need.ir)
                 .max();
-            match others.is_none_or(|others| others <= number) {
-                true => Err(NotConverted::Avoidable {
+            if others.is_none_or(|others| others <= number) {
+                Err(NotConverted::Avoidable {
                     error,
                     remedy: Remedy::DropMetadata,
-                }),
-                false => Err(error.into()),
+                })
+            } else {
+                Err(error.into())
             }
         }
         IrVersion::AtMost(newest) => Ok(auto.min(newest)),

@@ -145,9 +145,10 @@ impl Wanted {
                 .map(|&(name, value)| (name, inferred.of(value).value_type)),
         );
         let mut checked = Checked::default();
-        let mut waiting: Vec<&NodeProto> = match is_run(source.model, inferred, source.id.scope) {
-            true => nodes.iter().rev().collect(),
-            false => Vec::new(),
+        let mut waiting: Vec<&NodeProto> = if is_run(source.model, inferred, source.id.scope) {
+            nodes.iter().rev().collect()
+        } else {
+            Vec::new()
         };
         while let Some(node) = waiting.pop() {
             let of = |names: &[String], index: usize| {

@@ -59,10 +59,11 @@ fn search(
         if plan.blockers.is_empty() && (wanted.is_none() || !plan.kernels.runs.is_empty()) {
             return Some(opset);
         }
-        opset = match plan.is_converted() {
-            true => plan.next_above(opset),
+        opset = if plan.is_converted() {
+            plan.next_above(opset)
+        } else {
             // A conversion that is blocked is blocked in all opsets up to the nearest one.
-            false => plan.nearest(from, opset).unwrap_or(from).max(opset + 1),
+            plan.nearest(from, opset).unwrap_or(from).max(opset + 1)
         };
     }
     None

@@ -88,9 +88,10 @@ impl Plan {
             .iter()
             .filter(|blocker| blocker.code != Code::NoKernel);
         let possible = conversions.map(|blocker| blocker.opset_step.0);
-        match target > from {
-            true => possible.min().filter(|&opset| opset > from),
-            false => possible.max().filter(|&opset| opset < from),
+        if target > from {
+            possible.min().filter(|&opset| opset > from)
+        } else {
+            possible.max().filter(|&opset| opset < from)
         }
     }
 }

@@ -57,13 +57,14 @@ pub(super) fn check(model: &Model, inferred: &Deferred, to: i64) -> Result<(), N
             Extend::extend,
         );
     }
-    match invalid.is_empty() {
-        true => Ok(()),
-        false => Err(NotConverted::Blocked {
+    if invalid.is_empty() {
+        Ok(())
+    } else {
+        Err(NotConverted::Blocked {
             from: model.opset(ScopeId::MAIN, ""),
             blockers: invalid,
             nearest: None,
-        }),
+        })
     }
 }
 
@@ -252,9 +253,10 @@ fn functions(model: &Model) -> Result<(), Invalid> {
         return Ok(());
     };
     let index = cycle.node_id();
-    let what = match calls.contains_edge(index, index) {
-        true => "the function calls itself",
-        false => "the function calls itself through other functions",
+    let what = if calls.contains_edge(index, index) {
+        "the function calls itself"
+    } else {
+        "the function calls itself through other functions"
     };
     Err(Invalid::at(model.scope_place(calls[index]), what))
 }

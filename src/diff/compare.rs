@@ -247,9 +247,10 @@ impl Walk<'_> {
             let texts = sides.map(|bytes| {
                 text(bytes).map(|attribute| onnx_text::print_attribute_value(&attribute))
             });
-            match texts[0] == texts[1] {
-                true => self.fields(path, &ATTRIBUTE_PROTO, sides, is_value),
-                false => self.add_change(path.to_owned(), texts),
+            if texts[0] == texts[1] {
+                self.fields(path, &ATTRIBUTE_PROTO, sides, is_value)
+            } else {
+                self.add_change(path.to_owned(), texts)
             }
         }
         self.fields(path, &ATTRIBUTE_PROTO, sides, |name| !is_value(name))

@@ -212,9 +212,10 @@ pub(super) fn side_by_side(texts: [Option<String>; 2]) -> [Option<String>; 2] {
 }
 
 fn in_one_line(text: String) -> String {
-    match text.contains('\n') || text.trim().len() != text.len() {
-        true => text.lines().map(str::trim).collect::<Vec<&str>>().join(" "),
-        false => text,
+    if text.contains('\n') || text.trim().len() != text.len() {
+        text.lines().map(str::trim).collect::<Vec<&str>>().join(" ")
+    } else {
+        text
     }
 }
 

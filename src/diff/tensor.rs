@@ -43,30 +43,28 @@ impl Walk<'_> {
         let places = [0, 1].map(|side| place(&protos[side], sides[side]));
         let same_file =
             is_external(&protos[0]) && places[0] == places[1] && self.data[0].is_same(self.data[1]);
-        let (difference, same_bytes) = match same_file {
-            true => (None, true),
-            false => {
-                let stored = [
-                    stored(&left, &protos[0], self.data[0]),
-                    stored(&right, &protos[1], self.data[1]),
-                ];
-                let [Ok(left_values), Ok(right_values)] = stored else {
-                    let errors = (0..)
-                        .zip(stored)
-                        .filter_map(|(side, stored)| Some((side, stored.err()?)));
-                    self.faults.extend(
-                        errors.map(|(side, error)| (side, Invalid::caused_by(path, error))),
-                    );
-                    return;
-                };
-                if are_same(&left_values, &right_values) {
-                    (None, true)
-                } else {
-                    (
-                        first_difference(&left, &left_values.load(), &right_values.load()),
-                        false,
-                    )
-                }
+        let (difference, same_bytes) = if same_file {
+            (None, true)
+        } else {
+            let stored = [
+                stored(&left, &protos[0], self.data[0]),
+                stored(&right, &protos[1], self.data[1]),
+            ];
+            let [Ok(left_values), Ok(right_values)] = stored else {
+                let errors = (0..)
+                    .zip(stored)
+                    .filter_map(|(side, stored)| Some((side, stored.err()?)));
+                self.faults
+                    .extend(errors.map(|(side, error)| (side, Invalid::caused_by(path, error))));
+                return;
+            };
+            if are_same(&left_values, &right_values) {
+                (None, true)
+            } else {
+                (
+                    first_difference(&left, &left_values.load(), &right_values.load()),
+                    false,
+                )
             }
         };
         match difference {

@@ -42,11 +42,14 @@ pub fn save(layout: Layout, target: &Target) -> io::Result<()> {
             write().map_err(|error| at(path, error))
         }
         Target::Stdout => {
-            let write = || match io::stdout().is_terminal() {
-                true => Err(io::Error::other(
-                    "binary output is not written to a terminal; write it to a file",
-                )),
-                false => layout.write_to(&mut io::stdout().lock()),
+            let write = || {
+                if io::stdout().is_terminal() {
+                    Err(io::Error::other(
+                        "binary output is not written to a terminal; write it to a file",
+                    ))
+                } else {
+                    layout.write_to(&mut io::stdout().lock())
+                }
             };
             write().map_err(|error| at(Path::new("-"), error))
         }

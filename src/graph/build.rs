@@ -25,11 +25,10 @@ impl Model {
     /// is inconsistent.
     pub fn new(proto: ModelProto) -> Result<Model, Invalid> {
         let model = Model::for_reading(proto)?;
-        model
-            .bad_tensors()
-            .first()
-            .map_or(Ok(()), |fault| Err(fault.clone()))?;
-        Ok(model)
+        match model.bad_tensors().first() {
+            Some(fault) => Err(fault.clone()),
+            None => Ok(model),
+        }
     }
 
     /// Indexes a model that is read and not changed: it may have inconsistent tensors.
@@ -448,17 +447,16 @@ impl<'m> Builder<'m> {
             Vertex::Node(node) => order.push(node),
             Vertex::Value(_) => {}
         };
-        match graph
+        if graph
             .raw_edges()
             .iter()
             .all(|edge| edge.source() < edge.target())
         {
-            true => graph.node_indices().for_each(&mut add),
-            false => {
-                let sorted = petgraph::algo::toposort(graph, None)
-                    .map_err(|cycle| self.cycle(cycle.node_id()))?;
-                sorted.into_iter().for_each(&mut add);
-            }
+            graph.node_indices().for_each(&mut add)
+        } else {
+            let sorted = petgraph::algo::toposort(graph, None)
+                .map_err(|cycle| self.cycle(cycle.node_id()))?;
+            sorted.into_iter().for_each(&mut add);
         }
         self.index.order = order;
         Ok(self.index)

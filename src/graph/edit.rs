@@ -269,10 +269,11 @@ impl Model {
             index,
             source,
         } = self;
-        let (kinds, mut kept) = match keeps_index {
-            true => (index.kinds.clone(), Some(index)),
+        let (kinds, mut kept) = if keeps_index {
+            (index.kinds.clone(), Some(index))
+        } else {
             // Frees the rest of the old index before the new one is built.
-            false => (index.into_kinds(), None),
+            (index.into_kinds(), None)
         };
         for (keys, entries) in batch.dropped {
             drop_entries(&mut proto, &kinds, &entries, &keys);

@@ -126,12 +126,11 @@ mod tests {
         let joined = requests.map(|part| {
             let mut names = all.for_part();
             let made = part.map(|prefix| names.fresh(prefix));
-            match all.join(names) {
-                true => made,
-                false => {
-                    again += 1;
-                    part.map(|prefix| all.fresh(prefix))
-                }
+            if all.join(names) {
+                made
+            } else {
+                again += 1;
+                part.map(|prefix| all.fresh(prefix))
             }
         });
         assert_eq!(joined, expected);

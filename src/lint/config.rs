@@ -260,12 +260,13 @@ impl FilePattern {
         let mut paths = inside
             .ancestors()
             .filter(|path| !path.as_os_str().is_empty());
-        match self.of_paths {
-            true => paths.any(|path| self.pattern.is_match(path)),
-            false => paths.any(|path| {
+        if self.of_paths {
+            paths.any(|path| self.pattern.is_match(path))
+        } else {
+            paths.any(|path| {
                 path.file_name()
                     .is_some_and(|name| self.pattern.is_match(name))
-            }),
+            })
         }
     }
 }

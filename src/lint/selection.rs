@@ -181,9 +181,11 @@ impl FromStr for Selector {
             });
         }
         let prefix = text.to_ascii_uppercase();
-        match RULES.iter().any(|rule| rule.code.starts_with(&prefix)) {
-            true if !prefix.is_empty() => Ok(Selector { prefix }),
-            _ => Err(UnknownRule(text.to_owned())),
+        let is_known = RULES.iter().any(|rule| rule.code.starts_with(&prefix));
+        if is_known && !prefix.is_empty() {
+            Ok(Selector { prefix })
+        } else {
+            Err(UnknownRule(text.to_owned()))
         }
     }
 }

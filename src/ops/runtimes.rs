@@ -179,9 +179,10 @@ impl Runtime {
 
 impl fmt::Display for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.first == self.last {
-            true => write!(f, "{} {}", self.name, self.first),
-            false => write!(f, "{} {} to {}", self.name, self.first, self.last),
+        if self.first == self.last {
+            write!(f, "{} {}", self.name, self.first)
+        } else {
+            write!(f, "{} {} to {}", self.name, self.first, self.last)
         }
     }
 }

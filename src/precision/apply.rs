@@ -302,9 +302,10 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             self.decisions.dtype(value, other),
         );
         let cast_name = self.names.fresh(&format!("{name}_to_{to}"));
-        let (input, output) = match is_output {
-            true => (self.names.fresh(&format!("{name}_{from}")), name.to_owned()),
-            false => (name.to_owned(), cast_name.clone()),
+        let (input, output) = if is_output {
+            (self.names.fresh(&format!("{name}_{from}")), name.to_owned())
+        } else {
+            (name.to_owned(), cast_name.clone())
         };
         let forms = self.forms.entry(value).or_default();
         forms[side as usize] = Some(input.clone());

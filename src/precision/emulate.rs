@@ -176,9 +176,10 @@ impl Edits<'_, '_, '_> {
         let model = self.model;
         let (name, to) = (model.name(value), self.types.change.to);
         let node_name = self.names.fresh(&format!("{name}_to_{to}"));
-        let [input, output] = match keeps_name {
-            true => [self.names.fresh(&format!("{name}_FLOAT")), name.to_owned()],
-            false => [name.to_owned(), node_name.clone()],
+        let [input, output] = if keeps_name {
+            [self.names.fresh(&format!("{name}_FLOAT")), name.to_owned()]
+        } else {
+            [name.to_owned(), node_name.clone()]
         };
         if let (true, Origin::Node { node, output }) = (keeps_name, model.origin(value)) {
             self.list.push(Edit::RenameOutput {

@@ -224,9 +224,10 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
 
     /// An input or output has the type that the options state.
     fn signature_of(&mut self, name: &str, variable: Variable) {
-        match self.has_new_signature(name) {
-            true => self.types.wish(variable, Wish::New),
-            false => self.types.old_because(variable, Code::Signature),
+        if self.has_new_signature(name) {
+            self.types.wish(variable, Wish::New)
+        } else {
+            self.types.old_because(variable, Code::Signature)
         }
     }
 

@@ -234,9 +234,10 @@ impl Builder<'_, '_, '_> {
             variable,
         } in operands.drain(..)
         {
-            match is_output {
-                true => self.produce(value, variable),
-                false => self.consume(value, variable, User::Input(id, index)),
+            if is_output {
+                self.produce(value, variable)
+            } else {
+                self.consume(value, variable, User::Input(id, index))
             }
             self.admit(schema, formal, value_type, variable);
             self.types.old_if(
@@ -299,11 +300,11 @@ impl Builder<'_, '_, '_> {
     fn constant(&mut self, id: NodeId, value: ValueId) {
         let is_known = self.model.constant(value).is_ok()
             && ConstantValue::of_node(self.model.node(id)).is_ok();
-        match is_known {
-            true => self.types.kinds[value.index()] = Some(Kind::Constant),
-            false => self
-                .types
-                .old_because(value.index() as Variable, Code::Fixed),
+        if is_known {
+            self.types.kinds[value.index()] = Some(Kind::Constant)
+        } else {
+            self.types
+                .old_because(value.index() as Variable, Code::Fixed)
         }
     }
 
@@ -379,12 +380,11 @@ impl Builder<'_, '_, '_> {
                 } else if of_input == Some(ValueType::Tensor(new)) {
                     let keeps_name =
                         model.output_of(output).is_empty() || self.keeps_output(output);
-                    match keeps_name && model.is_visible_to_users(cast.input, output) {
-                        true => {
-                            self.types.kinds[output.index()] = Some(Kind::CastOf(cast.input));
-                            self.types.wish(variable, Wish::New);
-                        }
-                        false => self.types.kinds[output.index()] = Some(Kind::Stated),
+                    if keeps_name && model.is_visible_to_users(cast.input, output) {
+                        self.types.kinds[output.index()] = Some(Kind::CastOf(cast.input));
+                        self.types.wish(variable, Wish::New);
+                    } else {
+                        self.types.kinds[output.index()] = Some(Kind::Stated)
                     }
                 } else {
                     self.types.kinds[output.index()] = Some(Kind::Stated);

@@ -85,13 +85,14 @@ impl Layout {
     /// If the operation is cancelled.
     pub(crate) fn count_written(&self, bytes: u64) -> io::Result<()> {
         self.written.add(bytes);
-        match self
+        if self
             .counter
             .as_ref()
             .is_none_or(|counter| counter.add(bytes))
         {
-            true => Ok(()),
-            false => Err(io::Error::other(Cancelled)),
+            Ok(())
+        } else {
+            Err(io::Error::other(Cancelled))
         }
     }
 

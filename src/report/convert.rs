@@ -41,9 +41,10 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
             .map_or_else(String::new, i64::to_string)
     };
     let (from, to) = (opset(&report.from), opset(&report.to));
-    match blockers.is_empty() {
-        true => model.text(|text| write_changes(text, &model.changes, &from, &to, verbose)),
-        false => refusal(model, &from, &to, verbose),
+    if blockers.is_empty() {
+        model.text(|text| write_changes(text, &model.changes, &from, &to, verbose))
+    } else {
+        refusal(model, &from, &to, verbose)
     }
 }
 
@@ -70,9 +71,10 @@ fn write_changes(
     let stated = report
         .stated_opset
         .map_or_else(String::new, |stated| format!(" (stated: {stated})"));
-    let opsets = match from.is_empty() {
-        true => "ai.onnx is neither imported nor used".to_owned(),
-        false => format!("opset {from}{stated} -> {to}"),
+    let opsets = if from.is_empty() {
+        "ai.onnx is neither imported nor used".to_owned()
+    } else {
+        format!("opset {from}{stated} -> {to}")
     };
     text.push_line(format_args!("  {opsets}, IR version {ir_from}{ir_to}"));
     write_prepared(text, prepared, verbose);
@@ -192,11 +194,12 @@ fn groups(blockers: &[Blocker], verbose: bool) -> Vec<Vec<&Blocker>> {
     let mut groups: Vec<Vec<&Blocker>> = Vec::new();
     let mut places: HashMap<(&str, (i64, i64), &str), usize> = HashMap::default();
     for blocker in blockers {
-        let place = match verbose {
-            true => groups.len(),
-            false => *places
+        let place = if verbose {
+            groups.len()
+        } else {
+            *places
                 .entry((&blocker.op, blocker.opset_step, &blocker.reason))
-                .or_insert(groups.len()),
+                .or_insert(groups.len())
         };
         if place == groups.len() {
             groups.push(Vec::new());

@@ -201,10 +201,12 @@ fn write_runtimes(text: &mut Shown, inspection: &Inspection, verbose: bool) {
             kernels,
             newest,
         } = versions;
-        match kernels & newest {
-            true if first == last => format!("{runtime} {first} or later"),
-            true => format!("{runtime} {first} or later (known to {last})"),
-            false => format!("{runtime} {}", range(first, last)),
+        if !(kernels & newest) {
+            format!("{runtime} {}", range(first, last))
+        } else if first == last {
+            format!("{runtime} {first} or later")
+        } else {
+            format!("{runtime} {first} or later (known to {last})")
         }
     };
     let all = |kernels: bool| {

@@ -180,10 +180,12 @@ pub(super) fn use_as_data(file: &Path) -> Option<String> {
 /// it.
 #[must_use]
 pub fn why_kept(file: &Path) -> Option<String> {
-    match folders::is_file(file) {
-        true if is_model(file) => Some("is a model".to_owned()),
-        true => user_beside(file),
-        false => None,
+    if !folders::is_file(file) {
+        None
+    } else if is_model(file) {
+        Some("is a model".to_owned())
+    } else {
+        user_beside(file)
     }
 }
 

@@ -316,9 +316,10 @@ impl Content {
         let Data::Numbers(source, casts) = &self.data else {
             return None;
         };
-        Some(match self.is_stored(casts, target) {
-            true => Piece::Bytes(source.clone()),
-            false => Piece::Made(Arc::new(self.recipe(source, casts, target))),
+        Some(if self.is_stored(casts, target) {
+            Piece::Bytes(source.clone())
+        } else {
+            Piece::Made(Arc::new(self.recipe(source, casts, target)))
         })
     }
 

@@ -58,9 +58,10 @@ impl ElementMap {
     /// The number of elements of the result.
     #[must_use]
     pub fn elements(&self) -> usize {
-        match self.axes.iter().any(|axis| axis.length() == 0) {
-            true => 0,
-            false => self.axes.iter().map(Axis::length).product(),
+        if self.axes.iter().any(|axis| axis.length() == 0) {
+            0
+        } else {
+            self.axes.iter().map(Axis::length).product()
         }
     }
 

@@ -56,9 +56,10 @@ pub(super) fn format(
 ) -> (Vec<Bytes>, Summary) {
     let of_part = PART.get();
     let parts: Vec<usize> = (0..elements).step_by(of_part).collect();
-    let formatted = parallel::map(&parts, |&first| match is_cancelled() {
-        true => Default::default(),
-        false => {
+    let formatted = parallel::map(&parts, |&first| {
+        if is_cancelled() {
+            Default::default()
+        } else {
             let (strings, found) = format_strings(
                 cast,
                 &numbers[first / 8 * cast.from().bits()..],

@@ -194,14 +194,13 @@ impl<'v> Erasure<'v> {
     /// Whether a cast of the original may be left out: it was removed, or is to an old type. In an
     /// emulation: it is to the type of its input.
     fn is_followed(&self, node: NodeId) -> bool {
-        match self.is_emulated() {
-            true => self.is_removed(node) && self.is_of_type_to_itself(node),
-            false => {
-                self.is_removed(node)
-                    || self
-                        .original_cast_to(node)
-                        .is_some_and(|to| self.is_old(to))
-            }
+        if self.is_emulated() {
+            self.is_removed(node) && self.is_of_type_to_itself(node)
+        } else {
+            self.is_removed(node)
+                || self
+                    .original_cast_to(node)
+                    .is_some_and(|to| self.is_old(to))
         }
     }
 

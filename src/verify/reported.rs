@@ -33,15 +33,12 @@ impl<'v> Erasure<'v> {
     /// The reported cast or rounding that a node is.
     pub fn added_cast(&self, node: NodeId) -> Option<&'v AddedCast> {
         let proto = self.written.node(node);
-        let is_as_reported = match self.is_emulated() {
-            true => {
-                proto.domain() == DOMAIN
-                    && proto.op_type() == function_name(self.report.to)
-                    && proto.attribute.is_empty()
-            }
-            false => {
-                proto.op_type() == "Cast" && proto.domain().is_empty() && proto.attribute.len() == 1
-            }
+        let is_as_reported = if self.is_emulated() {
+            proto.domain() == DOMAIN
+                && proto.op_type() == function_name(self.report.to)
+                && proto.attribute.is_empty()
+        } else {
+            proto.op_type() == "Cast" && proto.domain().is_empty() && proto.attribute.len() == 1
         };
         if !is_as_reported {
             return None;
@@ -107,16 +104,14 @@ impl<'v> Erasure<'v> {
             .written
             .input(node, 0)
             .and_then(|value| inferred.of(value).dtype());
-        let is_right = match self.is_emulated() {
+        let is_right = if self.is_emulated() {
             // The function that it calls is compared with the expected one.
-            true => {
-                [cast.from, cast.to] == [DType::Float, self.report.to]
-                    && self.written.callee(node).is_some()
-            }
-            false => self
-                .written
+            [cast.from, cast.to] == [DType::Float, self.report.to]
+                && self.written.callee(node).is_some()
+        } else {
+            self.written
                 .cast_node(node)
-                .is_ok_and(|found| found.to == TypeSource::Attribute(cast.to)),
+                .is_ok_and(|found| found.to == TypeSource::Attribute(cast.to))
         };
         let is_wrong = !is_right
             || from.is_some_and(|from| from != cast.from)

@@ -149,9 +149,10 @@ impl Erasure<'_> {
         };
         let path = path(before.name());
         // A constant of an emulation that is not reported is as it was.
-        let (to, may_differ) = match self.is_emulated() {
-            true => (DType::Float, self.beyond.contains_key(path.as_str())),
-            false => (self.report.to, true),
+        let (to, may_differ) = if self.is_emulated() {
+            (DType::Float, self.beyond.contains_key(path.as_str()))
+        } else {
+            (self.report.to, true)
         };
         if found.dtype() != to || !self.is_old(expected.dtype()) || !may_differ {
             return leave_equal_values_out([before, tensor], [self.original, self.written]);

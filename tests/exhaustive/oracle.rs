@@ -306,12 +306,13 @@ fn to_scale(rules: Rules, meaning: &Meaning) -> Expected {
 fn to_integer(from: DType, to: DType, rules: Rules, meaning: &Meaning) -> Expected {
     let bits = to.bits() as u32;
     let is_signed = matches!(to, Int2 | Int4 | Int8 | Int16 | Int32 | Int64);
-    let (lowest, highest) = match is_signed {
-        true => (
+    let (lowest, highest) = if is_signed {
+        (
             -(BigInt::from(1) << (bits - 1)),
             (BigInt::from(1) << (bits - 1)) - 1,
-        ),
-        false => (BigInt::ZERO, (BigInt::from(1) << bits) - 1),
+        )
+    } else {
+        (BigInt::ZERO, (BigInt::from(1) << bits) - 1)
     };
     let low_bits = |integer: &BigInt| {
         let modulus = BigInt::from(1) << bits;

@@ -475,13 +475,14 @@ fn names(folder: &Path) -> Vec<String> {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
-        match path.is_dir() {
-            true => names.extend(
+        if path.is_dir() {
+            names.extend(
                 self::names(&path)
                     .into_iter()
                     .map(|below| format!("{name}/{below}")),
-            ),
-            false => names.push(name.to_owned()),
+            )
+        } else {
+            names.push(name.to_owned())
         }
     }
     names.sort();

@@ -289,17 +289,15 @@ impl Module {
                     let end = at + tokens[at..].iter().position(|token| token == ";").unwrap();
                     for (path, alias) in use_tree(&tokens[at + 1..end]) {
                         let path = absolute(&here, path);
-                        match is_public {
-                            true => {
-                                if !path.starts_with(name) {
-                                    module.paths.insert(path.clone());
-                                }
-                                module.reexports.insert(alias, path);
+                        if is_public {
+                            if !path.starts_with(name) {
+                                module.paths.insert(path.clone());
                             }
-                            false if inline.is_empty() => imports.push((path, alias)),
-                            false => {
-                                module.paths.insert(path);
-                            }
+                            module.reexports.insert(alias, path);
+                        } else if inline.is_empty() {
+                            imports.push((path, alias));
+                        } else {
+                            module.paths.insert(path);
                         }
                     }
                     at = end;

@@ -46,13 +46,14 @@ fn files_on_disk(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
         let name = entry.file_name().into_string().unwrap();
-        match entry.file_type().unwrap().is_dir() {
-            true => files.extend(
+        if entry.file_type().unwrap().is_dir() {
+            files.extend(
                 files_on_disk(&entry.path())
                     .into_iter()
                     .map(|(below, bytes)| (format!("{name}/{below}"), bytes)),
-            ),
-            false => drop(files.insert(name, fs::read(entry.path()).unwrap())),
+            )
+        } else {
+            drop(files.insert(name, fs::read(entry.path()).unwrap()))
         }
     }
     files

@@ -103,12 +103,13 @@ fn run(models: &[(String, Vec<u8>)]) -> BTreeMap<String, Vec<u8>> {
 fn collect(folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => collect(&path, found),
-            false => drop(found.insert(
+        if path.is_dir() {
+            collect(&path, found)
+        } else {
+            drop(found.insert(
                 path.file_name().unwrap().to_str().unwrap().to_owned(),
                 fs::read(&path).unwrap(),
-            )),
+            ))
         }
     }
 }

@@ -57,15 +57,18 @@ fn sketches() -> impl Strategy<Value = Sketch> {
         let first = initializers.len() + 1;
         let steps: Vec<Step> = (first..)
             .zip(steps)
-            .map(|(values, (is_cast, left, right, to))| match is_cast {
-                true => Step::Cast {
-                    input: left.index(values),
-                    to,
-                },
-                false => Step::Other {
-                    left: left.index(values),
-                    right: right.index(values),
-                },
+            .map(|(values, (is_cast, left, right, to))| {
+                if is_cast {
+                    Step::Cast {
+                        input: left.index(values),
+                        to,
+                    }
+                } else {
+                    Step::Other {
+                        left: left.index(values),
+                        right: right.index(values),
+                    }
+                }
             })
             .collect();
         let values = first + steps.len();

@@ -87,9 +87,10 @@ impl Shown {
                 .collect();
             if !text.is_empty() {
                 self.0.push_str(style.start());
-                match is_safe {
-                    true => self.0.push_str(text),
-                    false => self.push_escaped(text, &marked),
+                if is_safe {
+                    self.0.push_str(text)
+                } else {
+                    self.push_escaped(text, &marked)
                 }
                 self.0.push_str(style.end());
             }

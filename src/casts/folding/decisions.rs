@@ -85,9 +85,10 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Dec
             if decisions.stop_if_cancelled() {
                 return decisions;
             }
-            match is_cast {
-                true => decisions.visit(node),
-                false => decisions.visit_non_cast(node, extent),
+            if is_cast {
+                decisions.visit(node)
+            } else {
+                decisions.visit_non_cast(node, extent)
             }
         }
         counter.add(nodes.len() as u64);

@@ -60,24 +60,24 @@ impl Lint {
         if self.statistics && !self.format.is_text() && self.format != LintFormat::Json {
             bail!("--statistics counts findings in the formats full, concise and json only");
         }
-        let is_read = |_: &&Path| !self.write_baseline;
         let mut known = Baselines::default();
         // A bad --baseline ends the run before folders are searched.
-        self.baseline
-            .as_deref()
-            .filter(is_read)
-            .map_or(Ok(()), |path| known.read(path))?;
+        if let Some(path) = &self.baseline
+            && !self.write_baseline
+        {
+            known.read(path)?;
+        }
         let Searched {
             tasks,
             configs,
             unmatched,
         } = search::tasks(self, &mut run.errors)?;
         self.tell_unmatched(unmatched, run, messages)?;
-        tasks
-            .iter()
-            .filter_map(|task| task.baseline.as_deref())
-            .filter(is_read)
-            .try_for_each(|path| known.read(path))?;
+        if !self.write_baseline {
+            for path in tasks.iter().filter_map(|task| task.baseline.as_deref()) {
+                known.read(path)?;
+            }
+        }
         let other_files = [&self.file_list, &self.config]
             .into_iter()
             .flatten()
@@ -101,7 +101,9 @@ impl Lint {
             document.check(inputs.clone().chain(baselines))?;
         }
         let baseline = self.new_baseline();
-        baseline.map_or(Ok(()), |baseline| baseline.check(inputs))?;
+        if let Some(baseline) = &baseline {
+            baseline.check(inputs)?;
+        }
         let side_files: Vec<SideFile> = baseline.into_iter().chain(self.document()).collect();
         let mut reserved = None;
         if self.fix {
@@ -157,9 +159,10 @@ impl Lint {
                     run.fail_on.insert(path.clone(), task.fail_on);
                     run.models.push(path);
                     let findings = known.new_ones(task, findings);
-                    match run.findings.is_empty() {
-                        true => run.findings = findings,
-                        false => run.findings.extend(findings),
+                    if run.findings.is_empty() {
+                        run.findings = findings
+                    } else {
+                        run.findings.extend(findings)
                     }
                     run.verified = run.verified.or(is_verified);
                     run.fixed.extend(fixed);
@@ -291,9 +294,10 @@ impl Lint {
     }
 
     fn exit_code(&self, run: &LintRun) -> ExitCode {
-        let failing = match self.diff {
-            true => !run.fixed.is_empty(),
-            false => run.findings.iter().any(|found| run.fails(found)),
+        let failing = if self.diff {
+            !run.fixed.is_empty()
+        } else {
+            run.findings.iter().any(|found| run.fails(found))
         };
         match (run.errors.is_empty(), failing && !self.exit_zero) {
             (false, _) => ExitCode::from(2),

@@ -84,24 +84,22 @@ impl Search<'_> {
         let found = paths::expand(path, ignored(lint));
         if found.is_empty() && !lint.allow_empty {
             let is_folder = folders::is_folder(path);
-            match ignored(lint) != Ignored::Nothing
+            if ignored(lint) != Ignored::Nothing
                 && !paths::expand(path, Ignored::Nothing).is_empty()
             {
-                true => {
-                    let files = if is_folder {
-                        "all .onnx files"
-                    } else {
-                        "all files that match this pattern"
-                    };
-                    let remedy = "use --no-ignore, or --allow-empty if this is intended";
-                    self.left_out.push(no_model(
-                        path,
-                        &format!("{files} are ignored by git or a .ignore file; {remedy}"),
-                    ));
-                }
-                false => self
-                    .errors
-                    .push(no_model(path, if is_folder { NO_MODEL } else { NO_MATCH })),
+                let files = if is_folder {
+                    "all .onnx files"
+                } else {
+                    "all files that match this pattern"
+                };
+                let remedy = "use --no-ignore, or --allow-empty if this is intended";
+                self.left_out.push(no_model(
+                    path,
+                    &format!("{files} are ignored by git or a .ignore file; {remedy}"),
+                ));
+            } else {
+                self.errors
+                    .push(no_model(path, if is_folder { NO_MODEL } else { NO_MATCH }))
             }
         }
         let (mut excluded_by, mut excluded, all) = (BTreeSet::new(), 0, found.len());

@@ -121,11 +121,12 @@ fn mask_must_cover_all_keys(cx: &mut Context) -> Result<(), Reason> {
 fn shift_must_be_small(cx: &mut Context) -> Result<(), Reason> {
     let bits = cx.dtype(0)?.bits() as i64;
     let shifts = cx.read_ints(1)?;
-    match shifts.iter().all(|shift| (0..bits).contains(shift)) {
-        true => Ok(()),
-        false => Err(InputUnsupported.because(format!(
+    if shifts.iter().all(|shift| (0..bits).contains(shift)) {
+        Ok(())
+    } else {
+        Err(InputUnsupported.because(format!(
             "a shift by {bits} bits or more is undefined before opset 28"
-        ))),
+        )))
     }
 }
 

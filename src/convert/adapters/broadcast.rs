@@ -61,12 +61,11 @@ fn keeps_shape_of_first(cx: &Context) -> Result<(), Reason> {
         (_, None | Some(1)) | (None, _) => true,
         (left, right) => left == right,
     };
-    match right.len() <= left.len() && left.iter().rev().zip(right.iter().rev()).all(is_kept) {
-        true => Ok(()),
-        false => {
-            Err(NodeInvalid
+    if right.len() <= left.len() && left.iter().rev().zip(right.iter().rev()).all(is_kept) {
+        Ok(())
+    } else {
+        Err(NodeInvalid
                 .because("before opset 7 the result has the shape of the first operand, which these shapes do not allow"))
-        }
     }
 }
 
@@ -225,12 +224,10 @@ fn shapes_must_be_equal(cx: &mut Context) -> Result<(), Reason> {
         cx.input(index) != cx.input(0)
             && (first.is_none() || cx.known_input(index).static_shape() != first)
     };
-    match (1..cx.node.input.len()).any(differs) {
-        true => {
-            Err(ShapeUnsupported
-                .because("before opset 8 all inputs must have the same known shape"))
-        }
-        false => Ok(()),
+    if (1..cx.node.input.len()).any(differs) {
+        Err(ShapeUnsupported.because("before opset 8 all inputs must have the same known shape"))
+    } else {
+        Ok(())
     }
 }
 

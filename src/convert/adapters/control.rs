@@ -212,13 +212,14 @@ fn one_is_a_batch(cx: &mut Context) -> Result<(), Reason> {
 /// The order of axes with this one first.
 fn moved_to_front(axis: i64, rank: usize) -> Result<Vec<i64>, Reason> {
     let axis = counted_from_front(vec![axis], rank)?[0];
-    match (0..rank as i64).contains(&axis) {
-        true => Ok(std::iter::once(axis)
+    if (0..rank as i64).contains(&axis) {
+        Ok(std::iter::once(axis)
             .chain((0..rank as i64).filter(|&other| other != axis))
-            .collect()),
-        false => Err(NodeInvalid.because(format!(
+            .collect())
+    } else {
+        Err(NodeInvalid.because(format!(
             "the scanned axis {axis} is out of range for rank {rank}"
-        ))),
+        )))
     }
 }
 

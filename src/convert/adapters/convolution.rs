@@ -62,10 +62,9 @@ fn paddings_must_be_even(cx: &mut Context) -> Result<(), Reason> {
                 .map(|list| i128::from(list[axis]));
         stride * (input - 1) + extra + (kernel - 1) * dilation + 1 - output
     };
-    match (0..input.len()).all(|axis| padding(axis) >= 0 && padding(axis) % 2 == 0) {
-        true => Ok(()),
-        false => {
-            Err(BehaviourDiffers.because("odd padding is placed on the other side since opset 11"))
-        }
+    if (0..input.len()).all(|axis| padding(axis) >= 0 && padding(axis) % 2 == 0) {
+        Ok(())
+    } else {
+        Err(BehaviourDiffers.because("odd padding is placed on the other side since opset 11"))
     }
 }

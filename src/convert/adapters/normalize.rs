@@ -170,11 +170,10 @@ fn dropout_is_in_test_mode(cx: &mut Context) -> Result<(), Reason> {
 /// The mask in inference mode is defined since version 12 only, and its type differs before version
 /// 10.
 fn no_mask(cx: &mut Context) -> Result<(), Reason> {
-    match has_one_output(cx) {
-        true => Ok(()),
-        false => {
-            Err(BehaviourDiffers.because("the mask of Dropout differs between the two versions"))
-        }
+    if has_one_output(cx) {
+        Ok(())
+    } else {
+        Err(BehaviourDiffers.because("the mask of Dropout differs between the two versions"))
     }
 }
 

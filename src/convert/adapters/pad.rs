@@ -65,10 +65,13 @@ fn pads_for_all_axes(cx: &mut Context) -> Result<(), Reason> {
     let rank = cx.rank(0)?;
     let (axes, pads) = match (cx.read_ints(3), cx.read_ints(1)) {
         (Ok(axes), Ok(pads)) => (axes, pads),
-        (Err(reason), _) | (_, Err(reason)) => match reason.is_about_computed_value() {
-            true => return place_pads(cx, rank as i64),
-            false => return Err(reason),
-        },
+        (Err(reason), _) | (_, Err(reason)) => {
+            if reason.is_about_computed_value() {
+                return place_pads(cx, rank as i64);
+            } else {
+                return Err(reason);
+            }
+        }
     };
     let axes = cx.axes_from_front(axes)?;
     if pads.len() != 2 * axes.len() || axes.iter().any(|&axis| axis >= rank as i64) {

@@ -74,19 +74,21 @@ fn no_window_in_the_padding(cx: &mut Context) -> Result<(), Reason> {
     let has_none = |axis: usize| {
         wide(pads[kernel.len() + axis]) + wide(strides[axis]) <= size(axis) || starts_inside(axis)
     };
-    match (0..kernel.len()).all(has_none) {
-        true => Ok(()),
-        false => Err(BehaviourDiffers
-            .because("`ceil_mode`: windows that start in the padding are omitted since opset 22")),
+    if (0..kernel.len()).all(has_none) {
+        Ok(())
+    } else {
+        Err(BehaviourDiffers
+            .because("`ceil_mode`: windows that start in the padding are omitted since opset 22"))
     }
 }
 
 /// `storage_order` affects only the indices, which versions before 8 do not have.
 fn no_indices(cx: &mut Context) -> Result<(), Reason> {
     cx.drop_unused_output(1);
-    match cx.has_output(1) {
-        true => Err(OutputUnsupported.because("MaxPool has no output `Indices` before opset 8")),
-        false => Ok(()),
+    if cx.has_output(1) {
+        Err(OutputUnsupported.because("MaxPool has no output `Indices` before opset 8"))
+    } else {
+        Ok(())
     }
 }
 

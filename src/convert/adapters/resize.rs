@@ -97,9 +97,10 @@ fn scales_become_sides(cx: &mut Context) -> Result<(), Reason> {
 }
 
 fn must_not_shrink(cx: &mut Context) -> Result<(), Reason> {
-    match cx.read_floats(1)?.iter().all(|&scale| scale >= 1.0) {
-        true => Ok(()),
-        false => Err(InputUnsupported.because("scales below 1 are not supported before opset 10")),
+    if cx.read_floats(1)?.iter().all(|&scale| scale >= 1.0) {
+        Ok(())
+    } else {
+        Err(InputUnsupported.because("scales below 1 are not supported before opset 10"))
     }
 }
 

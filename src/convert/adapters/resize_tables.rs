@@ -333,11 +333,10 @@ fn nearest(cx: &Context, axis: &Axis) -> Result<Vec<i64>, Reason> {
             round(position::<f32>(cx, axis, place)?.into())?,
             round(position(cx, axis, place)?)?,
         );
-        match first == second {
-            true => Ok(first.clamp(0, axis.length - 1)),
-            false => {
-                Err(BehaviourDiffers.because("the nearest element depends on how a runtime rounds"))
-            }
+        if first == second {
+            Ok(first.clamp(0, axis.length - 1))
+        } else {
+            Err(BehaviourDiffers.because("the nearest element depends on how a runtime rounds"))
         }
     };
     (0..axis.size).map(index).collect()

@@ -50,9 +50,10 @@ impl Source<'_> {
             return None;
         };
         let inferred = self.inferred();
-        match inferred.is_called(root) {
-            true => inferred.types_in_calls(root, value?),
-            false => Some(TypeSet::of(&[])),
+        if inferred.is_called(root) {
+            inferred.types_in_calls(root, value?)
+        } else {
+            Some(TypeSet::of(&[]))
         }
     }
 
@@ -359,12 +360,11 @@ impl Context<'_, '_> {
 
     /// Adds a warning, or blocks the conversion in strict mode.
     pub fn warn(&mut self, what: &str) -> Result<(), Reason> {
-        match self.source.settings.strict {
-            true => Err(Strict.because(what)),
-            false => {
-                self.record.warnings.push(what.to_owned());
-                Ok(())
-            }
+        if self.source.settings.strict {
+            Err(Strict.because(what))
+        } else {
+            self.record.warnings.push(what.to_owned());
+            Ok(())
         }
     }
 

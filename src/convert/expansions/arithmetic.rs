@@ -64,9 +64,10 @@ fn modulo(cx: &Context) -> Result<String, Reason> {
     let is_narrow = dtype.bits() < 32;
     let fmod = cx.int_or("fmod", 0)? != 0;
     let wide = if is_narrow { DType::Int32 } else { dtype };
-    let mut body = match is_narrow {
-        true => "a = Cast <to = 6> (A) b = Cast <to = 6> (B)\n".to_owned(),
-        false => "a = Identity (A) b = Identity (B)\n".to_owned(),
+    let mut body = if is_narrow {
+        "a = Cast <to = 6> (A) b = Cast <to = 6> (B)\n".to_owned()
+    } else {
+        "a = Identity (A) b = Identity (B)\n".to_owned()
     };
     body += "quotient = Div (a, b) product = Mul (quotient, b) rest = Sub (a, product)\n";
     if dtype.class() == Class::Signed {
@@ -86,16 +87,18 @@ fn modulo(cx: &Context) -> Result<String, Reason> {
              flag = Cast <to = {}> (differs)\n",
             wide.number()
         );
-        body += match fmod {
-            false => "shift = Mul (flag, b) adjusted = Add (rest, shift)\n",
-            true => "shift = Mul (flag, b) adjusted = Sub (rest, shift)\n",
+        body += if fmod {
+            "shift = Mul (flag, b) adjusted = Sub (rest, shift)\n"
+        } else {
+            "shift = Mul (flag, b) adjusted = Add (rest, shift)\n"
         };
     } else {
         body += "adjusted = Identity (rest)\n";
     }
-    body += &match is_narrow {
-        true => format!("C = Cast <to = {}> (adjusted)", dtype.number()),
-        false => "C = Identity (adjusted)".to_owned(),
+    body += &if is_narrow {
+        format!("C = Cast <to = {}> (adjusted)", dtype.number())
+    } else {
+        "C = Identity (adjusted)".to_owned()
     };
     Ok(body)
 }

@@ -48,9 +48,10 @@ fn attention(cx: &Context) -> Result<String, Reason> {
             None => format!("present_{name} = Identity ({new})\n"),
         };
     }
-    body += match heads.query.is_some() && heads.query == heads.key {
-        true => "k_heads = Identity (present_key) v_heads = Identity (present_value)\n",
-        false => REPEAT_HEADS,
+    body += if heads.query.is_some() && heads.query == heads.key {
+        "k_heads = Identity (present_key) v_heads = Identity (present_value)\n"
+    } else {
+        REPEAT_HEADS
     };
     body += &scale(cx, &heads)?;
     body += "
@@ -70,21 +71,19 @@ fn attention(cx: &Context) -> Result<String, Reason> {
     let precision = cx
         .int("softmax_precision")?
         .unwrap_or_else(|| dtype.number().into());
-    body += match precision == i64::from(dtype.number()) {
-        true => "softmax = Softmax <axis: int = -1> (biased)\n",
-        false => {
-            "biased_precise = Cast <to = $precision> (biased)
+    body += if precision == i64::from(dtype.number()) {
+        "softmax = Softmax <axis: int = -1> (biased)\n"
+    } else {
+        "biased_precise = Cast <to = $precision> (biased)
              softmax_precise = Softmax <axis: int = -1> (biased_precise)
              softmax = Cast <to = $type_number> (softmax_precise)\n"
-        }
     };
-    body += match is_masked {
-        true => {
-            "bias_max = ReduceMax <keepdims: int = 1> (bias, minus_one)
+    body += if is_masked {
+        "bias_max = ReduceMax <keepdims: int = 1> (bias, minus_one)
              all_masked = Equal (bias_max, minus_infinity)
              weights = Where (all_masked, zero, softmax)\n"
-        }
-        false => "weights = Identity (softmax)\n",
+    } else {
+        "weights = Identity (softmax)\n"
     };
     body += match cx.int_or("qk_matmul_output_mode", 0)? {
         0 => "qk_matmul_output = Identity (scores)\n",
@@ -295,9 +294,8 @@ fn mask(cx: &Context, dtype: DType) -> Result<String, Reason> {
     let mask_keys = cx.last_dim(MASK);
     let is_padded =
         cx.schema.since_version >= 24 && (mask_keys.is_none() || mask_keys != total_keys(cx));
-    body += match is_padded {
-        true => {
-            "mask_dims = Shape (mask_short)
+    body += if is_padded {
+        "mask_dims = Shape (mask_short)
              mask_keys = Gather (mask_dims, minus_one)
              total_dims = Shape (present_key)
              total_keys = Gather (total_dims, two_index)
@@ -305,8 +303,8 @@ fn mask(cx: &Context, dtype: DType) -> Result<String, Reason> {
              no_pads = Constant <value = int64[$count] {$zeros}> ()
              mask_pads = Concat <axis: int = 0> (no_pads, missing_keys)
              mask_bias = Pad (mask_short, mask_pads, minus_infinity)\n"
-        }
-        false => "mask_bias = Identity (mask_short)\n",
+    } else {
+        "mask_bias = Identity (mask_short)\n"
     };
     // Before and after all axes, except after the last one.
     let count = if is_padded {

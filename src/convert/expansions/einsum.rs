@@ -264,16 +264,17 @@ impl Writer {
             .filter(|(group, _)| group.is_empty())
             .map(|(_, at)| *at)
             .collect();
-        match missing.is_empty() {
-            true => Ok(operand.name),
-            false => Ok(self.add(
+        if missing.is_empty() {
+            Ok(operand.name)
+        } else {
+            Ok(self.add(
                 "matrix",
                 &format!(
                     "Unsqueeze <axes: ints = [{}]> ({})",
                     list(&missing),
                     operand.name
                 ),
-            )),
+            ))
         }
     }
 
@@ -299,12 +300,13 @@ impl Writer {
             .filter(|(group, _)| group.is_empty())
             .map(|(_, at)| *at)
             .collect();
-        match missing.is_empty() {
-            true => Ok(product),
-            false => Ok(self.add(
+        if missing.is_empty() {
+            Ok(product)
+        } else {
+            Ok(self.add(
                 "squeezed",
                 &format!("Squeeze <axes: ints = [{}]> ({product})", list(&missing)),
-            )),
+            ))
         }
     }
 

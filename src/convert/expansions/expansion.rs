@@ -100,11 +100,10 @@ pub(super) fn axes_from(cx: &Context, axis: i64) -> Result<String, Reason> {
     } else {
         cx.rank(0)?
     } as i64;
-    match (-rank..rank).contains(&axis) {
-        true => Ok(list(axis..if axis < 0 { 0 } else { rank })),
-        false => {
-            Err(NodeInvalid.because(format!("`axis` = {axis} is out of range for rank {rank}")))
-        }
+    if (-rank..rank).contains(&axis) {
+        Ok(list(axis..if axis < 0 { 0 } else { rank }))
+    } else {
+        Err(NodeInvalid.because(format!("`axis` = {axis} is out of range for rank {rank}")))
     }
 }
 

@@ -268,13 +268,12 @@ impl Transform {
                 "sum_real = Sub (real_cosines, imaginary_sines) sum_imaginary = Add (imaginary_cosines, real_sines)\n"
             }
         };
-        body += match self.is_inverse {
-            false => "bins_real = Identity (sum_real) bins_imaginary = Identity (sum_imaginary)\n",
-            true => {
-                "divisor = Cast <to = $to> (length)
+        body += if self.is_inverse {
+            "divisor = Cast <to = $to> (length)
                  bins_real = Div (sum_real, divisor)
                  bins_imaginary = Div (sum_imaginary, divisor)\n"
-            }
+        } else {
+            "bins_real = Identity (sum_real) bins_imaginary = Identity (sum_imaginary)\n"
         };
         body += "
             last_axis = Constant <value = int64[1] {$last}> ()
@@ -348,13 +347,12 @@ impl Transform {
         } else {
             DType::Float
         };
-        let count = match self.is_onesided {
-            true => {
-                "halves = Constant <value = int64 {2}> ()
+        let count = if self.is_onesided {
+            "halves = Constant <value = int64 {2}> ()
                  half_length = Div (length, halves)
                  bins = Add (half_length, samples_next)"
-            }
-            false => "bins = Identity (length)",
+        } else {
+            "bins = Identity (length)"
         };
         let step_angle = match length.filter(|&length| length > 0) {
             Some(length) => format!(

@@ -251,16 +251,13 @@ fn constants(rank: usize) -> String {
 /// The position of each point along an axis, in pixels, inside of the image unless what is outside
 /// is zero. NaN selects the first pixel, and is its weight.
 fn point(is_nearest: bool, aligned: bool, padding: Padding) -> String {
-    let position = match aligned {
-        true => {
-            "halves_$a = Div (from_zero_$a, two)
+    let position = if aligned {
+        "halves_$a = Div (from_zero_$a, two)
              position_$a = Mul (halves_$a, limit_$a)"
-        }
-        false => {
-            "scaled_$a = Mul (from_zero_$a, size_$a)
+    } else {
+        "scaled_$a = Mul (from_zero_$a, size_$a)
              doubled_$a = Sub (scaled_$a, one)
              position_$a = Div (doubled_$a, two)"
-        }
     };
     let borders = match (padding, aligned) {
         (Padding::Reflection, true) => {

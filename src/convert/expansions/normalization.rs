@@ -25,9 +25,10 @@ fn stash_type(cx: &Context) -> Result<DType, Reason> {
 
 /// A cast, or the same value under another name if it has the type.
 fn cast(from: DType, to: DType, input: &str, output: &str) -> String {
-    match from == to {
-        true => format!("{output} = Identity ({input})\n"),
-        false => format!("{output} = Cast <to = {}> ({input})\n", to.number()),
+    if from == to {
+        format!("{output} = Identity ({input})\n")
+    } else {
+        format!("{output} = Cast <to = {}> ({input})\n", to.number())
     }
 }
 
@@ -38,12 +39,13 @@ fn epsilon(cx: &Context) -> Result<String, Reason> {
 /// A body that computes in the type of the statistics: `$x` is `X` in that type, and `$normalized`
 /// becomes `normalized` in the type of `X`.
 fn stashed(cx: &Context, body: &str, (dtype, stash): (DType, DType)) -> Result<String, Reason> {
-    let [to_stash, from_stash] = match dtype == stash {
-        true => [String::new(), String::new()],
-        false => [
+    let [to_stash, from_stash] = if dtype == stash {
+        [String::new(), String::new()]
+    } else {
+        [
             cast(dtype, stash, "X", "x_stash"),
             cast(stash, dtype, "normalized_stash", "normalized"),
-        ],
+        ]
     };
     let (x, normalized) = if dtype == stash {
         ("X", "normalized")

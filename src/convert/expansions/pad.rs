@@ -130,14 +130,13 @@ fn cuts(axis: i64) -> String {
 
 /// Blocks of the value before and after the elements that remain.
 fn blocks(data: &str, axis: i64, rank: usize, is_positive: bool) -> String {
-    let mut body = match is_positive {
-        true => format!(
+    let mut body = if is_positive {
+        format!(
             "kept_{axis} = Identity ({data}) add_before_{axis} = Identity (before_{axis}) add_after_{axis} = Identity (after_{axis})\n"
-        ),
-        false => {
-            cuts(axis)
-                + &format!("kept_{axis} = Slice ({data}, start_{axis}, end_{axis}, axis_{axis})\n")
-        }
+        )
+    } else {
+        cuts(axis)
+            + &format!("kept_{axis} = Slice ({data}, start_{axis}, end_{axis}, axis_{axis})\n")
     };
     body += &format!("kept_dims_{axis} = Shape (kept_{axis})\n");
     let mut dims = Vec::new();

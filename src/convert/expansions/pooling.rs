@@ -38,13 +38,14 @@ impl Windows {
         let axes = cx.required("kernel_shape", |kernel| Some(kernel.ints.len()))?;
         let list = |name: &str, default: i64, length: usize| {
             let values = cx.ints(name)?.unwrap_or_else(|| vec![default; length]);
-            match values.len() == length
+            if values.len() == length
                 && values
                     .iter()
                     .all(|&value| (default..1 << 32).contains(&value))
             {
-                true => Ok(values),
-                false => Err(NodeInvalid.because(format!("`{name}` does not fit `kernel_shape`"))),
+                Ok(values)
+            } else {
+                Err(NodeInvalid.because(format!("`{name}` does not fit `kernel_shape`")))
             }
         };
         let mut windows = Windows {
@@ -211,9 +212,10 @@ fn average_pool(cx: &Context) -> Result<String, Reason> {
 
 /// An attribute, unless all of its values are the default.
 fn unless_all(name: &str, values: &[i64], default: i64) -> String {
-    match values.iter().all(|&value| value == default) {
-        true => String::new(),
-        false => format!(", {name}: ints = [{}]", list(values)),
+    if values.iter().all(|&value| value == default) {
+        String::new()
+    } else {
+        format!(", {name}: ints = [{}]", list(values))
     }
 }
 
@@ -246,21 +248,20 @@ fn max_pool(cx: &Context) -> Result<String, Reason> {
             unless_all("pads", &pads, 0)
         ));
     }
-    let mut body = match pads.iter().all(|&pad| pad == 0) {
-        true => "axis_0 = Identity (X)\n".to_owned(),
-        false => {
-            let all = [
-                vec![0; 2],
-                pads[..axes].to_vec(),
-                vec![0; 2],
-                pads[axes..].to_vec(),
-            ]
-            .concat();
-            format!(
-                "axis_0 = Pad <pads: ints = [{}], value: float = -inf> (X)\n",
-                list(&all)
-            )
-        }
+    let mut body = if pads.iter().all(|&pad| pad == 0) {
+        "axis_0 = Identity (X)\n".to_owned()
+    } else {
+        let all = [
+            vec![0; 2],
+            pads[..axes].to_vec(),
+            vec![0; 2],
+            pads[axes..].to_vec(),
+        ]
+        .concat();
+        format!(
+            "axis_0 = Pad <pads: ints = [{}], value: float = -inf> (X)\n",
+            list(&all)
+        )
     };
     for axis in 0..axes {
         if windows.kernel[axis] > MOST_SLICES {
@@ -286,8 +287,9 @@ fn max_pool(cx: &Context) -> Result<String, Reason> {
         body += &format!("axis_{} = Max ({})\n", axis + 1, slices.join(", "));
     }
     let attributes = attributes.replace("$kernel", &list(vec![1; axes]));
-    Ok(match windows.strides.iter().all(|&stride| stride == 1) {
-        true => format!("{body} Y = Identity (axis_{axes})"),
-        false => format!("{body} Y = MaxPool <{attributes}> (axis_{axes})"),
+    Ok(if windows.strides.iter().all(|&stride| stride == 1) {
+        format!("{body} Y = Identity (axis_{axes})")
+    } else {
+        format!("{body} Y = MaxPool <{attributes}> (axis_{axes})")
     })
 }

@@ -220,11 +220,12 @@ fn terms_are_exact(cx: &Context, weights: usize) -> Result<usize, Reason> {
             .try_fold(1, |product: i64, dim| product.checked_mul((*dim)?))
     });
     let terms = terms.ok_or_else(|| ShapeUnknown.because("the shape of the weights is unknown"))?;
-    match terms <= MOST_EXACT_TERMS && shape.len() > 2 {
-        true => Ok(shape.len() - 2),
-        false => Err(TooLarge.because(format!(
+    if terms <= MOST_EXACT_TERMS && shape.len() > 2 {
+        Ok(shape.len() - 2)
+    } else {
+        Err(TooLarge.because(format!(
             "FLOAT represents sums of at most {MOST_EXACT_TERMS} products exactly, and each result is the sum of {terms}"
-        ))),
+        )))
     }
 }
 

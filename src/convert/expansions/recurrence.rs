@@ -290,14 +290,13 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
     } else {
         "kept = Identity (previous)"
     };
-    let update = match corrects {
-        true => {
-            "key_row = Transpose <perm: ints = [0, 1, 3, 2]> (key_column)
+    let update = if corrects {
+        "key_row = Transpose <perm: ints = [0, 1, 3, 2]> (key_column)
              found = MatMul (key_row, kept)
              difference = Sub (value_row, found)
              written = Mul (rate, difference)"
-        }
-        false => "written = Identity (value_row)",
+    } else {
+        "written = Identity (value_row)"
     };
     body += &format!(
         "final, attended = Scan <num_scan_inputs: int = {}, body = step (previous, {}) => (next, result) {{

@@ -39,15 +39,14 @@ fn rotary_embedding(cx: &Context) -> Result<String, Reason> {
         part => Some(part),
     };
     let is_partial = part != size;
-    body += match is_partial {
-        true => {
-            "begin = Constant <value = int64[1] {0}> ()
+    body += if is_partial {
+        "begin = Constant <value = int64[1] {0}> ()
              end = Constant <value = int64[1] {9223372036854775807}> ()
              part = Constant <value = int64[1] {$part}> ()
              rotated = Slice (split, begin, part, minus_one)
              kept = Slice (split, part, end, minus_one)\n"
-        }
-        false => "rotated = Identity (split)\n",
+    } else {
+        "rotated = Identity (split)\n"
     };
     body += match (cx.int_or("interleaved", 0)? != 0, part) {
         (true, _) => {
@@ -74,15 +73,14 @@ fn rotary_embedding(cx: &Context) -> Result<String, Reason> {
         sin_x1 = Mul (sin, x1)
         cos_x2 = Mul (cos, x2)
         imaginary = Add (sin_x1, cos_x2)\n";
-    body += match cx.int_or("interleaved", 0)? != 0 {
-        true => {
-            "real_column = Unsqueeze (real, minus_one)
+    body += if cx.int_or("interleaved", 0)? != 0 {
+        "real_column = Unsqueeze (real, minus_one)
              imaginary_column = Unsqueeze (imaginary, minus_one)
              pairs = Concat <axis: int = -1> (real_column, imaginary_column)
              rotated_shape = Shape (rotated)
              turned = Reshape (pairs, rotated_shape)\n"
-        }
-        false => "turned = Concat <axis: int = -1> (real, imaginary)\n",
+    } else {
+        "turned = Concat <axis: int = -1> (real, imaginary)\n"
     };
     body += if is_partial {
         "joined = Concat <axis: int = -1> (turned, kept)\n"

@@ -149,9 +149,10 @@ impl<'a, F: Features> Sink<'a, F> {
 #[inline(always)]
 fn write<F: Features>(bytes: &[u8], results: &mut &mut [u8], past_caches: bool) {
     let results = take(results, bytes.len());
-    match past_caches {
-        true => stream::store::<F>(bytes, results),
-        false => results.copy_from_slice(bytes),
+    if past_caches {
+        stream::store::<F>(bytes, results)
+    } else {
+        results.copy_from_slice(bytes)
     }
 }
 

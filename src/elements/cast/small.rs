@@ -114,18 +114,14 @@ mod x86 {
             } else {
                 negative & _mm512_test_epi8_mask(code, code)
             };
-            match SIGNED_NAN {
+            if SIGNED_NAN {
                 // A NaN has the sign of the source, or the opposite sign.
-                true => {
-                    let code = _mm512_mask_mov_epi8(code, special, self.nan);
-                    _mm512_mask_blend_epi8(signed, code, _mm512_xor_si512(code, self.sign))
-                }
+                let code = _mm512_mask_mov_epi8(code, special, self.nan);
+                _mm512_mask_blend_epi8(signed, code, _mm512_xor_si512(code, self.sign))
+            } else {
                 // The code of overflow may be that of the sign bit alone.
-                false => {
-                    let code =
-                        _mm512_mask_blend_epi8(signed, code, _mm512_or_si512(code, self.sign));
-                    _mm512_mask_mov_epi8(code, special, self.nan)
-                }
+                let code = _mm512_mask_blend_epi8(signed, code, _mm512_or_si512(code, self.sign));
+                _mm512_mask_mov_epi8(code, special, self.nan)
             }
         }
 

@@ -136,8 +136,10 @@ impl NewFile {
     /// # Errors
     /// Those of the operating system when the permissions are set.
     pub fn take_permissions_of(&self, old: &Stat) -> io::Result<()> {
-        self.system()
-            .map_or(Ok(()), |file| system::take_permissions(file, old))
+        match self.system() {
+            Some(file) => system::take_permissions(file, old),
+            None => Ok(()),
+        }
     }
 
     /// Copies the user attributes and the access control list of an older file, as far as the
@@ -153,8 +155,10 @@ impl NewFile {
     /// # Errors
     /// Those of the operating system.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
-        self.system()
-            .map_or(Ok(()), |file| system::set_mode(file, mode))
+        match self.system() {
+            Some(file) => system::set_mode(file, mode),
+            None => Ok(()),
+        }
     }
 
     /// Marks it as in use until this process ends. False if another process has marked it.
@@ -168,7 +172,10 @@ impl NewFile {
     /// # Errors
     /// Those of the operating system.
     pub fn sync(&self) -> io::Result<()> {
-        self.system().map_or(Ok(()), File::sync_all)
+        match self.system() {
+            Some(file) => file.sync_all(),
+            None => Ok(()),
+        }
     }
 }
 

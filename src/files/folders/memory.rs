@@ -432,10 +432,9 @@ impl Folder {
         if entries.is_folder(&to) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        entries
-            .files
-            .get(&to)
-            .map_or(Ok(()), |old| self.expect_free(old))?;
+        if let Some(old) = entries.files.get(&to) {
+            self.expect_free(old)?;
+        }
         let inode = entries.files.remove(&from).ok_or_else(not_found)?;
         entries.files.insert(to, inode);
         Ok(())
@@ -457,9 +456,10 @@ impl Folder {
     }
 
     fn expect_free(&self, inode: &Inode) -> io::Result<()> {
-        match self.table.keeps_files_in_use && inode.is_in_use() {
-            true => Err(io::Error::new(io::ErrorKind::PermissionDenied, "is mapped")),
-            false => Ok(()),
+        if self.table.keeps_files_in_use && inode.is_in_use() {
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, "is mapped"))
+        } else {
+            Ok(())
         }
     }
 }

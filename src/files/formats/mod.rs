@@ -157,12 +157,13 @@ fn cut_off(bytes: &[u8]) -> Option<Fact> {
         if span.value.end > bytes.len() {
             let missing = (span.value.end - bytes.len()) as u64;
             let is_plausible = missing <= IMPLAUSIBLE.max(IMPLAUSIBLE_TIMES * bytes.len() as u64);
-            return (span.start > 0).then_some(match is_plausible {
-                true => Fact::CutOff {
+            return (span.start > 0).then_some(if is_plausible {
+                Fact::CutOff {
                     field: Some(field),
                     missing,
-                },
-                false => Fact::TooLong { field, missing },
+                }
+            } else {
+                Fact::TooLong { field, missing }
             });
         }
         end = span.value.end;

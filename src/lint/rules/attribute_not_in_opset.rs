@@ -91,14 +91,15 @@ fn check_node(subject: &Subject, node: NodeId) -> Vec<Finding> {
             format!("{op} of {domain} {opset} has no attribute `{name}`; {history}"),
         );
         let implied = newer.and_then(|_| schemas::implied(schema, name, proto.output.len()));
-        match newer.is_some() && touches_newer_types(op, name)
+        if newer.is_some() && touches_newer_types(op, name)
             || implied.is_some_and(|implied| is(attribute, implied))
         {
-            true => finding.with_safe_fix(
+            finding.with_safe_fix(
                 format!("remove `{name}`"),
                 vec![remove_attribute(model, node, name)],
-            ),
-            false => finding,
+            )
+        } else {
+            finding
         }
     });
     findings.collect()

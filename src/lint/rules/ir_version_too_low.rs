@@ -70,12 +70,11 @@ fn check(subject: &Subject) -> Vec<Finding> {
             version: 1,
         });
     }
-    vec![
-        match stated < OWN_INITIALIZERS && lists_initializers(model) {
-            true => finding.with_unsafe_fix(what, edits),
-            false => finding.with_safe_fix(what, edits),
-        },
-    ]
+    vec![if stated < OWN_INITIALIZERS && lists_initializers(model) {
+        finding.with_unsafe_fix(what, edits)
+    } else {
+        finding.with_safe_fix(what, edits)
+    }]
 }
 
 fn lists_initializers(model: &Model) -> bool {

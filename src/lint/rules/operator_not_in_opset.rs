@@ -76,15 +76,16 @@ fn check(subject: &Subject) -> Vec<Finding> {
 
 fn not_imported(domain: &str, op: &str, is_in_function: bool) -> Option<String> {
     let place = domain_name(domain);
-    match is_in_function {
-        true => Some(format!(
-            "{op} is an operator of {place}, which the function does not import"
-        )),
-        false if is_onnx_domain(domain) => Some(format!(
-            "{op} is an operator of {place}, which the model does not import"
-        )),
-        false => None,
-    }
+    let scope = if is_in_function {
+        "function"
+    } else if is_onnx_domain(domain) {
+        "model"
+    } else {
+        return None;
+    };
+    Some(format!(
+        "{op} is an operator of {place}, which the {scope} does not import"
+    ))
 }
 
 fn check_operator(domain: &str, op: &str, opset: i64) -> Option<String> {

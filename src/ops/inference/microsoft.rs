@@ -153,10 +153,10 @@ fn times(left: Dim, right: Dim) -> Dim {
 
 /// As wide as the queries, unless keys and values are packed with them.
 fn group_query(call: &Call) -> Option<Dims> {
-    let width = match call.has_input(1) {
-        true => call.dim(0, 2),
-        false => call
-            .dim(0, 2)
+    let width = if call.has_input(1) {
+        call.dim(0, 2)
+    } else {
+        call.dim(0, 2)
             .zip(int(call, "num_heads"))
             .zip(int(call, "kv_num_heads"))
             .and_then(|((width, heads), others)| {
@@ -166,7 +166,7 @@ fn group_query(call: &Call) -> Option<Dims> {
                     .checked_add(heads)
                     .filter(|&all| all > 0 && width % all == 0)?;
                 (width / all).checked_mul(heads).map(Length::Size)
-            }),
+            })
     };
     let query = call.shape(0).cloned().filter(|query| query.len() == 3);
     with_last(query, width)

@@ -152,10 +152,12 @@ impl fmt::Display for MissingKernel {
         if let Some(opset) = opset {
             write!(f, "; in opset {opset} it has one")?;
         }
-        match versions.is_empty() {
-            true if opset.is_some() => Ok(()),
-            true => write!(f, "; no known version has one"),
-            false => write!(f, "; {} {versions} has one", runtime.name),
+        if !versions.is_empty() {
+            write!(f, "; {} {versions} has one", runtime.name)
+        } else if opset.is_none() {
+            write!(f, "; no known version has one")
+        } else {
+            Ok(())
         }
     }
 }

@@ -266,9 +266,10 @@ impl fmt::Display for Operation<'_> {
                 types.push(text);
             }
         }
-        match types.is_empty() {
-            true => Ok(()),
-            false => write!(f, " of {}", types.join(", ")),
+        if types.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " of {}", types.join(", "))
         }
     }
 }

@@ -61,9 +61,10 @@ pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
             .map(|all| ((all[0].name, all[0].domain), all))
             .collect()
     });
-    match is_onnx_domain(domain) {
-        true => ONNX.get(name).copied().unwrap_or_default(),
-        false => OTHERS.get(&(name, domain)).copied().unwrap_or_default(),
+    if is_onnx_domain(domain) {
+        ONNX.get(name).copied().unwrap_or_default()
+    } else {
+        OTHERS.get(&(name, domain)).copied().unwrap_or_default()
     }
 }
 

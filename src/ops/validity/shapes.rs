@@ -257,9 +257,10 @@ fn reshaped(operation: &Operation) -> Option<String> {
         .enumerate()
         .map(length)
         .try_fold(1i64, |product, dim| product.checked_mul(dim?))?;
-    let fits = match target.contains(&-1) {
-        true => others == 0 || elements % others == 0,
-        false => others == elements,
+    let fits = if target.contains(&-1) {
+        others == 0 || elements % others == 0
+    } else {
+        others == elements
     };
     (!fits).then(|| format!("{elements} elements cannot be arranged as {target:?}"))
 }

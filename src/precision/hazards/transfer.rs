@@ -120,10 +120,13 @@ impl Known<'_, '_> {
             Effect::SumsSquares => {
                 self.sum(node, first.because(Kind::Square), first.interval.squared())
             }
-            Effect::Products => match first.interval.is_within(Interval::new(-1.0, 1.0)) {
-                true => State::within(Interval::new(-1.0, 1.0)),
-                false => State::PLAIN.because(Kind::Square),
-            },
+            Effect::Products => {
+                if first.interval.is_within(Interval::new(-1.0, 1.0)) {
+                    State::within(Interval::new(-1.0, 1.0))
+                } else {
+                    State::PLAIN.because(Kind::Square)
+                }
+            }
             Effect::Powers => self.power(node, first, second),
             Effect::Exponential => {
                 State::within(first.interval.map(f64::exp)).because(Kind::Exponential)
@@ -431,9 +434,10 @@ impl Known<'_, '_> {
 
     /// Integers as floats.
     fn of_integers(&self, integers: State) -> State {
-        match integers.interval.is_within(EXACT) {
-            true => State::within(integers.interval),
-            false => State::within(integers.interval).because(Kind::Integer),
+        if integers.interval.is_within(EXACT) {
+            State::within(integers.interval)
+        } else {
+            State::within(integers.interval).because(Kind::Integer)
         }
     }
 }

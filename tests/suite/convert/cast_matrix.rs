@@ -72,9 +72,12 @@ const EXTRAS: [(&str, i64); 4] = [
 ];
 
 fn model_text(place: &str, opset: i64, dtype: DType, extra: &str) -> String {
-    let to = |dtype: DType| match opset < 6 {
-        true => format!("to = \"{}\"", dtype.name()),
-        false => format!("to = {}", dtype.number()),
+    let to = |dtype: DType| {
+        if opset < 6 {
+            format!("to = \"{}\"", dtype.name())
+        } else {
+            format!("to = {}", dtype.number())
+        }
     };
     let back = to(DType::Float);
     let body = place

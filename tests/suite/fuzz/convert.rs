@@ -172,12 +172,13 @@ fn constant(formal: &Formal, name: String, number: i64) -> Option<schema::Tensor
     let is_data = formal.types.contains(ValueType::Tensor(DType::Double))
         && formal.occurrence == Occurrence::Single;
     let admits = |dtype| !is_data && formal.types.contains(ValueType::Tensor(dtype));
-    match () {
-        () if admits(DType::Int64) => Some(tensor(DType::Int64, name, &number.to_le_bytes())),
-        () if admits(DType::Float) => {
-            Some(tensor(DType::Float, name, &(number as f32).to_le_bytes()))
-        }
-        () => None,
+    if admits(DType::Int64) {
+        Some(tensor(DType::Int64, name, &number.to_le_bytes()))
+    } else if admits(DType::Float) {
+        let number = number as f32;
+        Some(tensor(DType::Float, name, &number.to_le_bytes()))
+    } else {
+        None
     }
 }
 

@@ -192,9 +192,10 @@ fn model_of(choices: &mut Choices) -> ModelProto {
         if schema.domain.is_empty() && place == 0 {
             opset = schema.since_version;
         }
-        let node = match choices.one_in(12) {
-            true => microsoft(choices, &mut graph, place),
-            false => node_of(choices, &mut graph, schema, place),
+        let node = if choices.one_in(12) {
+            microsoft(choices, &mut graph, place)
+        } else {
+            node_of(choices, &mut graph, schema, place)
         };
         graph.node.push(node.into());
     }

@@ -583,14 +583,15 @@ impl Generator {
             .unwrap()
             .clone();
         let result = self.fresh();
-        let _ = match last.dtype == dtype {
-            true => writeln!(nodes, "{result} = Identity ({})", last.name),
-            false => writeln!(
+        let _ = if last.dtype == dtype {
+            writeln!(nodes, "{result} = Identity ({})", last.name)
+        } else {
+            writeln!(
                 nodes,
                 "{result} = Cast <to = {}> ({})",
                 dtype.number(),
                 last.name
-            ),
+            )
         };
         (nodes, result)
     }

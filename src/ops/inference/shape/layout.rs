@@ -280,13 +280,14 @@ fn padded(view: &View) -> Option<Dims> {
         "pads"
     };
     let given = view.list(name, 1);
-    let axes = match view.has_input(3) {
-        false => Some((0..shape.len()).collect::<Vec<_>>()),
-        true => view.known_values(3).and_then(|axes| {
+    let axes = if view.has_input(3) {
+        view.known_values(3).and_then(|axes| {
             axes.into_iter()
                 .map(|axis| from_front(axis, shape.len()))
                 .collect()
-        }),
+        })
+    } else {
+        Some((0..shape.len()).collect::<Vec<_>>())
     };
     let (Some(pads), Some(axes)) = (given, axes) else {
         return unknown();
@@ -307,13 +308,14 @@ fn sliced(view: &View) -> Option<Dims> {
     let shape = view.shape(0)?;
     let is_attribute = view.schema.attribute("starts").is_some();
     let (starts, ends) = (view.list("starts", 1), view.list("ends", 2));
-    let count = match is_attribute {
-        true => starts.as_ref().map(Vec::len),
-        false => starts
+    let count = if is_attribute {
+        starts.as_ref().map(Vec::len)
+    } else {
+        starts
             .as_ref()
             .map(Vec::len)
             .or(view.length(1))
-            .or(view.length(2)),
+            .or(view.length(2))
     };
     let has_axes = if is_attribute {
         view.attribute("axes").is_some()
@@ -332,9 +334,10 @@ fn sliced(view: &View) -> Option<Dims> {
     let Some(axes) = axes else {
         return Some(of_rank(shape.len()));
     };
-    let steps = match !is_attribute && view.has_input(4) {
-        true => view.values(4),
-        false => Some(vec![ONE; axes.len()]),
+    let steps = if !is_attribute && view.has_input(4) {
+        view.values(4)
+    } else {
+        Some(vec![ONE; axes.len()])
     };
     let mut result = shape.clone();
     for (place, &axis) in axes.iter().enumerate() {
@@ -389,19 +392,20 @@ fn blocks(view: &View, gathers: bool) -> Option<Dims> {
         Some(Length::Size(dim / factor))
     };
     let area = block.checked_mul(block)?;
-    Some(match gathers {
-        true => vec![
+    Some(if gathers {
+        vec![
             *batch,
             grow(*depth, area),
             shrink(*height, block),
             shrink(*width, block),
-        ],
-        false => vec![
+        ]
+    } else {
+        vec![
             *batch,
             shrink(*depth, area),
             grow(*height, block),
             grow(*width, block),
-        ],
+        ]
     })
 }
 

@@ -34,9 +34,12 @@ fn reduced(view: &View) -> Option<Dims> {
 }
 
 fn without_axes(shape: &Dims, axes: &[usize], keeps: bool) -> Option<Dims> {
-    let dim = |index: usize| match axes.contains(&index) {
-        false => Some(shape[index]),
-        true => keeps.then_some(ONE),
+    let dim = |index: usize| {
+        if axes.contains(&index) {
+            keeps.then_some(ONE)
+        } else {
+            Some(shape[index])
+        }
     };
     Some((0..shape.len()).filter_map(dim).collect())
 }
