@@ -213,7 +213,8 @@ extern "C" fn on_bus_error(
     let address = unsafe { (*info).si_addr() } as usize;
     let Some(name) = super::map::name_at(address) else {
         // Not a mapped file: the instruction is executed again, and the process ends as it would
-        // without a handler. SAFETY: `signal` is async-signal-safe.
+        // without a handler.
+        // SAFETY: `signal` is async-signal-safe.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
         return;
     };
