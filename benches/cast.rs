@@ -8,8 +8,7 @@ mod pairs;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use onnx_recast::internals::elements::cast::{Cast, Converter, Rules};
-use onnx_recast::internals::elements::dtype::DType;
+use onnx_cast::{Cast, Converter, DType, Rules};
 use pairs::{NAMED, bytes, numbers};
 
 /// Larger than the caches in every type of the list.

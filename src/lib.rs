@@ -54,7 +54,6 @@ mod casts;
 pub mod cli;
 pub mod convert;
 pub mod diff;
-mod elements;
 mod files;
 pub mod graph;
 pub mod lint;
@@ -81,10 +80,9 @@ pub use base::progress::{Cancel, Phase, Progress, Unit};
 pub use base::stored::{ReadAt, Stored};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use diff::inspect;
-pub use elements::cast::{Contested, RoundMode, Rules, Tally};
-pub use elements::dtype::DType;
 pub use files::{BadLocation, DataFolder, Located, OpenDataFile, Target};
 pub use graph::Model;
+pub use onnx_cast::{Contested, DType, RoundMode, Rules, Tally};
 pub use ops::kernels::{MissingKernel, MissingOperator};
 pub use ops::runtimes::{Runtime, UnknownRuntime, Version};
 pub use ops::schemas::LATEST_OPSET;
@@ -98,10 +96,10 @@ pub use storage::{
 /// Casts as ONNX defines them: which pairs of types an opset supports, which results are defined,
 /// and the results.
 pub mod cast {
-    pub use crate::elements::cast::{
-        BadLiteral, Cast, Contested, RoundMode, Rules, Summary, Tally, Unsupported, Verdict,
+    pub use onnx_cast::{
+        BadLiteral, Cast, Class, Contested, DType, RoundMode, Rules, Summary, Tally, UnknownType,
+        Unsupported, Verdict,
     };
-    pub use crate::elements::dtype::{Class, DType, UnknownType};
 }
 
 /// The protobuf messages of ONNX.
@@ -127,7 +125,7 @@ pub mod internals {
             })*
         };
     }
-    modules! { base elements files onnx_text ops process protobuf storage tensor }
+    modules! { base files onnx_text ops process protobuf storage tensor }
 
     pub mod api {
         pub use crate::api::tensor_files;

@@ -1,7 +1,7 @@
 //! The most common casts in models, and their test data.
 
-use onnx_recast::internals::elements::dtype::DType;
-use onnx_recast::internals::elements::dtype::DType::*;
+use onnx_cast::DType;
+use onnx_cast::DType::*;
 
 /// The pairs quoted in the README.
 pub const NAMED: [(DType, DType); 16] = [

@@ -11,17 +11,20 @@ from mutants.schemata import Source, Unfit, mutants_at
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = Path(__file__).with_name("mutant.rs")
-# The areas of ARCHITECTURE.md that read, change and write models.
-AREAS = (
-    "passes", "casts", "ops/compute", "elements", "tensor", "protobuf", "files", "storage", "graph", "precision", "convert/adapters",
-)  # fmt: skip
+# The crates, and their source folders.
+CRATES = {"onnx-recast": "src", "onnx-cast": "crates/onnx-cast/src"}
+# The areas of ARCHITECTURE.md that read, change and write models, and their folders.
+AREAS = {
+    area: f"src/{area}"
+    for area in ("passes", "casts", "ops/compute", "tensor", "protobuf", "files", "storage", "graph", "precision", "convert/adapters")
+} | {"onnx-cast": CRATES["onnx-cast"]}
 SHARD = "3/17"
 # Not compiled on Unix.
 OTHER_PLATFORMS = ("src/files/other.rs", "src/files/folders/other.rs")
 # Changes of one line that an earlier verification accepted.
 ALWAYS = (
     ("src/passes/identity.rs", "replace keeps_order -> bool with true"),
-    ("src/elements/cast/exactness.rs", "replace match guard !embeds(from, middle) with false in collapses"),
+    ("crates/onnx-cast/src/cast/exactness.rs", "replace match guard !embeds(from, middle) with false in collapses"),
     ("src/ops/compute/elementwise.rs", "14:65: replace + with -"),
 )
 CALL_IN_CONSTANT = re.compile(r"non-const (?:associated )?(?:function|method) `(?:[^`]*::)?(\w+)(?:::<[^`]*>)?`")
@@ -40,14 +43,15 @@ def is_always(mutant):
 
 
 def listed(*options):
-    files = [option for area in AREAS for option in ("-f", f"src/{area}/**")]
-    command = ["cargo", "mutants", "--list", "--json", "--no-config", *files, *options]
+    files = [option for area in AREAS.values() for option in ("-f", f"{area}/**")]
+    packages = [option for crate in CRATES for option in ("--package", crate)]
+    command = ["cargo", "mutants", "--list", "--json", "--no-config", *packages, *files, *options]
     mutants = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
     return [{key: mutant[key] for key in ("file", "genre", "name", "replacement", "span")} for mutant in mutants]
 
 
 def area_of(mutant):
-    return next(area for area in AREAS if mutant["file"].startswith(f"src/{area}/"))
+    return next(area for area, folder in AREAS.items() if mutant["file"].startswith(f"{folder}/"))
 
 
 def build(folder):
@@ -82,7 +86,7 @@ def copy_tree(source):
     for name in names.split("\0")[:-1]:
         if (ROOT / name).is_file():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
-            if not name.startswith("src/"):
+            if not name.startswith(tuple(CRATES.values())):
                 put(source / name, (ROOT / name).read_bytes())
                 shutil.copymode(ROOT / name, source / name)
 
@@ -93,8 +97,8 @@ def put(path, data):
 
 
 def write(source, mutants):
-    """Writes src/ with all mutants that have no reason why not; returns the files with mutants, by name."""
-    files = {str(path.relative_to(ROOT)): path.read_bytes() for path in sorted((ROOT / "src").rglob("*")) if path.is_file()}
+    """Writes the sources with all mutants that have no reason why not; returns the files with mutants, by name."""
+    files = {str(path.relative_to(ROOT)): path.read_bytes() for path in source_files()}
     sources = {}
     for mutant in mutants:
         if "why_not" in mutant:
@@ -110,12 +114,18 @@ def write(source, mutants):
         except Unfit as reason:
             mutant["why_not"] = str(reason)
     files |= {name: each.rendered() for name, each in sources.items()}
-    files["src/lib.rs"] = files["src/lib.rs"].replace(b"mod api;", b"#[doc(hidden)]\npub mod mutant;\nmod api;", 1)
-    files["src/mutant.rs"] = MODULE.read_bytes()
+    for folder in CRATES.values():
+        name = f"{folder}/lib.rs"
+        files[name] = files[name].replace(b"\nmod ", b"\n#[doc(hidden)]\npub mod mutant;\nmod ", 1)
+        files[f"{folder}/mutant.rs"] = MODULE.read_bytes()
     for name, data in files.items():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         put(source / name, data)
     return sources
+
+
+def source_files():
+    return [path for folder in CRATES.values() for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
 
 
 def cargo(source, folder, *arguments, **options):

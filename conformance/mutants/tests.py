@@ -12,7 +12,7 @@ import time
 from collections import defaultdict, namedtuple
 from multiprocessing.pool import ThreadPool
 
-from mutants.build import ROOT, cargo
+from mutants.build import CRATES, ROOT, cargo, source_files
 
 JOBS = 2
 LONGEST_ALONE = 300  # Seconds.
@@ -22,7 +22,6 @@ SLOWEST, LEAST_SECONDS = 10, 30
 FIRST_SECONDS, GROWTH = 0.5, 3
 # These select one test only, or all of them.
 ONE_BY_ONE = ("cases", "limits")
-PACKAGE = "onnx-recast"
 
 Test = namedtuple("Test", "binary name")
 
@@ -34,15 +33,17 @@ class TestBench:
 
     def compile(self):
         """The test programs by name."""
-        arguments = ("test", "--no-run", "--package", PACKAGE, "--message-format", "json")
+        packages = [option for crate in CRATES for option in ("--package", crate)]
+        arguments = ("test", "--no-run", *packages, "--message-format", "json")
         done = cargo(self.source, self.folder, *arguments, stdout=subprocess.PIPE, text=True, check=True)
         artifacts = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         programs = {each["target"]["name"]: each["executable"] for each in artifacts if each.get("executable") and each["profile"]["test"]}
         (self.folder / "programs.json").write_text(json.dumps(programs))
         # Some tests read the source.
-        for path in (ROOT / "src").rglob("*.rs"):
+        for path in source_files():
             shutil.copy(path, self.source / path.relative_to(ROOT))
-        (self.source / "src/mutant.rs").unlink()
+        for folder in CRATES.values():
+            (self.source / folder / "mutant.rs").unlink()
 
     def reach(self):
         """Runs each test alone."""

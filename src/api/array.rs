@@ -9,11 +9,10 @@ use crate::base::options::options;
 use crate::base::parallel;
 use crate::base::progress::{Cancel, Control, Progress, Unit};
 use crate::base::threshold::Threshold;
-use crate::elements::cast::{BadLiteral, Cast, Contested, RoundMode, Rules, Tally, Unsupported};
-use crate::elements::dtype::DType;
 use crate::protobuf::Piece;
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Content, Data, Failure, element_count};
+use onnx_cast::{BadLiteral, Cast, Contested, DType, RoundMode, Rules, Tally, Unsupported};
 
 pub use crate::tensor::SubByte as Packing;
 
@@ -80,19 +79,11 @@ impl CastOptions {
     /// The rules of the cast. Contested elements for which nothing is chosen have the value of the
     /// text until they are refused.
     fn rules(&self) -> Rules {
-        let CastOptions {
-            saturate,
-            round_mode,
-            opset,
-            contested,
-            ..
-        } = *self;
-        Rules {
-            saturate,
-            round_mode,
-            opset,
-            contested: contested.unwrap_or(Contested::Text),
-        }
+        Rules::default()
+            .saturate(self.saturate)
+            .round_mode(self.round_mode)
+            .opset(self.opset)
+            .contested(self.contested.unwrap_or(Contested::Text))
     }
 }
 

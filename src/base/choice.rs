@@ -1,11 +1,6 @@
 //! Options that are chosen by name, on the command line and in the bindings.
 
-/// A name that is not one of an option's values.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected {expected}")]
-pub struct UnknownName {
-    expected: String,
-}
+pub use onnx_cast::UnknownName;
 
 /// Gives an enum its names: `NAMES` and `FromStr`.
 macro_rules! choice {
@@ -28,16 +23,6 @@ macro_rules! choice {
     };
 }
 pub(crate) use choice;
-
-impl UnknownName {
-    pub(crate) fn among(known: &[&str]) -> UnknownName {
-        let expected = match known {
-            [before @ .., last] if !before.is_empty() => format!("{} or {last}", before.join(", ")),
-            all => all.concat(),
-        };
-        UnknownName { expected }
-    }
-}
 
 /// How alike two names are at least, for one to be suggested in place of the other.
 const ALIKE: f64 = 0.85;

@@ -11,4 +11,5 @@ pub mod patterns;
 pub mod printable;
 pub mod progress;
 pub mod stored;
-pub mod threshold;
+
+pub use onnx_cast::threshold;

@@ -1,11 +1,10 @@
 //! A cast with its types.
 
 use crate::casts::folding;
-use crate::elements::cast::{Cast, RoundMode, Rules};
-use crate::elements::dtype::DType;
 use crate::graph::{NodeId, ScopeId, ValueId};
 use crate::ops::schemas::{self, ValueType};
 use crate::protobuf::schema::NodeProto;
+use onnx_cast::{Cast, DType, RoundMode, Rules};
 
 /// A valid `Cast` or `CastLike` whose resulting type is known.
 #[derive(Clone, Copy, Debug)]
@@ -57,12 +56,10 @@ impl ResolvedCast<'_> {
     #[must_use]
     pub fn rules(&self) -> Rules {
         let defaults = Rules::default();
-        Rules {
-            saturate: self.saturate.unwrap_or(defaults.saturate),
-            round_mode: self.round_mode.unwrap_or(defaults.round_mode),
-            opset: u32::try_from(self.opset).unwrap_or(defaults.opset),
-            ..defaults
-        }
+        defaults
+            .saturate(self.saturate.unwrap_or(defaults.saturate))
+            .round_mode(self.round_mode.unwrap_or(defaults.round_mode))
+            .opset(u32::try_from(self.opset).unwrap_or(defaults.opset))
     }
 
     /// The kernel of the opset's cast; `None` if the opset does not support the types, or the type

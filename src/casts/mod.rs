@@ -7,9 +7,9 @@ mod moves;
 use std::cell::OnceCell;
 
 use crate::base::hash::HashMap;
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, TypeSource, ValueId};
 use crate::ops::inference::{Inferred, infer};
+use onnx_cast::DType;
 
 pub use cast::{Chain, ResolvedCast};
 pub use moves::{admits, keeps_kernels, keeps_kernels_of_cast, moves, runs};

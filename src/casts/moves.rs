@@ -3,10 +3,10 @@
 
 use super::Casts;
 use super::cast::supports;
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::kernels::{Operation, Table, Versions};
 use crate::ops::schemas::ValueType;
+use onnx_cast::DType;
 
 /// The operators, and whether the elements come from all inputs, or from the first.
 const MOVES: &[(&str, bool)] = &[

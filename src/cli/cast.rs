@@ -147,12 +147,12 @@ impl CastFile {
     }
 
     fn rules(&self) -> Rules {
-        Rules {
-            saturate: !self.no_saturate,
-            round_mode: self.round_mode.unwrap_or(Rules::default().round_mode),
-            opset: self.opset,
-            contested: self.contested.0.unwrap_or(Contested::Text),
-        }
+        let defaults = Rules::default();
+        defaults
+            .saturate(!self.no_saturate)
+            .round_mode(self.round_mode.unwrap_or(defaults.round_mode))
+            .opset(self.opset)
+            .contested(self.contested.0.unwrap_or(Contested::Text))
     }
 
     /// Prints what a number becomes.

@@ -6,8 +6,8 @@ use super::exit_code::ExitCode;
 use super::streams::print;
 use crate::base::printable::Shown;
 use crate::cast::Cast;
-use crate::elements::float_format::Format;
 use crate::{Array, CannotCast, CastOptions, DType, Error, Packing, RoundMode, Rules};
+use onnx_cast::float_format::Format;
 
 /// A number of the command line.
 pub struct Number<'n> {
@@ -75,10 +75,7 @@ impl Number<'_> {
 
     /// The types of numbers to which the opset casts it.
     fn supported(&self, wanted: &Wanted) -> Vec<DType> {
-        let rules = Rules {
-            opset: wanted.options.opset,
-            ..Rules::default()
-        };
+        let rules = Rules::default().opset(wanted.options.opset);
         all_numbers()
             .into_iter()
             .filter(|to| Cast::new(self.array.dtype(), *to, rules).is_ok())

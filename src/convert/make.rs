@@ -1,7 +1,5 @@
 //! Builds protobuf messages from plain values, and reads plain values from bytes.
 
-use crate::elements::dtype::DType;
-use crate::elements::packed;
 use crate::ops::inference::Known;
 use crate::protobuf::raw;
 use crate::protobuf::raw::attribute_proto::AttributeType;
@@ -10,6 +8,7 @@ use crate::protobuf::schema::{
     tensor_shape_proto, type_proto,
 };
 use crate::tensor::{Content, Data};
+use onnx_cast::{DType, packed};
 
 /// An input or output of a subgraph, whose type is inferred from the enclosing node.
 pub(super) fn named(name: &str) -> ValueInfoProto {

@@ -48,10 +48,10 @@ use crate::base::choice::UnknownName;
 use crate::base::error::Invalid;
 use crate::base::options::options;
 use crate::base::printable::plural;
-use crate::elements::cast::Contested;
 use crate::graph::{Model, ScopeId, domain_name};
 use crate::ops::needs::METADATA_PROPS;
 use crate::ops::runtimes::Runtime;
+use onnx_cast::Contested;
 
 pub use crate::passes::Change;
 pub(crate) use adapters::differing_operators;

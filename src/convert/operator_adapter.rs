@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::reason::Reason;
-use crate::elements::dtype::DType;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
+use onnx_cast::DType;
 
 /// The change of an operator of ai.onnx between two consecutive versions, defined outside of this
 /// crate. It takes precedence over the adapter of this crate for the same step; the adapted node is

@@ -1,7 +1,7 @@
 //! The options that affect the conversion of a node.
 
 use crate::base::choice::choice;
-use crate::elements::cast::Contested;
+use onnx_cast::Contested;
 
 /// The options that affect the conversion of a node, see [`Options`](super::Options).
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use bytes::{Buf, Bytes};
 
-use crate::elements::dtype::DType;
 use crate::protobuf::outline::{Field, Kind, Message};
 use crate::protobuf::{self, Value};
+use onnx_cast::DType;
 
 /// Longer texts are truncated.
 const LONGEST_TEXT: usize = 120;

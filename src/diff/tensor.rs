@@ -11,15 +11,13 @@ use crate::base::error::Invalid;
 use crate::base::parallel;
 use crate::base::stored::Stored;
 use crate::base::threshold::Threshold;
-use crate::elements::cast::{self, Cast, Rules};
-use crate::elements::dtype::DType;
-use crate::elements::packed;
 use crate::files::DataFolder;
 use crate::onnx_text;
 use crate::process::system::release;
 use crate::protobuf::outline::{Field, TENSOR_PROTO};
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Reference, Tensor, Values, is_external};
+use onnx_cast::{Cast, DType, Rules, format_strings, packed};
 
 /// Whether a field of a tensor defines its values, or their storage.
 fn is_of_values(name: &str) -> bool {
@@ -218,7 +216,7 @@ fn texts(dtype: DType, elements: [Cow<[u8]>; 2]) -> [String; 2] {
     if let Ok(cast) = Cast::new(dtype, DType::String, Rules::default()) {
         let texts = elements
             .each_ref()
-            .map(|code| cast::format_strings(&cast, code, 1).0.remove(0));
+            .map(|code| format_strings(&cast, code, 1).0.remove(0));
         if texts[0] != texts[1] {
             return texts;
         }

@@ -4,12 +4,11 @@
 //! The schema text describes `saturate` as true or false ("It is true by default", `Cast-19`).
 //! Integers other than 0 and 1 have no meaning there, and implementations differ: one compares with
 //! 1, another with 0. Here they are an error. A missing attribute has the schema's default, which
-//! [`Rules::default`](crate::elements::cast::Rules) holds.
+//! [`Rules::default`](onnx_cast::Rules) holds.
 
-use crate::elements::cast::RoundMode;
-use crate::elements::dtype::DType;
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::{DType, RoundMode};
 
 /// An attribute whose value the schema text does not allow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

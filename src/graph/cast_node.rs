@@ -6,9 +6,8 @@ use super::cast_attributes::{BadAttribute, read_round_mode, read_saturate, read_
 use super::index::{Origin, ValueId};
 use super::query::is_onnx_domain;
 use super::scope::{NodeId, holds_graph};
-use crate::elements::cast::{Contested, RoundMode, Rules};
-use crate::elements::dtype::DType;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
+use onnx_cast::{Contested, DType, RoundMode, Rules};
 
 /// Whether a node is ONNX's `Cast` or `CastLike`.
 #[must_use]
@@ -47,12 +46,11 @@ impl CastNode {
     #[must_use]
     pub fn rules(&self, opset: u32, contested: Contested) -> Rules {
         let defaults = Rules::default();
-        Rules {
-            saturate: self.saturate.unwrap_or(defaults.saturate),
-            round_mode: self.round_mode.unwrap_or(defaults.round_mode),
-            opset,
-            contested,
-        }
+        defaults
+            .saturate(self.saturate.unwrap_or(defaults.saturate))
+            .round_mode(self.round_mode.unwrap_or(defaults.round_mode))
+            .opset(opset)
+            .contested(contested)
     }
 }
 

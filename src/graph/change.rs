@@ -8,13 +8,13 @@ use super::query::is_onnx_domain;
 use super::scope::{ScopeId, ScopeKind, graph_mut};
 use super::tensors::{TensorPlace, attribute_part, sparse_part};
 use crate::base::hash::{HashMap, HashSet};
-use crate::elements::dtype::DType;
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 use crate::protobuf::raw;
 use crate::protobuf::schema::{
     AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
     TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto, type_proto,
 };
+use onnx_cast::DType;
 
 /// The changes of one scope; positions are those before any change.
 #[derive(Debug, Default)]

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::Model;
 use super::index::{Origin, Pin, ValueId};
 use super::scope::{Body, NodeId, ScopeId, ScopeKind, holds_graph};
-use crate::elements::dtype::DType;
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto};
 use crate::tensor::{Content, Data};
+use onnx_cast::DType;
 
 /// A value that is the same in every run.
 #[derive(Clone, Debug)]

@@ -14,8 +14,8 @@ use super::scope::{Body, NodeId, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
 use crate::base::error::{Classified, ErrorKind, Invalid, ModelPlace, Place};
 use crate::base::hash::{HashMap, HashSet};
-use crate::elements::dtype::DType;
 use crate::protobuf::schema::{AttributeProto, FunctionProto, NodeProto, TensorProto};
+use onnx_cast::DType;
 
 /// One change of a model. Ids are those of the model before any edit of the same batch.
 // Variants hold messages by value: a plan has few edits compared with the nodes of the model.

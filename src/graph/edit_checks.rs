@@ -15,10 +15,10 @@ use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::parallel;
 use crate::base::threshold::Threshold;
-use crate::elements::dtype::DType;
 use crate::protobuf::ir_version;
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::Tensor;
+use onnx_cast::DType;
 
 /// The edits that are checked by one thread.
 const PART: Threshold = Threshold::new("part of edits", 4096);

@@ -7,11 +7,13 @@ use bytes::Bytes;
 use super::Subject;
 use crate::base::parallel;
 use crate::base::threshold::Threshold;
-use crate::elements::cast::{self, Cast, Converter, Rules, Tally, convert_element};
-use crate::elements::dtype::{Class, DType};
-use crate::elements::packed::{self, size};
 use crate::graph::ValueId;
 use crate::tensor::{CASTS_OF_EACH, Content, Data, Tensor};
+use onnx_cast::{
+    Cast, Class, Converter, DType, Rules, Tally, convert_element, format_strings,
+    packed::{self, size},
+    parse_strings,
+};
 
 /// Elements per block between two casts: few enough for the cache, and a whole number of bytes in
 /// every packing.
@@ -129,11 +131,7 @@ pub fn element(constant: &Content, index: u64) -> String {
 pub fn number(dtype: DType, bits: u64) -> String {
     let text = || {
         let cast = Cast::new(dtype, DType::String, Rules::default());
-        cast.map(|cast| {
-            cast::format_strings(&cast, &bits.to_le_bytes(), 1)
-                .0
-                .concat()
-        })
+        cast.map(|cast| format_strings(&cast, &bits.to_le_bytes(), 1).0.concat())
     };
     let plain = match (
         dtype.class(),
@@ -241,8 +239,8 @@ fn tally_strings(
     let to_double = Cast::new(DType::String, DType::Double, Rules::default())
         .expect("the latest opset has this cast");
     let (Ok((sources, _)), Ok((results, _))) = (
-        cast::parse_strings(&to_double, strings),
-        cast::parse_strings(cast, strings),
+        parse_strings(&to_double, strings),
+        parse_strings(cast, strings),
     ) else {
         return Tally::default();
     };

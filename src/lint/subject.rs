@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::Finding;
 use crate::casts::{Casts, Chain, ResolvedCast, cast_nodes};
-use crate::elements::dtype::DType;
 use crate::graph::{Attribute, Body, Model, NodeId, ScopeId, ValueId, read_saturate, read_type};
 use crate::ops::inference::{Contradiction, Inferred};
 use crate::ops::runtimes::Runtime;
 use crate::protobuf::schema::StringStringEntryProto;
 use crate::tensor::Allowance;
+use onnx_cast::DType;
 
 /// A model to lint.
 #[derive(Debug)]

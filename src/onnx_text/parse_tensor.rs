@@ -5,7 +5,6 @@ use bytes::Bytes;
 use super::lexer::Token;
 use super::parser::{Parsed, Parser};
 use super::values;
-use crate::elements::dtype::DType;
 use crate::protobuf::raw::tensor_proto::DataLocation;
 use crate::protobuf::raw::{self, type_proto};
 use crate::protobuf::schema::{
@@ -13,6 +12,7 @@ use crate::protobuf::schema::{
 };
 use crate::protobuf::{Field, Value};
 use crate::tensor::RAW_DATA;
+use onnx_cast::DType;
 
 impl Parser<'_> {
     /// The elements after a tensor's type, `{1, 2}`, or its external data, `["location": "file"]`.

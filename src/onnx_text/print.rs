@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use super::lexer::{Lexer, Token};
 use super::parse_tensor::TypeName;
 use super::values;
-use crate::elements::dtype::DType;
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::raw::{tensor_shape_proto, type_proto};
 use crate::protobuf::schema::tensor_shape_proto::Dimension;
@@ -15,6 +14,7 @@ use crate::protobuf::schema::{
     StringStringEntryProto, TensorProto, TypeProto, ValueInfoProto,
 };
 use crate::tensor::{Tensor, Values, is_external};
+use onnx_cast::DType;
 
 /// The maximum number of elements that are printed of a tensor; of a larger one the first are
 /// printed, followed by `...`, and the text cannot be parsed.

@@ -1,8 +1,10 @@
 //! Elements of tensors as text.
 
-use crate::elements::cast::{self, Cast, Rules};
-use crate::elements::dtype::{Class, DType};
-use crate::elements::packed::{self, mask, size};
+use onnx_cast::{
+    Cast, Class, DType, Rules,
+    packed::{self, mask, size},
+    parse_strings,
+};
 
 /// The `raw_data` of these elements: integers and BOOL in decimal, floats in decimal or as codes in
 /// hexadecimal.
@@ -35,7 +37,7 @@ fn code(dtype: DType, element: &str) -> Option<u64> {
         }
         Class::Float => {
             let cast = Cast::new(DType::String, dtype, Rules::default()).ok()?;
-            let (raw, _) = cast::parse_strings(&cast, &[element]).ok()?;
+            let (raw, _) = parse_strings(&cast, &[element]).ok()?;
             let mut code = [0; 8];
             code[..raw.len()].copy_from_slice(&raw);
             Some(u64::from_le_bytes(code))

@@ -2,10 +2,10 @@
 
 use super::inference::Known;
 use super::schemas::{ValueType, ir_of_opset};
-use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, Origin, is_onnx_domain, read_type};
 use crate::protobuf::ir_version;
 use crate::protobuf::schema::{AttributeProto, SparseTensorProto, TensorProto, TypeProto};
+use onnx_cast::DType;
 
 /// A feature of a model that requires an IR version.
 #[derive(Clone, Debug, PartialEq, Eq)]

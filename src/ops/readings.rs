@@ -1,7 +1,7 @@
 //! What contested operators compute, by the text of ONNX and in onnxruntime: for computation,
 //! inference and conversion.
 
-use crate::elements::cast::Contested;
+use onnx_cast::Contested;
 
 /// A result by the text of ONNX, and that of onnxruntime.
 #[derive(Debug, PartialEq)]

@@ -5,8 +5,8 @@ use super::identity::returns_input;
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast};
-use crate::elements::cast::copies;
 use crate::graph::{Edit, Model, NodeId, Origin, ValueId};
+use onnx_cast::copies;
 
 const DOCS: &str = r#"Gives the name of an output to the node that computes it, in place of a node that only returns its input.
 

@@ -11,8 +11,8 @@ use serde::ser::{SerializeStruct, Serializer};
 
 use crate::base::codes::codes;
 use crate::casts::folding;
-use crate::elements::dtype::DType;
 use crate::graph::{Model, ValueId};
+use onnx_cast::DType;
 
 /// A change that a pass made, or a node that it kept for a reason.
 #[derive(Clone, Debug, PartialEq)]

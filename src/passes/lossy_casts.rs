@@ -4,8 +4,8 @@ use super::bypass::Bypasses;
 use super::event::Removal;
 use super::pass::{Pass, Plan};
 use crate::casts::{Casts, Chain};
-use crate::elements::dtype::{Class, DType};
 use crate::graph::Model;
+use onnx_cast::{Class, DType};
 
 const DOCS: &str = r#"Removes a cast of a float to a narrower type and directly back: the results keep the digits that the casts would round.
 

@@ -6,9 +6,9 @@ use super::bypass::is_far_longer;
 use super::event::Removal;
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashMap;
-use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, Origin, ScopeId, ValueId};
 use crate::tensor::{Content, Data, Tensor};
+use onnx_cast::DType;
 
 const DOCS: &str = r#"Removes an initializer that is equal to another one of its graph, bit for bit; its consumers use the first one.
 

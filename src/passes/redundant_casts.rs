@@ -5,10 +5,9 @@ use super::event::Removal;
 use super::pass::{Pass, Plan};
 use crate::base::hash::{HashMap, HashSet};
 use crate::casts::{Casts, ResolvedCast, keeps_kernels_of_cast, runs};
-use crate::elements::cast::{collapses, copies};
-use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, NodeId, ValueId};
 use crate::ops::kernels::Versions;
+use onnx_cast::{DType, collapses, copies};
 
 const DOCS: &str = r#"Removes casts that change nothing.
 

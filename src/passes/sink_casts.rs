@@ -6,9 +6,9 @@ use crate::base::hash::HashSet;
 use crate::casts::{
     Casts, ResolvedCast, admits, keeps_kernels, keeps_kernels_of_cast, moves, runs,
 };
-use crate::elements::cast::collapses;
 use crate::graph::{Edit, Model, Names, NodeId, ValueId};
 use crate::protobuf::schema::NodeProto;
+use onnx_cast::collapses;
 
 const DOCS: &str = r#"Moves casts behind data movement, where that saves a cast.
 

@@ -19,11 +19,10 @@ use super::weights::{self, Weight};
 use crate::base::error::{Error, shortened};
 use crate::base::hash::HashMap;
 use crate::casts::admits;
-use crate::elements::cast::collapses;
-use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ValueId};
 use crate::ops::schemas::ValueType;
 use crate::protobuf::schema::NodeProto;
+use onnx_cast::{DType, collapses};
 
 impl Decisions<'_, '_> {
     /// The edits that apply the decisions, and their report.

@@ -5,9 +5,9 @@ use super::decisions::Decisions;
 use super::rules::type_attribute;
 use super::types::{Kind, Side};
 use super::uses::User;
-use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, NodeId, set_element_type};
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::DType;
 
 /// The attribute of Attention that states the type of its Softmax.
 const SOFTMAX_PRECISION: &str = "softmax_precision";

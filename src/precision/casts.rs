@@ -1,9 +1,9 @@
 //! The casts that are added, and attributes that state a type.
 
-use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, ScopeId};
 use crate::protobuf::raw;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
+use onnx_cast::DType;
 
 /// The first opset in which `to` of Cast is a number, and its result has a type by inference.
 const NUMBERED_TYPES: i64 = 6;

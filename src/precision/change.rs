@@ -1,7 +1,7 @@
 //! The types that change, and the type that they become.
 
-use crate::elements::dtype::DType;
 use crate::ops::schemas::ValueType;
+use onnx_cast::DType;
 
 /// The change of the element types of values.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,8 @@ use super::reason::Code;
 use super::report::AddedFunction;
 use super::types::{Classes, Side, Types, Variable};
 use super::weights::Weight;
-use crate::elements::dtype::DType;
 use crate::graph::ValueId;
+use onnx_cast::DType;
 
 /// The decisions about a model.
 pub(super) struct Decisions<'p, 'm> {

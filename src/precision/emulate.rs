@@ -19,12 +19,12 @@ use super::types::{Kind, Side};
 use super::uses::User;
 use crate::base::error::{Error, ErrorKind};
 use crate::base::hash::HashSet;
-use crate::elements::dtype::DType;
 use crate::graph::{Edit, NodeId, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
 use crate::ops::schemas::ValueType;
 use crate::protobuf::ir_version::FUNCTIONS;
 use crate::protobuf::raw;
 use crate::protobuf::schema::NodeProto;
+use onnx_cast::DType;
 
 /// Operators that select among the elements of their inputs, or change their signs, or give small
 /// integers. Those that only move elements are in `rules`.

@@ -6,10 +6,10 @@ use super::options::{Options, Selection};
 use super::report::AddedFunction;
 use super::types::value_type;
 use crate::base::error::Error;
-use crate::elements::dtype::DType;
 use crate::graph::{Body, Edit, Model, NodeId, ScopeId, ScopeKind};
 use crate::ops::inference::{Inferred, infer};
 use crate::ops::schemas;
+use onnx_cast::DType;
 
 /// A model with copies of functions.
 pub(super) struct Copied {

@@ -3,9 +3,9 @@
 
 use super::change::Change;
 use crate::base::hash::HashSet;
-use crate::elements::dtype::{Class, DType};
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::inference::Inferred;
+use onnx_cast::{Class, DType};
 
 /// The operators with which sizes and indices are computed.
 const ARITHMETIC: &[&str] = &[

@@ -12,11 +12,11 @@ use super::change::Change;
 use super::reason::Code;
 use super::types::{Classes, Kind, Side, Types, Variable};
 use super::uses::User;
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ScopeId};
 use crate::ops::kernels::{MissingKernel, Operation, Table, is_run, missing_kernel, operations_of};
 use crate::ops::runtimes::Runtime;
 use crate::ops::schemas::ValueType;
+use onnx_cast::DType;
 
 /// The nodes of a model for which a runtime has no kernel.
 pub(super) struct Kernels {

@@ -4,9 +4,9 @@
 use super::rules::{moves, operator};
 use super::weights::floats;
 use crate::base::hash::HashSet;
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::inference::Inferred;
+use onnx_cast::DType;
 
 /// A constant of this magnitude is a mask wherever it is added or multiplied.
 const CERTAIN: f32 = 1e9;

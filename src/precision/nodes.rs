@@ -6,10 +6,10 @@ use super::reason::{Code, Unsupported};
 use super::rules;
 use super::types::{Kind, Types, Variable, Wish};
 use super::uses::User;
-use crate::elements::dtype::DType;
 use crate::graph::{ConstantValue, NodeId, ScopeId, TypeSource, ValueId};
 use crate::ops::schemas::microsoft::{self, Signature};
 use crate::ops::schemas::{self, Formal, Schema, ValueType};
+use onnx_cast::DType;
 
 impl Builder<'_, '_, '_> {
     /// The equations of a node.

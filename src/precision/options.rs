@@ -9,9 +9,9 @@ use crate::base::choice::choice;
 use crate::base::error::{Error, ErrorKind, shortened};
 use crate::base::options::options;
 use crate::base::patterns;
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId};
 use crate::ops::runtimes::Runtime;
+use onnx_cast::DType;
 
 options! {
     /// The type that values get, and what keeps its type.

@@ -9,11 +9,11 @@ use super::types::Types;
 use super::{cut, equations, functions, hazards, limits, rounding, unmatched, weights};
 use crate::base::error::{Error, ErrorKind};
 use crate::convert::expect_defined;
-use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, ScopeId};
 use crate::ops::kernels::unknown_kernels;
 use crate::ops::schemas::ValueType;
 use crate::protobuf::ir_version::FUNCTIONS;
+use onnx_cast::DType;
 
 /// The edits of a change of precision, and its report.
 pub struct Planned {

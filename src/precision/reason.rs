@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::base::codes::codes;
-use crate::elements::dtype::DType;
+use onnx_cast::DType;
 
 codes! {
     /// Why a node keeps its types.

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::options::Options;
 use super::reason::Code;
-use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, ScopeId};
+use onnx_cast::DType;
 
 /// The results of a change of precision.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -21,10 +21,10 @@
 //! and an addition, or reorders sums, breaks the functions. `conformance/checks/rounding.py` runs
 //! them on all numbers of the types, and on those halfway between them.
 
-use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, ScopeId};
 use crate::onnx_text;
 use crate::protobuf::schema::FunctionProto;
+use onnx_cast::DType;
 
 /// The domain of the functions.
 pub(crate) const DOMAIN: &str = "onnx_recast";

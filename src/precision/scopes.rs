@@ -6,9 +6,9 @@ use super::equations::Builder;
 use super::kernels::runs_casts;
 use super::reason::Code;
 use crate::base::hash::HashMap;
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind};
 use crate::ops::schemas::{self, Formal, Schema, ValueType};
+use onnx_cast::DType;
 
 /// The first opset after that of a scope in which Cast supports a type.
 pub(super) fn casts_since(model: &Model, scope: ScopeId, dtype: DType) -> Option<i64> {

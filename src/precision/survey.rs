@@ -4,9 +4,9 @@
 use crate::base::parallel;
 use crate::base::stored::Stored;
 use crate::base::threshold::Threshold;
-use crate::elements::cast::{Cast, Features, Kernel, Level, Rules, convert_element};
-use crate::elements::dtype::DType;
-use crate::elements::float_format::Format;
+use onnx_cast::{
+    Cast, DType, Features, Kernel, Level, Rules, convert_element, float_format::Format,
+};
 
 /// Elements per unit of work.
 const PART: Threshold = Threshold::new("part of a precision survey", 1 << 16);

@@ -14,10 +14,10 @@ use super::reason::Reason;
 use super::uses::Uses;
 pub(super) use super::uses::Variable;
 use crate::base::hash::HashMap;
-use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, NodeId, Origin, ScopeKind, ValueId};
 use crate::ops::inference::Inferred;
 use crate::ops::schemas::ValueType;
+use onnx_cast::DType;
 
 /// Which type a variable has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

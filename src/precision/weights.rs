@@ -7,15 +7,13 @@ use super::survey::{Limits, Survey};
 use super::types::{Kind, Types, Variable};
 use crate::base::error::{Error, ErrorKind, Invalid, ModelPlace};
 use crate::base::parallel;
-use crate::elements::cast::{Cast, Rules};
-use crate::elements::dtype::DType;
-use crate::elements::float_format::Format;
 use crate::graph::{
     AttributePart, Body, Edit, Model, NodeId, Origin, SparsePart, TensorPlace, ValueId,
 };
 use crate::ops::compute;
 use crate::protobuf::schema::{AttributeProto, TensorProto};
 use crate::tensor::{Content, Data, Tensor};
+use onnx_cast::{Cast, DType, Rules, float_format::Format};
 
 /// A constant whose type may change.
 pub(super) struct Weight<'m> {

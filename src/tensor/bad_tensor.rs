@@ -1,8 +1,8 @@
 //! Why a `TensorProto` cannot be used.
 
 use crate::base::error::{Classified, ErrorKind};
-use crate::elements::dtype::DType;
 use crate::files::BadLocation;
+use onnx_cast::DType;
 
 /// An invalid `TensorProto`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

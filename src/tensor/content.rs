@@ -13,11 +13,9 @@ use super::typed::raw_data;
 use crate::base::progress::Cancel;
 use crate::base::stored::Stored;
 use crate::base::threshold::Threshold;
-use crate::elements::cast::{BadLiteral, Cast, Summary};
-use crate::elements::dtype::DType;
-use crate::elements::packed;
 use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{Piece, Recipe, raw};
+use onnx_cast::{BadLiteral, Cast, DType, Summary, packed};
 
 /// The maximum number of pending casts. Longer chains are materialized at this length, so that
 /// their cost is linear in their length.

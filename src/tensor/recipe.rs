@@ -8,10 +8,11 @@ use super::element_map::ElementMap;
 use crate::base::parallel;
 use crate::base::stored::Stored;
 use crate::base::threshold::Threshold;
-use crate::elements::cast::{Cast, Converter, Summary};
-use crate::elements::dtype::DType;
-use crate::elements::packed::{self, size};
 use crate::protobuf::Recipe;
+use onnx_cast::{
+    Cast, Converter, DType, Summary,
+    packed::{self, size},
+};
 
 /// Elements per chunk that passes through all casts: a multiple of 8, so that chunks are
 /// byte-aligned in every packing, and small enough to keep intermediate results in the cache.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::base::parallel;
 use crate::base::threshold::Threshold;
-use crate::elements::cast::{BadLiteral, Cast, Summary, format_strings, parse_strings};
+use onnx_cast::{BadLiteral, Cast, Summary, format_strings, parse_strings};
 
 /// The elements of a part: packed numbers of any width begin at a byte there.
 const PART: Threshold = Threshold::new("part of strings", 1 << 14).multiple_of(8);
@@ -88,8 +88,7 @@ pub(super) fn format(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elements::cast::Rules;
-    use crate::elements::dtype::DType;
+    use onnx_cast::{DType, Rules};
 
     fn cast(from: DType, to: DType) -> Cast {
         Cast::new(from, to, Rules::default()).unwrap()

@@ -10,9 +10,9 @@ use bytes::{Buf, Bytes};
 use prost::encoding::decode_varint;
 
 use super::bad_tensor::BadTensor;
-use crate::elements::dtype::{Class, DType};
 use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{Field, Piece, Value};
+use onnx_cast::{Class, DType};
 
 /// The field number of `raw_data`.
 pub const RAW_DATA: u32 = 9;

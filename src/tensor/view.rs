@@ -9,10 +9,10 @@ use super::content::{Content, Data};
 use super::elements::element_count;
 use super::external::{Reference, is_external};
 use super::typed::{self, RAW_DATA};
-use crate::elements::dtype::DType;
 use crate::files::DataFolder;
 use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{Layout, Piece, Pieces, Value};
+use onnx_cast::DType;
 
 /// A `TensorProto` with a known type and consistent dimensions and stored length.
 #[derive(Clone, Copy, Debug)]

@@ -6,12 +6,11 @@ use super::term::{Side, Term, TermId};
 use super::terms::Terms;
 use crate::base::hash::HashMap;
 use crate::base::threshold::Threshold;
-use crate::elements::cast::{Cast, Contested, Rules};
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ValueId, is_onnx_domain};
 use crate::ops::schemas::{self, LATEST_OPSET, Schema};
 use crate::passes::Options;
 use crate::tensor::Tensor;
+use onnx_cast::{Cast, Contested, DType, Rules};
 
 /// The bytes up to which a constant is read again where it is used.
 const SMALL: Threshold =
@@ -224,12 +223,11 @@ impl<'m> Contents<'m> {
             Some(opset @ 1..=LATEST_OPSET) => opset as u32,
             _ => return Err("the opset of the cast is not known".to_owned()),
         };
-        let rules = Rules {
-            saturate: effect.saturate,
-            round_mode: effect.round_mode,
-            opset,
-            contested: self.options.contested.unwrap_or(Contested::Text),
-        };
+        let rules = Rules::default()
+            .saturate(effect.saturate)
+            .round_mode(effect.round_mode)
+            .opset(opset)
+            .contested(self.options.contested.unwrap_or(Contested::Text));
         let cast = Cast::new(source.dtype(), effect.to, rules).map_err(|why| why.to_string())?;
         let allowed = Allowed {
             undefined: self.options.undefined,

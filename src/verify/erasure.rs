@@ -28,7 +28,6 @@ use super::sources::Sources;
 use super::verified::Verified;
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::parallel;
-use crate::elements::dtype::DType;
 use crate::graph::{
     Model, NodeId, Origin, ScopeId, ScopeKind, TypeSource, ValueId, graph_mut, holds_graph,
 };
@@ -37,6 +36,7 @@ use crate::precision::{AddedCast, Report};
 use crate::protobuf::outline::{MODEL_PROTO, NODE_PROTO};
 use crate::protobuf::raw;
 use crate::protobuf::schema::{GraphProto, ModelProto, NodeProto, ValueInfoProto};
+use onnx_cast::DType;
 
 pub(super) fn verify(original: &Model, written: &Model, report: &Report) -> (Verified, Vec<Fault>) {
     let mut erasure = match Erasure::new(original, written, report) {

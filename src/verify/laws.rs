@@ -4,7 +4,7 @@
 //! The passes derive the same from the bits of the formats. `tests/suite/verify/laws.rs` compares
 //! both for all triples of types, and this table with the definition of the casts.
 
-use crate::elements::dtype::DType;
+use onnx_cast::DType;
 
 /// Whether a cast to the type of its input returns its input: by the text of ONNX, a saturating
 /// cast changes the infinities of FLOAT8E5M2.

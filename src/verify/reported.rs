@@ -5,11 +5,11 @@ use super::erasure::Erasure;
 use super::fault::Fault;
 use super::laws;
 use crate::base::parallel;
-use crate::elements::dtype::DType;
 use crate::graph::{NodeId, TypeSource};
 use crate::ops::validity::node_fault;
 use crate::precision::AddedCast;
 use crate::precision::rounding::{DOMAIN, function_name};
+use onnx_cast::DType;
 
 impl<'v> Erasure<'v> {
     /// Whether the model keeps its types, and is rounded instead.

@@ -7,13 +7,12 @@ use super::evaluate::{Value, first_difference};
 use super::fault::Fault;
 use super::laws::numbers;
 use super::left_out::{leave_equal_values_out, leave_values_out};
-use crate::elements::cast::{Cast, Rules};
-use crate::elements::dtype::DType;
 use crate::graph::{NodeId, set_element_type};
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto, TypeProto, ValueInfoProto};
 use crate::protobuf::{Piece, raw};
 use crate::tensor::{Tensor, raw_data};
+use onnx_cast::{Cast, DType, Rules};
 
 /// The attributes that state types.
 const TYPE_ATTRIBUTES: [&str; 4] = ["dtype", "output_datatype", "output_dtype", "to"];

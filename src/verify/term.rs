@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::elements::cast::RoundMode;
-use crate::elements::dtype::DType;
 use crate::graph::ValueId;
+use onnx_cast::{DType, RoundMode};
 
 /// A term, by its index.
 pub(super) type TermId = usize;

@@ -21,10 +21,9 @@ use super::pairs::Pairs;
 use super::term::{Effect, Move, Side, Term, TermId};
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::parallel;
-use crate::elements::cast::{Contested, RoundMode};
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, TypeSource, ValueId};
 use crate::ops::inference::{Inferred, infer_with};
+use onnx_cast::{Contested, DType, RoundMode};
 use prost::Message as _;
 
 /// The terms of the values of both models.

@@ -2,7 +2,7 @@
 
 use super::term::{Effect, TermId};
 use super::terms::Terms;
-use crate::elements::dtype::DType;
+use onnx_cast::DType;
 
 /// A term, and casts of it: the last one first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

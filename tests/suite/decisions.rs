@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use onnx_cast::{Cast, Contested, DType, Rules};
 use onnx_recast::internals::casts::folding;
 use onnx_recast::internals::convert::{self, Explicit, Options as ConvertOptions};
-use onnx_recast::internals::elements::cast::{Cast, Contested, Rules};
-use onnx_recast::internals::elements::dtype::DType;
 use onnx_recast::internals::graph::{Edit, Model, read_saturate};
 use onnx_recast::internals::ops::inference::infer;
 use onnx_recast::internals::ops::needs;
@@ -276,10 +275,7 @@ fn defaults_are_those_of_the_schema() {
         Some(SchemaDefault::Int(i64::from(Rules::default().saturate)))
     );
     assert_eq!(default("round_mode"), Some(SchemaDefault::String("up")));
-    assert_eq!(
-        Rules::default().round_mode,
-        onnx_recast::internals::elements::cast::RoundMode::Up
-    );
+    assert_eq!(Rules::default().round_mode, onnx_cast::RoundMode::Up);
 }
 
 #[test]

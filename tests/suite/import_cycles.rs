@@ -18,9 +18,28 @@ type Text<'t> = (&'t str, &'t str);
 
 /// The files below `src/` with their texts.
 pub fn sources() -> Vec<(PathBuf, String)> {
+    sources_of(Path::new("src"))
+}
+
+fn sources_of(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
-    add_sources(Path::new("src"), &mut files);
+    add_sources(folder, &mut files);
     files
+}
+
+/// The source folders of the crates that this one is built on.
+fn crates() -> Vec<PathBuf> {
+    let entries = fs::read_dir("crates").unwrap();
+    entries
+        .map(|entry| entry.unwrap().path().join("src"))
+        .collect()
+}
+
+/// The source files of this crate and of those that it is built on.
+pub fn sources_of_all_crates() -> Vec<(PathBuf, String)> {
+    let others = crates();
+    let others = others.iter().flat_map(|folder| sources_of(folder));
+    sources().into_iter().chain(others).collect()
 }
 
 fn add_sources(folder: &Path, files: &mut Vec<(PathBuf, String)>) {
@@ -37,7 +56,17 @@ fn add_sources(folder: &Path, files: &mut Vec<(PathBuf, String)>) {
 
 #[test]
 fn the_files_and_subfolders_of_a_folder_are_not_in_cycles() {
-    expect_no_failures(cycles(&sources()));
+    let mut failures = cycles(&sources());
+    for folder in crates() {
+        let in_src = |path: PathBuf| Path::new("src").join(path.strip_prefix(&folder).unwrap());
+        let files: Vec<_> = sources_of(&folder)
+            .into_iter()
+            .map(|(path, text)| (in_src(path), text))
+            .collect();
+        let found = cycles(&files).into_iter();
+        failures.extend(found.map(|cycle| format!("{}: {cycle}", folder.display())));
+    }
+    expect_no_failures(failures);
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use onnx_recast::internals::elements::cast::{Cast, RoundMode, Rules};
-use onnx_recast::internals::elements::dtype::DType;
+use onnx_cast::{Cast, DType, RoundMode, Rules};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::passes::Options;

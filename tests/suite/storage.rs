@@ -1,6 +1,6 @@
 //! Where a tensor's values may stand: `raw_data` and the typed fields, packed or one by one.
 
-use onnx_recast::internals::elements::dtype::DType;
+use onnx_cast::DType;
 use onnx_recast::internals::protobuf::schema::TensorProto;
 use onnx_recast::internals::tensor::{BadTensor, Tensor, Values};
 use prost::Message;

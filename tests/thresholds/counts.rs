@@ -2,9 +2,8 @@
 //! lint rules look for. The counts, and the index of the first one, are those of one element after
 //! the other.
 
+use onnx_cast::{convert_element, packed};
 use onnx_recast::cast::{Cast, Rules, Verdict};
-use onnx_recast::internals::elements::cast::convert_element;
-use onnx_recast::internals::elements::packed;
 use onnx_recast::internals::tensor::{Content, Data};
 use onnx_recast::lint::tally;
 use onnx_recast::{DType, Stored};

@@ -1,5 +1,5 @@
 //! Every boundary between two ways to compute the same: all thresholds of the code
-//! (`src/base/threshold.rs`) get values of a few bytes or elements, so that small tensors and
+//! (`crates/onnx-cast/src/threshold.rs`) get values of a few bytes or elements, so that small tensors and
 //! models reach what otherwise only large ones do.
 //!
 //! The thresholds are those of the process. The tests of this binary take turns, so that each runs

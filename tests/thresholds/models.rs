@@ -3,9 +3,7 @@
 
 use std::collections::HashMap;
 
-use onnx_recast::internals::elements::cast::{Cast, RoundMode, Rules, convert_element};
-use onnx_recast::internals::elements::dtype::{Class, DType};
-use onnx_recast::internals::elements::packed;
+use onnx_cast::{Cast, Class, DType, RoundMode, Rules, convert_element, packed};
 use onnx_recast::internals::protobuf::schema::{GraphProto, ModelProto, NodeProto, TensorProto};
 use onnx_recast::internals::protobuf::{Field, Value, raw};
 use onnx_recast::internals::tensor::{RAW_DATA, Reference, moved_to_file};

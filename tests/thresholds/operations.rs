@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use onnx_cast::packed;
 use onnx_recast::cli::run_in_memory;
-use onnx_recast::internals::elements::packed;
 use onnx_recast::internals::protobuf::schema::{NodeProto, TensorProto};
 use onnx_recast::internals::protobuf::{Layout, Piece};
 use onnx_recast::internals::tensor::{Data, Tensor};

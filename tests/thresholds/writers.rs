@@ -7,10 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use bytes::Bytes;
+use onnx_cast::{Cast, DType, Rules, convert_element, packed};
 use onnx_recast::internals::api::tensor_files::{self, Form, layout};
-use onnx_recast::internals::elements::cast::{Cast, Rules, convert_element};
-use onnx_recast::internals::elements::dtype::DType;
-use onnx_recast::internals::elements::packed;
 use onnx_recast::internals::files::{Target, save};
 use onnx_recast::internals::protobuf::{Layout, Piece, Pieces};
 use onnx_recast::internals::tensor::{Content, Data, Tensor};

@@ -1,9 +1,8 @@
 //! The tensor of a file.
 
-use crate::elements::cast::{Cast, Summary};
-use crate::elements::dtype::DType;
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::Content;
+use onnx_cast::{Cast, DType, Summary};
 
 /// An invalid file, or the reason why it cannot be cast.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

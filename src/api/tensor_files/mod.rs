@@ -10,9 +10,9 @@ mod tensor_proto;
 
 pub use array::{Array, Failure, Remedy};
 
-use crate::elements::dtype::DType;
 use crate::files::{DataFolder, Input};
 use crate::protobuf::Layout;
+use onnx_cast::DType;
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

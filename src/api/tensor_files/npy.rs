@@ -4,9 +4,9 @@ use bytes::Bytes;
 
 use super::array::{Array, Failure, Remedy};
 use super::strings;
-use crate::elements::dtype::{Class, DType};
 use crate::protobuf::{Layout, Piece};
 use crate::tensor::{Content, Data, SubByte, element_count};
+use onnx_cast::{Class, DType};
 
 /// The magic bytes.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";

@@ -3,11 +3,11 @@
 use bytes::Bytes;
 
 use super::array::{Array, Failure, Remedy};
-use crate::elements::dtype::DType;
 use crate::files::DataFolder;
 use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{LARGEST_MESSAGE, Layout, raw};
 use crate::tensor::{BadTensor, Data, SubByte, Tensor, raw_data, without_values};
+use onnx_cast::DType;
 
 pub(super) fn read(
     bytes: &Bytes,

@@ -7,12 +7,12 @@ use super::known::{Key, Known};
 use super::reason::Reason;
 use super::storage::Chain;
 use crate::base::error::{Classified, Invalid};
-use crate::elements::cast::Summary;
 use crate::files::BadLocation;
 use crate::graph::{NodeId, ValueId};
 use crate::ops::compute::{self, Call, Needs, NotComputed, Operator, TypeAndShape};
 use crate::ops::schemas::Schema;
 use crate::tensor::{BadTensor, Content, Tensor};
+use onnx_cast::Summary;
 
 /// The number of bytes by which a model may grow to save one node other than a cast.
 const WORTH_A_NODE: u64 = 1024;

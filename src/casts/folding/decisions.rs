@@ -11,13 +11,12 @@ use crate::base::hash::{HashMap, HashSet};
 use crate::base::options::options;
 use crate::base::progress::Unit;
 use crate::base::threshold::Threshold;
-use crate::elements::cast::{Cast, Contested, RoundMode, Rules, Summary, Tally};
-use crate::elements::dtype::DType;
 use crate::graph::{CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
 use crate::ops::inference::{Inferred, infer_with};
 use crate::ops::schemas::{self, LATEST_OPSET, ValueType};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 use crate::tensor::{Allowance, Content, Failure};
+use onnx_cast::{Cast, Contested, DType, RoundMode, Rules, Summary, Tally};
 
 options! {
     /// Which results may be folded in addition to those that ONNX defines.

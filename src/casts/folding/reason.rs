@@ -1,12 +1,11 @@
 //! Why a node is not folded.
 
 use super::code::Code;
-use crate::elements::cast::Unsupported;
-use crate::elements::dtype::DType;
 use crate::graph::NotConstant;
 use crate::ops::compute::NotComputed;
 use crate::ops::schemas::LATEST_OPSET;
 use crate::tensor::{BadTensor, CASTS_OF_EACH, Failure};
+use onnx_cast::{DType, Unsupported};
 
 /// Why a cast, or another node with known inputs, is not folded. [`Reason::code`] is a stable name
 /// of the variant.

@@ -10,8 +10,8 @@ use super::super::reason::{
     TypeUnsupported,
 };
 use super::computed_axes;
-use crate::elements::dtype::Class;
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::Class;
 
 /// Operators whose first version has `consumed_inputs`: a hint for runtimes without effect on the
 /// result.

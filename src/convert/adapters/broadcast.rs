@@ -7,9 +7,9 @@ use super::super::make;
 use super::super::reason::{
     InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TypeUnsupported,
 };
-use crate::elements::dtype::Class;
 use crate::ops::inference::{Known, Shape};
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::Class;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Add And Div Equal Greater Less Mul Or Pow Sub Xor", 7)

@@ -6,9 +6,8 @@ use super::super::Explicit;
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason};
-use crate::elements::cast::Rules;
-use crate::elements::dtype::{Class, DType};
 use crate::graph::{read_round_mode, read_saturate, read_type};
+use onnx_cast::{Class, DType, Rules};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Cast", 6)

@@ -4,8 +4,8 @@ use super::super::adapter::{Adapter, Drop, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{InputUnsupported, NodeInvalid, Reason, TypeUnsupported};
-use crate::elements::dtype::DType;
 use crate::protobuf::schema::{AttributeProto, TensorProto};
+use onnx_cast::DType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Clip", 6)

@@ -3,9 +3,9 @@
 
 use super::super::context::{Context, is_countable};
 use super::super::reason::Reason;
-use crate::elements::dtype::DType;
 use crate::ops::inference::{Known, MOST_DIMENSIONS};
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::DType;
 
 /// The largest table, in elements.
 const LARGEST_TABLE: usize = 1 << 12;

@@ -4,9 +4,9 @@
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::reason::{NodeInvalid, Reason, TypeUnsupported};
-use crate::elements::dtype::DType;
 use crate::graph::{Body, ConstantValue};
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::DType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Constant", 9).down(&[Run(most_types_become_initializers)]),

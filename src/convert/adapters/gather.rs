@@ -4,8 +4,8 @@ use super::super::adapter::{Adapter, Becomes, Run, adapter};
 use super::super::context::{Context, counted_from_front};
 use super::super::make;
 use super::super::reason::{InputUnsupported, NodeInvalid, Reason, TypeUnsupported};
-use crate::elements::dtype::{Class, DType};
 use crate::ops::inference::Known;
+use onnx_cast::{Class, DType};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Gather", 11).down(&[Run(count_indices_from_front)]),

@@ -7,9 +7,8 @@ use super::super::reason::{
     AttributeUnsupported, BehaviourDiffers, Contested, NodeInvalid, OutputUnsupported, Reason,
     ShapeUnknown,
 };
-use crate::elements::cast;
-use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
+use onnx_cast::DType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("BatchNormalization", 6)
@@ -61,8 +60,8 @@ fn mode_shows_in_outputs(cx: &mut Context) -> Result<(), Reason> {
     let mut is_test = cx.int_or("is_test", 0)? != 0;
     if !is_test && names_one_output(cx) {
         match cx.source.settings.contested {
-            Some(cast::Contested::Text) => name_outputs(cx, &OUTPUTS_OF_TRAINING),
-            Some(cast::Contested::Runtime) => is_test = true,
+            Some(onnx_cast::Contested::Text) => name_outputs(cx, &OUTPUTS_OF_TRAINING),
+            Some(onnx_cast::Contested::Runtime) => is_test = true,
             None => {
                 return Err(Contested.because(
                     "`is_test` = 0 with one output is contested: by its attribute the node trains, by its outputs it infers",
@@ -144,7 +143,7 @@ fn mode_becomes_outputs(cx: &mut Context) -> Result<(), Reason> {
 fn dropout_must_be_in_test_mode(cx: &mut Context) -> Result<(), Reason> {
     if cx.int_or("is_test", 0)? == 0 {
         match cx.source.settings.contested {
-            Some(cast::Contested::Runtime) => {}
+            Some(onnx_cast::Contested::Runtime) => {}
             None if names_one_output(cx) => {
                 return Err(Contested.because(
                     "`is_test` = 0 is contested: by the text Dropout trains, which opsets 7 to 11 lack; onnx's converter takes it for inference",

@@ -4,9 +4,9 @@ use super::super::adapter::{Adapter, Kind, Rename, Run, ToAttribute, ToInput, ad
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason, TypeUnsupported};
-use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::DType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Pad", 2)

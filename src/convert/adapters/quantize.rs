@@ -7,9 +7,9 @@ use super::super::reason::{
     AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported,
 };
 use super::cast::drop_saturate;
-use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::DType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("QuantizeLinear DequantizeLinear", 13)

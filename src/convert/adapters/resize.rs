@@ -11,9 +11,9 @@ use super::super::reason::{
     AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported,
 };
 use super::resize_tables::by_tables;
-use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::DType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Upsample", 7)

@@ -13,9 +13,9 @@ use super::super::reason::{
     Reason, ShapeUnknown, TooLarge, TypeUnsupported,
 };
 use super::super::settings::Expand;
-use crate::elements::dtype::DType;
 use crate::ops::inference::Shape;
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::DType;
 
 /// The most weights, or indices, of an axis.
 const MOST_WEIGHTS: i64 = 1 << 20;

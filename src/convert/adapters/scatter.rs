@@ -9,9 +9,9 @@ use super::super::reason::{
     AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown, TypeUnsupported,
 };
 use crate::base::hash::HashSet;
-use crate::elements::dtype::Class;
 use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::Class;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("ScatterElements ScatterND", 16).down(&[Run(no_reduction)]),

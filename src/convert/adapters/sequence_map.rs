@@ -8,10 +8,10 @@ use super::super::make;
 use super::super::reason::{ExpansionDisabled, NodeInvalid, Reason, TypeUnknown};
 use super::super::settings::Expand;
 use crate::base::hash::HashSet;
-use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 use crate::ops::schemas::ValueType;
 use crate::protobuf::schema::{AttributeProto, ValueInfoProto};
+use onnx_cast::DType;
 
 pub(super) const ADAPTERS: &[Adapter] =
     &[adapter("SequenceMap", 17).down(&[Run(map_becomes_a_loop)])];

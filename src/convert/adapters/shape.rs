@@ -9,8 +9,8 @@ use super::super::reason::{
     AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, TypeUnsupported,
 };
 use super::wider::compute_wider;
-use crate::elements::dtype::{Class, DType};
 use crate::ops::inference::Known;
+use onnx_cast::{Class, DType};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Concat", 4).up(&[Write("axis", Value::Int(1))]),

@@ -4,10 +4,10 @@
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::{Context, permuted};
 use super::super::reason::{NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported};
-use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 use crate::ops::schemas::ValueType;
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::DType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[adapter("Hardmax LogSoftmax Softmax", 13)
     .up(&[Run(flatten_axes)])

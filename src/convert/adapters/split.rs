@@ -3,9 +3,9 @@
 use super::super::adapter::{Adapter, Kind, Run, ToAttribute, ToInput, Value, Write, adapter};
 use super::super::context::Context;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason};
-use crate::elements::dtype::DType;
 use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::DType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Split", 2)

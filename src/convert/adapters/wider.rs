@@ -8,10 +8,10 @@ use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Reason;
-use crate::elements::dtype::{Class, DType};
 use crate::ops::inference::Known;
 use crate::ops::schemas;
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::{Class, DType};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Add Div Mul Sub", 14).down(&[Run(compute_wider)]),

@@ -2,10 +2,10 @@
 
 use super::{Context, Made};
 use crate::convert::make;
-use crate::elements::dtype::DType;
 use crate::graph::{Body, ValueId};
 use crate::ops::inference::Known;
 use crate::protobuf::schema::{AttributeProto, TensorProto};
+use onnx_cast::DType;
 
 impl Context<'_, '_> {
     /// A unique name derived from the node's first output.

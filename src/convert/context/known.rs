@@ -8,13 +8,12 @@ use bytes::Bytes;
 
 use super::{Context, Made};
 use crate::convert::make;
-use crate::elements::dtype::DType;
-use crate::elements::packed;
 use crate::graph::{self, ValueId};
 use crate::ops::inference::{Known, NOTHING};
 use crate::ops::schemas::{Formal, ValueType};
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Data, Tensor, element_count};
+use onnx_cast::{DType, packed};
 
 impl<'m> Context<'_, 'm> {
     pub fn value(&self, name: &str) -> Option<ValueId> {

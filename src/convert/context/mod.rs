@@ -12,11 +12,11 @@ use super::make;
 use super::reason::{AttributeAmbiguous, NodeInvalid, Reason, Strict};
 use super::settings::Settings;
 use super::value::Value;
-use crate::elements::dtype::DType;
 use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::ops::inference::{Deferred, Inferred, Ints, Known};
 use crate::ops::schemas::{Schema, TypeSet};
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto};
+use onnx_cast::DType;
 
 /// The node in the unconverted model.
 pub(super) struct Source<'m> {

@@ -5,7 +5,7 @@ use crate::convert::context::Context;
 use crate::convert::reason::{
     NotConstant, Overridable, Reason, ShapeUnknown, TooLarge, TypeUnsupported,
 };
-use crate::elements::dtype::{Class, DType};
+use onnx_cast::{Class, DType};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("Clip", 11, clip_of_floats).against(&[NotConstant, Overridable]),

@@ -8,7 +8,7 @@ use crate::convert::context::Context;
 use crate::convert::reason::{
     AttributeUnsupported, NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported,
 };
-use crate::elements::dtype::DType;
+use onnx_cast::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("Attention", 23, attention),

@@ -6,7 +6,7 @@
 use super::{Expansion, exact, fill, list, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::{NodeInvalid, Reason, TypeUnsupported};
-use crate::elements::dtype::Class;
+use onnx_cast::Class;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("BitShift", 28, bit_shift),

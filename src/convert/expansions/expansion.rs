@@ -5,8 +5,8 @@ use std::fmt::Display;
 use crate::convert::context::Context;
 use crate::convert::expanded::Exactness;
 use crate::convert::reason::{Code, NodeInvalid, Reason};
-use crate::elements::dtype::DType;
 use crate::ops::inference::MOST_DIMENSIONS;
+use onnx_cast::DType;
 
 /// Operators in terms of others.
 pub(in crate::convert) struct Expansion {

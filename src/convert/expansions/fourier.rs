@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use super::{Expansion, by_definition, fill, list, type_name};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown};
-use crate::elements::dtype::DType;
+use onnx_cast::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("DFT", 17, dft),

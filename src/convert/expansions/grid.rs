@@ -5,7 +5,7 @@ use crate::convert::context::Context;
 use crate::convert::reason::{
     AttributeUnsupported, BehaviourDiffers, NodeInvalid, Reason, ShapeUnknown, TypeUnsupported,
 };
-use crate::elements::dtype::Class;
+use onnx_cast::Class;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("AffineGrid", 20, affine_grid),

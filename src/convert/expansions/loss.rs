@@ -4,7 +4,7 @@
 use super::{Expansion, by_definition, fill, type_name};
 use crate::convert::context::Context;
 use crate::convert::reason::{AttributeUnsupported, Reason, ShapeUnsupported};
-use crate::elements::dtype::DType;
+use onnx_cast::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("NegativeLogLikelihoodLoss", 12, negative_log_likelihood),

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use super::{Expansion, axes_from, by_definition, fill, list, number, type_name, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::{NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported};
-use crate::elements::dtype::DType;
+use onnx_cast::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("GroupNormalization", 21, group_normalization),

@@ -6,7 +6,7 @@ use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::{
     NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TooLarge, TypeUnsupported,
 };
-use crate::elements::dtype::{Class, DType};
+use onnx_cast::{Class, DType};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("DequantizeLinear", 10, dequantize),

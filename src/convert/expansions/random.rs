@@ -3,7 +3,7 @@
 use super::{Expansion, by_definition, fill};
 use crate::convert::context::Context;
 use crate::convert::reason::Reason;
-use crate::elements::dtype::DType;
+use onnx_cast::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[by_definition("Bernoulli", 15, bernoulli)];
 

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use super::{Expansion, by_definition, exact, fill, list, number, type_name};
 use crate::convert::context::{Context, counted_from_front, is_countable};
 use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown};
-use crate::elements::dtype::Class;
+use onnx_cast::Class;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("CausalConvWithState", 27, causal_convolution),

@@ -3,7 +3,7 @@
 use super::{Expansion, exact, fill, list, number, type_name, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::{Reason, ShapeUnknown, TooLarge};
-use crate::elements::dtype::DType;
+use onnx_cast::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("EyeLike", 9, eye_like),

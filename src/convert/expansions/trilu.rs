@@ -4,7 +4,7 @@
 use super::{Expansion, exact, fill, list, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::{Reason, TypeUnsupported};
-use crate::elements::dtype::DType;
+use onnx_cast::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[exact("Trilu", 14, trilu)];
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::elements::dtype::DType;
 use crate::graph::{Body, CastNode, Model, TypeSource, ValueId};
 use crate::ops::inference::{infer, nearby_element_type};
 use crate::protobuf::schema::GraphProto;
+use onnx_cast::DType;
 
 /// The counts that commands change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -9,12 +9,12 @@ use super::counts::{graphs, result_type};
 use super::runtimes::{LackingVersions, RuntimeVersions, Runtimes, runtimes};
 use crate::base::error::Invalid;
 use crate::base::hash::HashMap;
-use crate::elements::cast::RoundMode;
 use crate::graph::{Body, Model, NodeId, ScopeId, ScopeKind, UnclearCast, ValueId, domain_name};
 use crate::ops::inference::{Inferred, Known, Names, infer, infer_with_names};
 use crate::protobuf::raw::{tensor_shape_proto, type_proto};
 use crate::protobuf::schema::{TensorProto, TypeProto, ValueInfoProto};
 use crate::tensor::{Reference, Tensor, is_external};
+use onnx_cast::RoundMode;
 
 /// The summary of a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -332,13 +332,7 @@ fn casts(model: &Model) -> (Vec<CastFacts>, Vec<Invalid>) {
             folded.extend(read.and_then(|cast| cast.output));
         }
         let to = read.and_then(|cast| result_type(&cast, element_type));
-        let round_mode = read
-            .and_then(|cast| cast.round_mode)
-            .map(|mode| match mode {
-                RoundMode::Up => "up",
-                RoundMode::Down => "down",
-                RoundMode::Nearest => "nearest",
-            });
+        let round_mode = read.and_then(|cast| cast.round_mode).map(RoundMode::name);
         let cast = CastFacts {
             node: path,
             scope: model.scope_path(node.scope),

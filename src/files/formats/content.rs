@@ -1,8 +1,8 @@
 //! Formats that are recognised by more than their first bytes.
 
-use crate::elements::dtype::DType;
 use crate::protobuf::outline::TENSOR_PROTO;
 use crate::protobuf::{Spans, values_of};
+use onnx_cast::DType;
 
 /// Bytes at the beginning of a text that are looked at.
 const HEAD: usize = 4096;

@@ -4,9 +4,9 @@ mod nodes;
 mod scopes;
 mod values;
 
-use crate::elements::dtype::DType;
 use crate::protobuf::raw::type_proto;
 use crate::protobuf::schema::TypeProto;
+use onnx_cast::DType;
 
 /// Whether a domain is that of ONNX's own operators, which is spelled in two ways.
 #[must_use]

@@ -4,11 +4,11 @@ use petgraph::Direction;
 use petgraph::visit::EdgeRef;
 
 use super::{tensor_type, visited};
-use crate::elements::dtype::DType;
 use crate::graph::index::{Declared, Link, Origin, Pin, ValueId, Vertex};
 use crate::graph::model::Model;
 use crate::graph::scope::{Body, NodeId, ScopeId};
 use crate::protobuf::schema::{TensorProto, ValueInfoProto};
+use onnx_cast::DType;
 
 /// # Values: names, producers, consumers, types
 impl Model {

@@ -1,10 +1,10 @@
 //! The attributes `saturate` and `round_mode`: the nodes that may have them, and findings and edits
 //! of one attribute of one node.
 
-use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, NodeId};
 use crate::lint::{Finding, Subject};
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::DType;
 
 /// The first opset whose casts and quantizations have `saturate`.
 pub(super) const SATURATE_SINCE: i64 = 19;

@@ -1,9 +1,8 @@
 //! The rule `cast-result-undefined`.
 
 use super::words::tally_of;
-use crate::elements::cast::Tally;
-use crate::elements::dtype::{Class, DType};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use onnx_cast::{Class, DType, Tally};
 
 const DOCS: &str = r#"ONNX does not define the result of a cast of a constant.
 

@@ -1,10 +1,10 @@
 //! The rule `cast-type-not-in-opset`.
 
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, read_type};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 use crate::ops::schemas::{self, ValueType};
 use crate::protobuf::raw::attribute_proto::AttributeType;
+use onnx_cast::DType;
 
 const DOCS: &str = r#"A cast has a type that the imported opset's cast does not support.
 

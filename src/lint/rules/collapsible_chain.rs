@@ -1,9 +1,9 @@
 //! The rule `collapsible-chain`.
 
 use super::rewrite::{bypass, is_only_used_by};
-use crate::elements::cast::collapses;
 use crate::graph::Edit;
 use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
+use onnx_cast::collapses;
 
 const DOCS: &str = r#"Two consecutive casts can be replaced by one.
 

@@ -1,9 +1,9 @@
 //! The rule `e8m0-missing-round-mode`.
 
 use super::attributes::{ROUND_MODE_SINCE, add};
-use crate::elements::dtype::DType;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::DType;
 
 const DOCS: &str = r#"A cast to FLOAT8E8M0 does not state `round_mode`.
 

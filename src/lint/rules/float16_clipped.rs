@@ -6,10 +6,10 @@ use crate::base::hash::HashSet;
 use crate::base::parallel;
 use crate::base::stored::Stored;
 use crate::base::threshold::Threshold;
-use crate::elements::dtype::DType;
 use crate::graph::ValueId;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::tensor::Data;
+use onnx_cast::DType;
 
 const DOCS: &str = r#"A FLOAT16 tensor has numbers that a converter replaced instead of rounding them.
 

@@ -1,11 +1,9 @@
 //! The rule `float8-constant-out-of-range`.
 
 use super::words::{largest, overflow_becomes, tally_of};
-use crate::elements::cast::{Cast, Rules, Tally};
-use crate::elements::dtype::DType;
-use crate::elements::float_format::Format;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
 use crate::tensor::Content;
+use onnx_cast::{Cast, DType, Rules, Tally, float_format::Format};
 
 const DOCS: &str = r#"A constant has values beyond the largest float8 of the type that it is cast to.
 
@@ -68,11 +66,9 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
 /// Without saturation, an overflow is a result of NaN or infinity whose input is not NaN.
 fn out_of_range(constant: &Content, cast: &ResolvedCast) -> Option<Tally> {
     let from = cast.from?;
-    let rules = Rules {
-        saturate: false,
-        opset: u32::try_from(cast.opset).ok()?,
-        ..Rules::default()
-    };
+    let rules = Rules::default()
+        .saturate(false)
+        .opset(u32::try_from(cast.opset).ok()?);
     let kernel = Cast::new(from, cast.to, rules).ok()?;
     let read_as = if from == DType::String {
         DType::Double

@@ -1,7 +1,7 @@
 //! The rule `float8-round-trip`.
 
-use crate::elements::dtype::{Class, DType};
 use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
+use onnx_cast::{Class, DType};
 
 const DOCS: &str = r#"A value is cast to float8 and directly back.
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::elements::dtype::DType;
 use crate::graph::{Edit, NodeId, Origin, TensorPlace, ValueId, tensor_type};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 use crate::ops::schemas;
+use onnx_cast::DType;
 
 const DOCS: &str = r#"An initializer of type UINT8 is declared or used as float8.
 

@@ -1,9 +1,8 @@
 //! The rule `fnuz-infinity-changed-in-24`.
 
 use super::words::tally_of;
-use crate::elements::cast::{Cast, FNUZ_SETTLED, Rules};
-use crate::elements::dtype::{Class, DType};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use onnx_cast::{Cast, Class, DType, FNUZ_SETTLED, Rules};
 
 const DOCS: &str = r#"A saturating cast to a FNUZ type converts infinities differently since opset 24.
 
@@ -58,10 +57,7 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let Some(constant) = subject.constant(cast.input) else {
         return Some(changes);
     };
-    let rules = Rules {
-        opset: u32::try_from(opset).ok()?,
-        ..Rules::default()
-    };
+    let rules = Rules::default().opset(u32::try_from(opset).ok()?);
     let kernel = Cast::new(cast.from?, to, rules).ok()?;
     let (_, summary) = constant.cast(kernel).ok()?;
     let tally = tally_of(
@@ -75,6 +71,6 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
 fn has_infinity(dtype: DType) -> bool {
     dtype == DType::String
         || (dtype.class() == Class::Float
-            && crate::elements::float_format::Format::of(dtype)
+            && onnx_cast::float_format::Format::of(dtype)
                 .is_some_and(|format| format.is_infinite(format.infinity())))
 }

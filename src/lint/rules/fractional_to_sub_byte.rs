@@ -1,9 +1,9 @@
 //! The rule `fractional-to-sub-byte`.
 
 use super::words::tally_of;
-use crate::elements::dtype::{Class, DType};
 use crate::graph::{Model, Origin, ValueId, is_onnx_domain};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use onnx_cast::{Class, DType};
 
 const DOCS: &str = r#"Numbers with a fraction are cast to an integer type of 2 or 4 bits.
 

@@ -1,8 +1,8 @@
 //! The rule `ineffective-round-mode`.
 
 use super::attributes::{ROUND_MODE_SINCE, ineffective};
-use crate::elements::dtype::DType;
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use onnx_cast::DType;
 
 const DOCS: &str = r#"`round_mode` is stated where it has no effect.
 

@@ -1,9 +1,8 @@
 //! The rule `narrowing-overflows-to-infinity`.
 
 use super::words::{largest, tally_of};
-use crate::elements::dtype::DType;
-use crate::elements::float_format::Format;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
+use onnx_cast::{DType, float_format::Format};
 
 const DOCS: &str = r#"A constant has finite values that become infinite in the type that it is cast to.
 

@@ -1,8 +1,7 @@
 //! The rule `precision-lost-and-regained`.
 
-use crate::elements::cast::embeds;
-use crate::elements::dtype::Class;
 use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
+use onnx_cast::{Class, embeds};
 
 const DOCS: &str = r#"A value is cast to a narrower float type and directly back to a wider one.
 

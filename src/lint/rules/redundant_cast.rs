@@ -1,8 +1,8 @@
 //! The rule `redundant-cast`.
 
 use super::rewrite::bypass;
-use crate::elements::cast::copies;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use onnx_cast::copies;
 
 const DOCS: &str = r#"A value is cast to the type that it already has.
 

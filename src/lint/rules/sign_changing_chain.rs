@@ -1,9 +1,7 @@
 //! The rule `sign-changing-chain`.
 
-use crate::elements::cast::{Cast, Rules, convert_element};
-use crate::elements::dtype::{Class, DType};
-use crate::elements::packed::mask;
 use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject, number};
+use onnx_cast::{Cast, Class, DType, Rules, convert_element, packed::mask};
 
 const DOCS: &str = r#"Two consecutive casts change the sign of numbers.
 

@@ -1,7 +1,7 @@
 //! The rule `string-cast-not-portable`.
 
-use crate::elements::dtype::{Class, DType};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use onnx_cast::{Class, DType};
 
 const DOCS: &str = r#"A cast between strings and numbers has different results in different runtimes.
 

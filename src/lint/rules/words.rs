@@ -1,10 +1,8 @@
 //! Phrases that several rules share.
 
-use crate::elements::cast::Tally;
-use crate::elements::dtype::DType;
-use crate::elements::float_format::Format;
 use crate::lint::{element, number};
 use crate::tensor::Content;
+use onnx_cast::{DType, Tally, float_format::Format};
 
 /// The largest finite number of a float type.
 pub(super) fn largest(dtype: DType) -> String {

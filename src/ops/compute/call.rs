@@ -2,14 +2,13 @@
 
 use super::numbers;
 use super::result::{NotComputed, undefined};
-use crate::elements::cast::Contested;
-use crate::elements::dtype::DType;
 use crate::graph::{Attribute, Model, NodeId};
 use crate::ops::inference::MOST_DIMENSIONS;
 use crate::ops::readings::Readings;
 use crate::ops::schemas::{Default, Schema};
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 use crate::tensor::{Content, element_count};
+use onnx_cast::{Contested, DType};
 
 /// The type of a value, if it is known, and its shape.
 pub type TypeAndShape = (Option<DType>, Vec<i64>);

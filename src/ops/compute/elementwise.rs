@@ -7,8 +7,8 @@ use super::layout::{broadcast, stretched};
 use super::numbers::{codes, floats, integers, left, of_bools, of_codes, of_integers};
 use super::operator::Operator;
 use super::result::{Computed, NotComputed, undefined};
-use crate::elements::dtype::{Class, DType};
 use crate::tensor::{Content, Data};
+use onnx_cast::{Class, DType};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Add", |call| two(call, |left, right| Ok(left + right))),

@@ -3,9 +3,9 @@
 use super::call::{Call, length};
 use super::operator::Operator;
 use super::result::{Computed, NotComputed, undefined};
-use crate::elements::dtype::DType;
 use crate::ops::readings::{self, SQUEEZE_WITHOUT_AXES};
 use crate::tensor::{Content, element_count};
+use onnx_cast::DType;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Identity", |call| Ok(vec![call.input(0)?.clone()])),

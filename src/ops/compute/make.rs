@@ -4,10 +4,9 @@ use super::call::{Call, length};
 use super::numbers::{integers, of_codes, of_integers};
 use super::operator::Operator;
 use super::result::{Computed, NotComputed, undefined};
-use crate::elements::cast::{Cast, Rules};
-use crate::elements::dtype::{Class, DType};
 use crate::ops::readings::range_length;
 use crate::tensor::{Content, Data, Tensor, element_count};
+use onnx_cast::{Cast, Class, DType, Rules};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("ConstantOfShape", constant_of_shape),
@@ -116,7 +115,7 @@ fn eye_like(call: &Call) -> Computed {
     }
     let one = Cast::new(DType::Bool, dtype, Rules::default())
         .map_err(|error| undefined(error.to_string()))?;
-    let [one, zero] = [1, 0].map(|truth| crate::elements::cast::convert_element(&one, truth).0);
+    let [one, zero] = [1, 0].map(|truth| onnx_cast::convert_element(&one, truth).0);
     let columns = length(columns).max(usize::from(rows == 0));
     let is_one = |index: usize| (index % columns) as i64 - (index / columns) as i64 == diagonal;
     let codes: Vec<u64> = (0..elements)

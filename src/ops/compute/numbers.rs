@@ -1,10 +1,8 @@
 //! The elements of tensors as numbers.
 
 use super::result::{NotComputed, undefined};
-use crate::elements::cast::{Cast, Rules};
-use crate::elements::dtype::{Class, DType};
-use crate::elements::packed;
 use crate::tensor::{Content, Data};
+use onnx_cast::{Cast, Class, DType, Rules, packed};
 
 /// The bits of the elements of a numeric tensor of at most 64 bits.
 pub(super) fn codes(content: &Content) -> Result<Vec<u64>, NotComputed> {

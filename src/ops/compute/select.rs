@@ -5,8 +5,8 @@ use super::layout::{broadcast, index_of, stretched};
 use super::numbers::{codes, floats, integers, of_codes, of_integers};
 use super::operator::Operator;
 use super::result::{Computed, NotComputed, undefined};
-use crate::elements::dtype::{Class, DType};
 use crate::tensor::{Content, Data, ElementMap};
+use onnx_cast::{Class, DType};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Concat", concat),

@@ -4,11 +4,11 @@
 use super::known::Known;
 use super::ml;
 use super::view::View;
-use crate::elements::dtype::DType;
 use crate::graph::{ConstantValue, read_type};
 use crate::ops::schemas::{Formal, ValueType};
 use crate::protobuf::schema::AttributeProto;
 use crate::tensor::Tensor;
+use onnx_cast::DType;
 
 /// The type of a node's output.
 pub(super) fn output_type(view: &View, index: usize) -> Option<ValueType> {

@@ -6,9 +6,9 @@ use super::known::{Fact, Ints, Known, NOTHING};
 use super::length::Length;
 use super::walk::{Found, walk};
 use crate::base::hash::HashMap;
-use crate::elements::cast::Contested;
 use crate::graph::{Model, ScopeId, ValueId};
 use crate::ops::schemas::TypeSet;
+use onnx_cast::Contested;
 
 /// The known facts of every value of a model.
 #[derive(Debug)]

@@ -7,11 +7,10 @@ use super::known::{Dim, Numbers, is_kept, sizes};
 use super::length::Length;
 use super::shape::{from_front, product, range_length, shape_range, slice_range};
 use super::view::View;
-use crate::elements::dtype::{Class, DType};
-use crate::elements::packed;
 use crate::graph::ConstantValue;
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Tensor, Values};
+use onnx_cast::{Class, DType, packed};
 
 /// The integers of a node's outputs; shorter than the outputs if the rest is unknown.
 pub(super) fn output_ints(view: &View) -> Vec<Option<Numbers>> {

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::length::{Agree, Length};
-use crate::elements::dtype::DType;
 use crate::ops::schemas::ValueType;
 use crate::protobuf::raw::{tensor_shape_proto, type_proto};
 use crate::protobuf::schema::{TensorProto, TypeProto};
 use crate::tensor::Tensor;
+use onnx_cast::DType;
 
 /// The dimensions of a tensor whose rank is known; `None` for one that is not known.
 pub type Shape<L = i64> = Vec<Option<L>>;

@@ -4,9 +4,9 @@ use super::known::{Dim, Dims};
 use super::length::Length;
 use super::shape::{broadcast_known, multiplied};
 use super::view::Call;
-use crate::elements::dtype::DType;
 use crate::ops::schemas::ValueType;
 use crate::ops::schemas::microsoft::{Signature, signature};
+use onnx_cast::DType;
 
 /// The types of a node's outputs, and the shapes that follow from the inputs.
 pub(super) fn outputs(call: &Call) -> (Vec<Option<ValueType>>, Vec<Option<Dims>>) {

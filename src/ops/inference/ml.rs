@@ -2,9 +2,9 @@
 //! attributes state.
 
 use super::view::View;
-use crate::elements::dtype::DType;
 use crate::ops::schemas::ValueType;
 use crate::tensor::Tensor;
+use onnx_cast::DType;
 
 /// The type of a node's output, if attributes decide it.
 pub(super) fn output_type(view: &View, index: usize) -> Option<ValueType> {

@@ -1,9 +1,9 @@
 //! The element type of a value from the nodes right before it, without inference of the whole
 //! model.
 
-use crate::elements::dtype::DType;
 use crate::graph::{Model, Origin, ValueId};
 use crate::ops::schemas::{self, ValueType, canonical_domain};
+use onnx_cast::DType;
 
 /// The number of nodes on the way to a value of known type.
 const MOST_STEPS: usize = 16;

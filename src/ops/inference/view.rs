@@ -5,11 +5,11 @@ use std::ops::Deref;
 
 use super::known::{Dim, Known, Numbers, Shape, is_kept, sizes};
 use super::length::Length;
-use crate::elements::cast::Contested;
 use crate::graph::{Attribute, Model, NodeId};
 use crate::ops::readings::Readings;
 use crate::ops::schemas::Schema;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
+use onnx_cast::Contested;
 
 /// A node and the known facts of its inputs.
 pub(in crate::ops) struct Call<'a, L: 'static = Length> {

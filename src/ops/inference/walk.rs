@@ -10,11 +10,10 @@ use super::length::Symbols;
 use super::view::{Call, View};
 use super::{element, ints, microsoft, shape};
 use crate::base::hash::HashMap;
-use crate::elements::cast::Contested;
-use crate::elements::dtype::DType;
 use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
 use crate::ops::schemas::{self, TypeSet, ValueType, canonical_domain};
 use crate::protobuf::schema::ValueInfoProto;
+use onnx_cast::{Contested, DType};
 
 /// The maximum number of argument lists for which a function is inferred; further calls use no
 /// argument types.

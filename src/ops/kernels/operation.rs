@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::elements::dtype::DType;
 use crate::graph::is_onnx_domain;
 use crate::ops::schemas::microsoft::{self, Signature};
 use crate::ops::schemas::{self, Schema, ValueType};
 use crate::protobuf::schema::NodeProto;
+use onnx_cast::DType;
 
 /// The operator of a node, its version, and the types of its inputs and outputs as far as they are
 /// known.

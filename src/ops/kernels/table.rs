@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use super::operation::Operation;
 use super::versions::Versions;
 use crate::base::hash::HashMap;
-use crate::elements::dtype::DType;
 use crate::ops::runtimes::{Runtime, Version};
 use crate::ops::schemas::{self, Schema, TypeSet, ValueType};
+use onnx_cast::DType;
 
 /// The kernels of the versions of a runtime.
 #[derive(Debug)]

@@ -89,7 +89,7 @@ impl Signature {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elements::dtype::DType;
+    use onnx_cast::DType;
 
     #[test]
     fn outputs_have_the_type_of_an_input_or_the_only_one() {

@@ -4,7 +4,7 @@
 //! compiled into tables by the build script; nothing is parsed at run time.
 //!
 //! ```
-//! use onnx_recast::internals::elements::dtype::DType;
+//! use onnx_cast::DType;
 //! use onnx_recast::internals::ops::schemas::{self, ValueType};
 //!
 //! let cast = schemas::schema("", "Cast", 20).unwrap();

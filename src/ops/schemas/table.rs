@@ -3,7 +3,7 @@
 use super::{
     Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema, TypeSet, ValueType,
 };
-use crate::elements::dtype::DType;
+use onnx_cast::DType;
 
 include!(concat!(env!("OUT_DIR"), "/facts.rs"));
 

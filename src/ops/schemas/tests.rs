@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::elements::cast::Rules;
-use crate::elements::dtype::DType;
+use onnx_cast::{DType, Rules};
 
 const SOURCE: &str = include_str!("../../../facts/operators.txt");
 

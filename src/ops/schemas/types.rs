@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::elements::dtype::DType;
+use onnx_cast::DType;
 
 /// The type of a value without its shape. Forms that no schema and no exporter uses (a map of
 /// sequences, for example) are not represented.

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use super::backward::marked_before;
 use super::effects::{Effect, effect_of};
 use super::transfer::Known;
-use crate::elements::dtype::{Class, DType};
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
 use crate::precision::rules::operator;
+use onnx_cast::{Class, DType};
 
 /// The largest magnitude of an angle whose rounding does not matter.
 const SMALL: f64 = 4.0;

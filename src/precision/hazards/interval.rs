@@ -1,6 +1,6 @@
 //! Intervals that contain the numbers of a value.
 
-use crate::elements::dtype::{Class, DType};
+use onnx_cast::{Class, DType};
 
 /// The numbers from `low` to `high`; both may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -36,8 +36,8 @@ use super::reason::Code;
 use super::types::{Kind, Types, Variable};
 use super::uses::{Use, User};
 use super::weights::{Weight, largest};
-use crate::elements::dtype::DType;
 use crate::graph::{NodeId, ScopeId, ValueId};
+use onnx_cast::DType;
 
 /// Values that must not have the new type keep theirs, and so do their uses, except those of nodes
 /// that the options change in any case.

@@ -4,11 +4,11 @@ use super::effects::{Effect, effect_of};
 use super::interval::Interval;
 use super::state::{Kind, State};
 use crate::base::hash::HashSet;
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ValueId};
 use crate::precision::rules::operator;
 use crate::precision::weights::{Weight, floats};
 use crate::protobuf::schema::TensorProto;
+use onnx_cast::DType;
 
 /// The most elements of a constant whose interval is computed.
 const MOST_ELEMENTS: u64 = 1 << 17;

@@ -1,8 +1,8 @@
 //! What is known of the numbers of a value.
 
 use super::interval::Interval;
-use crate::elements::dtype::DType;
 use crate::precision::reason::Code;
+use onnx_cast::DType;
 
 /// What is known of the numbers of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]

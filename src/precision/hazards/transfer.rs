@@ -4,10 +4,10 @@ use super::effects::{Effect, effect_of};
 use super::interval::Interval;
 use super::numbers::Numbers;
 use super::state::{Hazard, Kind, State, least};
-use crate::elements::dtype::{Class, DType};
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::inference::Inferred;
 use crate::precision::masks::is_cast_of_mask;
+use onnx_cast::{Class, DType};
 
 /// The most numbers whose sum is taken for one in the range, as those of a matrix product are.
 const FEW: f64 = 256.0;

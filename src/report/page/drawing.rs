@@ -8,10 +8,10 @@ use super::layout::{Point, arranged};
 use super::places::Part;
 use crate::base::hash::HashMap;
 use crate::base::printable;
-use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ValueId, domain_name};
 use crate::ops::inference::{Inferred, Names};
 use crate::tensor::Tensor;
+use onnx_cast::DType;
 
 /// The steps from the place to the farthest vertex.
 const MOST_STEPS: usize = 2;

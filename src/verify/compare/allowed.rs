@@ -1,6 +1,6 @@
 //! Which results of casts count.
 
-use crate::elements::cast::{Summary, Verdict};
+use onnx_cast::{Summary, Verdict};
 
 /// Which results of casts count, beside those that ONNX defines.
 #[derive(Clone, Copy, Debug, PartialEq)]

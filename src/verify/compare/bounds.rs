@@ -4,8 +4,7 @@
 use super::allowed::Allowed;
 use super::definition::result;
 use crate::base::threshold::Threshold;
-use crate::elements::cast::Cast;
-use crate::elements::dtype::DType;
+use onnx_cast::{Cast, DType};
 
 /// The bits of a FLOAT without its sign, and those of its largest finite magnitude.
 const MAGNITUDE: u32 = 0x7FFF_FFFF;

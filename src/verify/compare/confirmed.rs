@@ -3,8 +3,7 @@
 //! distances to its neighbours show.
 
 use super::super::laws::{INFINITY, NAN, NEGATIVE_ZERO, Numbers, numbers};
-use crate::elements::cast::Cast;
-use crate::elements::dtype::{Class, DType};
+use onnx_cast::{Cast, Class, DType};
 
 /// A number of any type.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::allowed::Allowed;
 use super::confirmed::{becomes_infinite, is_confirmed};
-use crate::elements::cast::{Cast, Verdict, convert_element};
+use onnx_cast::{Cast, Verdict, convert_element};
 
 /// The result of an element, or why it does not count.
 pub(super) type Outcome = Result<u64, &'static str>;

@@ -6,8 +6,7 @@
 
 use super::allowed::Allowed;
 use super::definition::result;
-use crate::elements::cast::Cast;
-use crate::elements::dtype::{Class, DType};
+use onnx_cast::{Cast, Class, DType};
 
 /// By sign of the source and by result: the lowest and the highest magnitude that is known to have
 /// the result.

@@ -1,7 +1,7 @@
 //! Comparison of a constant with the casts of another one, without the kernels that computed it.
 //!
 //! The result of each element is that of
-//! [`convert_element`](crate::elements::cast::convert_element), the definition of the casts. Large
+//! [`convert_element`](onnx_cast::convert_element), the definition of the casts. Large
 //! tensors are compared by rules that follow from it: a table for sources of at most 16 bits,
 //! conversions of the machine between its own types, and intervals of sources that have the same
 //! result.
@@ -25,9 +25,8 @@ pub use difference::Difference;
 use crate::base::parallel;
 use crate::base::stored::Stored;
 use crate::base::threshold::Threshold;
-use crate::elements::cast::Cast;
-use crate::elements::dtype::DType;
 use codes::Elements;
+use onnx_cast::{Cast, DType};
 use rule::Rule;
 
 /// Elements per unit of work.

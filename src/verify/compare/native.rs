@@ -4,8 +4,7 @@
 //! Where they may differ (the payload of a NaN), and where a result is not defined, the definition
 //! decides: a block is only shown to be right here, never to be wrong.
 
-use crate::elements::cast::Cast;
-use crate::elements::dtype::DType;
+use onnx_cast::{Cast, DType};
 
 /// Whether all results of a block are shown to be right: sources, and what is found.
 pub(super) type AreResults = fn(&[u8], &[u8]) -> bool;

@@ -2,8 +2,7 @@
 //! result. FLOAT16 and BFLOAT16 without subnormal results, FLOAT8 with them.
 
 use super::native::AreResults;
-use crate::elements::cast::Cast;
-use crate::elements::dtype::DType;
+use onnx_cast::{Cast, DType};
 
 /// The bits of a FLOAT without its sign.
 const MAGNITUDE: i32 = 0x7FFF_FFFF;

@@ -9,8 +9,7 @@ use super::intervals::Intervals;
 use super::native::{self, AreResults};
 use super::normals;
 use crate::base::threshold::Threshold;
-use crate::elements::cast::Cast;
-use crate::elements::dtype::DType;
+use onnx_cast::{Cast, DType};
 
 /// Elements that are compared together before one of them is looked at.
 const BLOCK: Threshold = Threshold::new("elements of a compared block", 64);

@@ -4,9 +4,9 @@ use super::codes::Elements;
 use super::confirmed::{is_confirmed, is_text_confirmed};
 use super::{Allowed, Difference, first_difference, normals};
 use crate::base::stored::Stored;
-use crate::elements::cast::{Cast, Rules, Verdict, convert_element, format_strings, parse_strings};
-use crate::elements::dtype::{Class, DType};
-use crate::elements::packed;
+use onnx_cast::{
+    Cast, Class, DType, Rules, Verdict, convert_element, format_strings, packed, parse_strings,
+};
 
 /// Codes of a type: all of narrow ones; of others all magnitudes and signs, infinities and NaN, in
 /// an order that widens intervals from both ends.

@@ -8,8 +8,7 @@ use super::axes::{broadcast, broadcast_index};
 use super::grid::Grid;
 use super::node::Node;
 use super::value::{Number, Value, integer, is_integer_or_bool};
-use crate::elements::cast::{Cast, Rules};
-use crate::elements::dtype::{Class, DType};
+use onnx_cast::{Cast, Class, DType, Rules};
 
 const OUT_OF_RANGE: &str = "a number is out of the range of its type";
 const DIVIDED_BY_ZERO: &str = "a divisor is zero";

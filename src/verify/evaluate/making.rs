@@ -5,9 +5,8 @@ use super::arithmetic::double;
 use super::grid::Grid;
 use super::node::Node;
 use super::value::{Value, is_integer_or_bool};
-use crate::elements::cast::{Cast, Rules};
-use crate::elements::dtype::{Class, DType};
 use crate::tensor::element_count;
+use onnx_cast::{Cast, Class, DType, Rules};
 
 pub fn constant_of_shape(node: &Node) -> Result<Vec<Value>, String> {
     let dims = node.input(0)?.list()?;

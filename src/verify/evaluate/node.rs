@@ -1,11 +1,10 @@
 //! A node with the values of its inputs.
 
 use super::value::Value;
-use crate::elements::cast::Contested;
-use crate::elements::dtype::DType;
 use crate::graph::{Attribute, Model, NodeId};
 use crate::ops::schemas::{Default, Schema, ValueType};
 use crate::protobuf::schema::AttributeProto;
+use onnx_cast::{Contested, DType};
 
 /// The type, if it is known, and the shape of the first input, for operators that need nothing
 /// else.

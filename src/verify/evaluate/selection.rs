@@ -4,7 +4,7 @@ use super::axes::{broadcast, broadcast_index};
 use super::grid::Grid;
 use super::node::Node;
 use super::value::{Value, integer};
-use crate::elements::dtype::{Class, DType};
+use onnx_cast::{Class, DType};
 
 /// The parts one after the other along one axis.
 pub fn concat(node: &Node) -> Result<Vec<Value>, String> {

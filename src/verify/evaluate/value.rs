@@ -10,11 +10,10 @@ use super::super::compare::{Allowed, CONTRADICTION, element_result, is_text_conf
 use super::grid::Grid;
 use crate::base::parallel;
 use crate::base::stored::Stored;
-use crate::elements::cast::{Cast, format_strings, parse_strings};
-use crate::elements::dtype::{Class, DType};
 use crate::files::DataFolder;
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Tensor, Values, element_count};
+use onnx_cast::{Cast, Class, DType, format_strings, parse_strings};
 
 /// The bits of an element, or why ONNX does not define it.
 pub type Number = Result<u128, &'static str>;

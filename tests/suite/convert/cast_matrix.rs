@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use onnx_cast::{Contested, DType};
 use onnx_recast::internals::convert::{self, Explicit, IrVersion, NotConverted, Options};
-use onnx_recast::internals::elements::cast::Contested;
-use onnx_recast::internals::elements::dtype::DType;
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::protobuf::raw::attribute_proto::AttributeType;
 use onnx_recast::internals::protobuf::schema::{

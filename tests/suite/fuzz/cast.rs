@@ -1,12 +1,10 @@
 //! For any types, rules and bytes, the kernels of every instruction set give what the exact path
 //! gives; a tensor may be cast in parts; strings that numbers become read back as the same numbers.
 
-use onnx_recast::internals::elements::cast::{
-    Cast, Contested, Converter, Level, RoundMode, Rules, format_strings, parse_strings,
+use onnx_cast::{
+    Cast, Class, Contested, Converter, DType, Level, RoundMode, Rules, float_format::Format,
+    format_strings, packed, parse_strings,
 };
-use onnx_recast::internals::elements::dtype::{Class, DType};
-use onnx_recast::internals::elements::float_format::Format;
-use onnx_recast::internals::elements::packed;
 use onnx_recast::internals::tensor::{Tensor, Values};
 
 /// The versions of `Cast`.

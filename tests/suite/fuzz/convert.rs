@@ -1,8 +1,8 @@
 //! A conversion of anything ends in a model of the wanted opset that loads, or in blockers, or in
 //! an error; and always in the same.
 
+use onnx_cast::DType;
 use onnx_recast::internals::convert::{Conversion, NotConverted, Options, convert};
-use onnx_recast::internals::elements::dtype::DType;
 use onnx_recast::internals::ops::schemas::{
     self, AttributeKind, Formal, LATEST_OPSET, Occurrence, Schema, ValueType,
 };

@@ -1,7 +1,7 @@
 //! A fold of anything ends in a model that loads and has nothing more to fold, or in an error; and
 //! always in the same bytes. Constants grow no more than allowed.
 
-use onnx_recast::internals::elements::cast::Contested;
+use onnx_cast::Contested;
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::passes::{self, DEFAULT, Options, PassError, Report};
 use onnx_recast::internals::tensor::Tensor;

@@ -4,8 +4,8 @@
 //! The other targets change models that exist. Their attributes are rarely both extreme and of the
 //! type that the operator has.
 
+use onnx_cast::{Class, DType};
 use onnx_recast::internals::convert::{self, convert};
-use onnx_recast::internals::elements::dtype::{Class, DType};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::lint::{self, Job, Layer, Noqa, Overlapping, Selection};
 use onnx_recast::internals::ops::schemas::{

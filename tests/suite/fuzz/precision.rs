@@ -2,8 +2,8 @@
 //! written model loads; without what was reported, it is the model before; and a second change
 //! finds nothing to do.
 
+use onnx_cast::DType;
 use onnx_recast::Runtime;
-use onnx_recast::internals::elements::dtype::DType;
 use onnx_recast::internals::graph::Model;
 use onnx_recast::precision::{Io, OnOverflow, OnUnderflow, Options, Policy, Quantized, Report};
 use onnx_recast::verify::Verification;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use onnx_recast::internals::elements::cast::{Cast, Contested, RoundMode, Rules, convert_element};
-use onnx_recast::internals::elements::dtype::{Class, DType};
-use onnx_recast::internals::elements::float_format::Format;
+use onnx_cast::{
+    Cast, Class, Contested, DType, RoundMode, Rules, convert_element, float_format::Format,
+};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::lint::{self, Baseline, Fixed, Safety};
 use onnx_recast::internals::onnx_text;

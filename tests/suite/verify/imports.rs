@@ -12,17 +12,17 @@ const ALLOWED: &[&str] = &[
     "base::stored",
     "base::threshold",
     // The definition of the casts; strings have no second one.
-    "elements::cast::Cast",
-    "elements::cast::Contested",
-    "elements::cast::RoundMode",
-    "elements::cast::Rules",
-    "elements::cast::Summary",
-    "elements::cast::Verdict",
-    "elements::cast::convert_element",
-    "elements::cast::format_strings",
-    "elements::cast::parse_strings",
-    "elements::dtype::Class",
-    "elements::dtype::DType",
+    "onnx_cast::Cast",
+    "onnx_cast::Contested",
+    "onnx_cast::RoundMode",
+    "onnx_cast::Rules",
+    "onnx_cast::Summary",
+    "onnx_cast::Verdict",
+    "onnx_cast::convert_element",
+    "onnx_cast::format_strings",
+    "onnx_cast::parse_strings",
+    "onnx_cast::Class",
+    "onnx_cast::DType",
     // Comparison of messages.
     "diff::Difference",
     "diff::DifferenceKind",
@@ -84,7 +84,7 @@ const ALLOWED: &[&str] = &[
 /// What single files import beside that.
 const ALLOWED_IN: &[(&str, &[&str])] = &[
     // Unit tests make elements with it.
-    ("src/verify/compare/tests.rs", &["elements::packed"]),
+    ("src/verify/compare/tests.rs", &["onnx_cast::packed"]),
     // A conversion is made again.
     ("src/verify/conversion.rs", &["convert"]),
     // The copies of functions that a change of precision reports are added to the original.
@@ -99,17 +99,18 @@ const ALLOWED_IN: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The paths below `crate` that a file imports, or uses in its code. Unit tests do not count.
+/// The paths below `crate` that a file imports, or uses in its code, and those of the crate with the
+/// casts. Unit tests do not count.
 fn paths(text: &str) -> Vec<String> {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
     let tokens = tokens(text);
     let mut paths = Vec::new();
-    for (at, _) in tokens
-        .iter()
-        .enumerate()
-        .filter(|(_, token)| *token == "crate")
-    {
-        tree(&tokens[at + 1..], String::new(), &mut paths);
+    for (at, token) in tokens.iter().enumerate() {
+        match token.as_str() {
+            "crate" => drop(tree(&tokens[at + 1..], String::new(), &mut paths)),
+            "onnx_cast" => drop(tree(&tokens[at + 1..], token.clone(), &mut paths)),
+            _ => {}
+        }
     }
     paths
 }
@@ -186,7 +187,7 @@ fn the_verification_imports_nothing_else() {
 
 #[test]
 fn imports_are_found_in_every_form() {
-    let forms: [(&str, &[&str]); 5] = [
+    let forms: [(&str, &[&str]); 6] = [
         ("use crate::a::B;", &["a::B"]),
         (
             "use crate::a::{B, c::{D, E as F}};\nuse crate::g;",
@@ -195,6 +196,10 @@ fn imports_are_found_in_every_form() {
         ("fn f() { crate::a::b::c(1) }", &["a::b::c"]),
         ("pub(crate) use crate::{a::B, c};", &["a::B", "c"]),
         ("// use crate::a;\nuse super::b;", &[]),
+        (
+            "use onnx_cast::{A, b::C};",
+            &["onnx_cast::A", "onnx_cast::b::C"],
+        ),
     ];
     let mut failures = Vec::new();
     for (text, expected) in forms {

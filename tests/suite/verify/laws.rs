@@ -1,10 +1,7 @@
 //! The laws of casts of the verification are those of the passes, and follow from the definition of
 //! the casts.
 
-use onnx_recast::internals::elements::cast::{
-    Cast, Rules, collapses, convert_element, copies, embeds,
-};
-use onnx_recast::internals::elements::dtype::{Class, DType};
+use onnx_cast::{Cast, Class, DType, Rules, collapses, convert_element, copies, embeds};
 use onnx_recast::verify::facts;
 
 use crate::support::expect_no_failures;
