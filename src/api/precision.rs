@@ -86,7 +86,7 @@ impl Model {
     /// command and the Python module.
     ///
     /// # Errors
-    /// Those of [`Model::change_precision`].
+    /// See [`Model::change_precision`].
     #[doc(hidden)]
     pub fn change_precision_for(
         &mut self,

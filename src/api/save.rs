@@ -77,7 +77,7 @@ impl Model {
     /// The bytes of the model file. Tensors in data files stay there.
     ///
     /// # Errors
-    /// If there are more than 2 GiB; if a file that the model was read from changed.
+    /// If the model exceeds 2 GiB; if a file that the model was read from changed.
     pub fn to_bytes(&self) -> Result<Bytes, Error> {
         if let Some(bytes) = self.proto().source() {
             return Ok(bytes.clone());
@@ -90,7 +90,7 @@ impl Model {
     /// Writes the bytes of the model file. Tensors in data files stay there.
     ///
     /// # Errors
-    /// Those of the writer; if there are more than 2 GiB; if a file that the model was read from
+    /// Any error of the writer; if the model exceeds 2 GiB; if a file that the model was read from
     /// changed; if the operation is cancelled.
     pub fn write_to(&self, mut writer: impl Write) -> Result<(), Error> {
         let mut layout = Layout::of(self.proto());
@@ -120,7 +120,7 @@ impl Plan {
     /// Writes the files.
     ///
     /// # Errors
-    /// Those of the operating system, with the file. The files that existed are then unchanged.
+    /// Any I/O error, with the file. The files that existed are then unchanged.
     pub fn execute(self) -> Result<Saved, Error> {
         self.execute_if(None)
     }

@@ -52,7 +52,7 @@ impl Model {
     /// values of others.
     ///
     /// # Errors
-    /// With the first name that it does not define.
+    /// The first name that is used and not defined.
     pub(crate) fn expect_defined(&self) -> Result<(), Error> {
         convert::expect_defined(self).map_err(|invalid| self.error(Error::of(&invalid)))
     }

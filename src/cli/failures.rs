@@ -104,7 +104,7 @@ fn run_with(failure: Error) -> LintRun {
 /// the others go on.
 ///
 /// # Errors
-/// Those of the work, and its panic.
+/// The error of the work, or of its panic.
 pub fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch(work)
         .map_err(|panic| panic.in_file(path.display().to_string()))

@@ -47,7 +47,7 @@ impl Output {
     /// The target of each input; in a dry run there may be none.
     ///
     /// # Errors
-    /// Where an input has none, or two inputs have the same.
+    /// If an input has no target, or two inputs have the same target.
     pub fn targets_unless(
         &self,
         dry_run: bool,
@@ -69,7 +69,7 @@ impl Output {
     /// The target of each input.
     ///
     /// # Errors
-    /// Where an input has none, or two inputs have the same.
+    /// If an input has no target, or two inputs have the same target.
     fn targets(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Target>> {
         if !self.is_given() {
             if let [_, second] = inputs {
@@ -155,7 +155,7 @@ impl Output {
 /// Checks before any work that a model can be written to this path.
 ///
 /// # Errors
-/// Where it is a folder, its folder does not exist, or its name is that of ONNX text.
+/// If the path is a folder, its folder does not exist, or its name is that of ONNX text.
 pub fn check_target(path: &Path) -> Result<(), Error> {
     check_target_with(path, CREATE)
 }
@@ -195,7 +195,7 @@ fn check_folder(path: &Path, remedy: &str) -> Result<(), Error> {
 /// Checks that a file that is not a model does not replace a model or the data of one.
 ///
 /// # Errors
-/// If it does.
+/// If the path is that of a model, or of the data of a model.
 pub fn check_not_of_model(path: &Path, remedy: &str) -> Result<(), Error> {
     match storage::why_kept(path) {
         Some(why) => Err(Error::new(ErrorKind::BadOutput, format!("{why}; {remedy}"))
@@ -223,7 +223,7 @@ impl SideFile<'_> {
     /// the run.
     ///
     /// # Errors
-    /// If it is not.
+    /// If the file cannot be written, or is one of the others.
     pub fn check<'p>(self, others: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
         let SideFile { path, what, is_one } = self;
         check_folder(path, CREATE)?;
@@ -245,7 +245,7 @@ impl SideFile<'_> {
     /// Checks that the file is not one of the other files of the run.
     ///
     /// # Errors
-    /// If it is.
+    /// If the file is one of the others.
     pub fn check_others<'p>(self, mut others: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
         let identity = files::identity(self.path);
         if others.any(|other| files::identity(other) == identity) {
@@ -269,7 +269,7 @@ impl SideFile<'_> {
     /// Writes the bytes that `make` appends.
     ///
     /// # Errors
-    /// Those of `make`, and of the operating system.
+    /// Any error of `make`, and any I/O error.
     pub fn write(self, make: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), Error> {
         let written = layout_of(make)
             .and_then(|layout| files::save(layout, &Target::File(self.path.to_owned())));

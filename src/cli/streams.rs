@@ -51,7 +51,7 @@ fn append<'d>(
 /// the exit code.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Any I/O error.
 pub fn print<'d>(result: impl Into<Printed<'d>>) -> io::Result<()> {
     print_coloured(result, ColorChoice::Auto)
 }
@@ -59,7 +59,7 @@ pub fn print<'d>(result: impl Into<Printed<'d>>) -> io::Result<()> {
 /// Like [`print`], with a choice of colours.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Any I/O error.
 pub fn print_coloured<'d>(result: impl Into<Printed<'d>>, colours: ColorChoice) -> io::Result<()> {
     let written = append(result.into(), |texts| &mut texts.output)
         .unwrap_or_else(|result| write(result, colours, io::stdout(), process::note_output));

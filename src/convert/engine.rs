@@ -58,7 +58,7 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
 /// that import the same opset, imported the one that they state.
 ///
 /// # Errors
-/// If there is no such opset.
+/// If ONNX has no such opset.
 pub(crate) fn read(model: Model, options: &Options) -> Result<Model, Invalid> {
     let Some(opset) = options.from_opset else {
         return Ok(model);
@@ -90,7 +90,7 @@ fn unknown_opset(opset: i64) -> String {
 /// inputs, which are defined.
 ///
 /// # Errors
-/// With the first that is not.
+/// The first node that is not valid.
 pub(crate) fn expect_valid(model: &Model, inferred: &Deferred) -> Result<(), NotConverted> {
     valid::check(model, inferred, 0)
 }
@@ -98,7 +98,8 @@ pub(crate) fn expect_valid(model: &Model, inferred: &Deferred) -> Result<(), Not
 /// Plans the conversion of a model from the opset that it imports.
 ///
 /// # Errors
-/// If nodes cannot be converted, with all of them; if the options or the model are invalid.
+/// If nodes cannot be converted; the error lists all of them. If the options or the model are
+/// invalid.
 pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConverted> {
     if !(1..=LATEST_OPSET).contains(&options.opset) {
         return Err(Invalid::at("target opset", unknown_opset(options.opset)).into());
@@ -113,7 +114,7 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
 /// there is a check.
 ///
 /// # Errors
-/// If nodes cannot be converted, with all of them.
+/// If nodes cannot be converted; the error lists all of them.
 pub(crate) fn plan_valid(
     model: &Model,
     inferred: &Deferred,

@@ -23,7 +23,7 @@ const MOST_ELEMENTS: i64 = 64;
 /// iterator gives names in the body.
 ///
 /// # Errors
-/// With the first contradiction.
+/// The first contradiction.
 pub(super) fn expect_consistent(
     body: &Model,
     inferred: &Inferred,

@@ -86,7 +86,7 @@ fn blocker(model: &Model, inferred: &Inferred, id: NodeId, to: i64) -> Option<Bl
 /// Checks that every name is defined that a model uses outside of its training graphs.
 ///
 /// # Errors
-/// With the first that is not.
+/// The first name that is used and not defined.
 pub(crate) fn expect_defined(model: &Model) -> Result<(), Invalid> {
     let mut missing = model
         .values()

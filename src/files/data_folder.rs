@@ -80,7 +80,7 @@ impl Located {
     /// Removes it, if it is still the same file.
     ///
     /// # Errors
-    /// Those of the operating system; also if it has changed.
+    /// Any I/O error; also if it has changed.
     pub fn remove(&self) -> io::Result<()> {
         self.expect_unchanged()?;
         let name = self
@@ -201,7 +201,7 @@ impl DataFolder {
     /// Allows data files in another folder.
     ///
     /// # Errors
-    /// If the folder does not exist; also those of the operating system.
+    /// If the folder does not exist; also any I/O error.
     pub fn allow(&mut self, folder: &Path) -> io::Result<()> {
         self.allowed.push(Folder::open(folder)?);
         Ok(())
@@ -332,8 +332,8 @@ impl DataFolder {
     /// after the last read, and before a file that was computed from them gets its name.
     ///
     /// # Errors
-    /// "changed while it was read", with the path; also those of the operating system, and of files
-    /// that are read in ranges.
+    /// If a file has changed, with its path; also any I/O error, including those of files that are
+    /// read in ranges.
     pub fn expect_unchanged(&self) -> io::Result<()> {
         self.model.iter().try_for_each(Located::expect_unchanged)?;
         self.lock()

@@ -153,7 +153,7 @@ impl Written {
     /// Its bytes, read again.
     ///
     /// # Errors
-    /// Those of the operating system, with the path.
+    /// Any I/O error, with the path.
     pub(super) fn bytes(&self) -> io::Result<Stored> {
         let path = self.place.path();
         let bytes = self

@@ -43,7 +43,7 @@ pub enum NotReplaceable {
 /// replaced.
 ///
 /// # Errors
-/// [`NotReplaceable`] as the source of the error; also those of the operating system.
+/// [`NotReplaceable`] as the source of the error; also any I/O error.
 pub fn check_replaceable(path: &Path) -> io::Result<()> {
     if is_stream(path) {
         return Ok(());

@@ -24,7 +24,7 @@ pub enum Target {
 /// them, and its name. If the target is a link, the file to which it refers is replaced.
 ///
 /// # Errors
-/// Those of the operating system, with the path; the target is then unchanged, unless only flushing
+/// Any I/O error, with the path; the target is then unchanged, unless only flushing
 /// its folder failed. A terminal is an error, as are targets that
 /// [`crate::files::check_replaceable`] refuses.
 #[expect(clippy::disallowed_methods, reason = "a model is not text")]
@@ -66,7 +66,7 @@ pub struct Reserved {
 /// written to a device or pipe.
 ///
 /// # Errors
-/// Those of the operating system, with the path.
+/// Any I/O error, with the path.
 pub fn reserve(layout: Layout, path: &Path) -> io::Result<Reserved> {
     if is_stream(path) {
         return Ok(Reserved { _file: None });

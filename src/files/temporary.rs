@@ -162,7 +162,7 @@ impl Drop for Hidden {
 /// such locks, nothing is removed.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Any I/O error.
 pub fn tidy(
     folder: &Path,
     is_used: impl FnOnce(&[PathBuf]) -> Vec<bool>,

@@ -56,7 +56,7 @@ pub type Inspect<'i> = Box<dyn FnOnce(Vec<(PathBuf, Stored)>) -> io::Result<()> 
 /// what `check` returned.
 ///
 /// # Errors
-/// Those of the operating system, with the path. All files are then unchanged, and no new file is
+/// Any I/O error, with the path. All files are then unchanged, and no new file is
 /// left, unless the message says that only flushing the folder failed at the end, or which files
 /// could not be restored.
 pub fn save_together<T>(

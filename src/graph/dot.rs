@@ -15,7 +15,7 @@ impl Model {
     /// initializers and outputs as ellipses.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Any error of the writer.
     pub fn write_dot(&self, out: &mut dyn io::Write) -> io::Result<()> {
         self.dot().write_plain(out)
     }

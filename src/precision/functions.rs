@@ -21,7 +21,7 @@ pub(super) struct Copied {
 /// nothing; `None` if there are none.
 ///
 /// # Errors
-/// Those of the edits, which are a bug.
+/// If the edits are refused, which is a bug.
 pub(super) fn copied(
     model: &Model,
     options: &Options,

@@ -83,7 +83,7 @@ pub(crate) fn in_waves<S: Sync, T: Send, R: Send>(
 /// The same, until an error.
 ///
 /// # Errors
-/// The first of `join`.
+/// The first error of `join`.
 pub(crate) fn try_in_waves<S: Sync, T: Send, R: Send, E>(
     state: &mut S,
     items: impl IntoIterator<Item = T>,

@@ -69,7 +69,7 @@ impl Plan {
     /// model no longer uses are kept or removed.
     ///
     /// # Errors
-    /// Those of the operating system, with the path; also if an input changed while it was read. An
+    /// Any I/O error, with the path; also if an input changed while it was read. An
     /// existing model is then unchanged.
     pub fn write(self) -> io::Result<Saved> {
         self.write_if(None)
@@ -78,7 +78,7 @@ impl Plan {
     /// Like [`Plan::write`], if a check accepts the model.
     ///
     /// # Errors
-    /// Those of [`Plan::write`] and of the check.
+    /// See [`Plan::write`]; also any error of the check.
     pub(crate) fn write_if(mut self, accept: Option<WrittenCheck>) -> io::Result<Saved> {
         let (_locks, decided);
         let steps = self.count();

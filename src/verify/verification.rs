@@ -109,7 +109,7 @@ impl Verification {
     /// Checks a model that was written and opened again.
     ///
     /// # Errors
-    /// With everything that could not be verified.
+    /// Everything that could not be verified.
     pub fn check(&self, written: &Model) -> Result<Verified, NotVerified> {
         self.compare(self.original(), written)
     }

@@ -80,7 +80,7 @@ impl<'d> Document<'d> {
     /// Writes the document.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Any error of the writer.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         (self.0)(out)
     }

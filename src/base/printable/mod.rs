@@ -188,7 +188,7 @@ impl<'d> Parts<'d> {
     /// Writes and flushes the text with styles, as escape sequences of ANSI terminals.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Any error of the writer.
     pub fn write_styled(&self, out: &mut dyn io::Write) -> io::Result<()> {
         self.write(out, |part, text| text.push_str(part.styled()))
     }
@@ -196,7 +196,7 @@ impl<'d> Parts<'d> {
     /// Writes and flushes the text without styles.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Any error of the writer.
     pub fn write_plain(&self, out: &mut dyn io::Write) -> io::Result<()> {
         self.write(out, |part, text| {
             part.pieces().for_each(|piece| text.push_str(piece))
@@ -236,7 +236,7 @@ impl Printed<'_> {
     /// Writes it without colours.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Any error of `out`.
     pub fn write_plain(&self, out: &mut dyn io::Write) -> io::Result<()> {
         match self {
             Printed::Text(text) => text

@@ -104,7 +104,7 @@ const BATCH: Threshold = Threshold::new("decisions between reports of progress",
 /// The opset of ai.onnx, if its casts are known.
 ///
 /// # Errors
-/// If they are not known.
+/// If no casts are known for the opset.
 pub fn known_opset(opset: Option<i64>) -> Result<u32, Reason> {
     match opset {
         Some(known @ 1..=LATEST_OPSET) => Ok(known as u32),

@@ -183,7 +183,7 @@ impl Lint {
     /// Tells which patterns match no file.
     ///
     /// # Errors
-    /// With `--strict`, if there are some.
+    /// With `--strict`, if a pattern matches no file.
     fn tell_unmatched(
         &self,
         unmatched: Vec<(&str, String)>,

@@ -42,7 +42,7 @@ pub(super) struct Linted {
 /// those that the run writes besides.
 ///
 /// # Errors
-/// If it cannot be read, fixed or written.
+/// If the file cannot be read, fixed or written.
 pub(super) fn lint_file(
     Task {
         path, selection, ..

@@ -41,7 +41,7 @@ impl OpenFile {
     /// Wraps an open file.
     ///
     /// # Errors
-    /// Those of the operating system; also if it is not a regular file.
+    /// Any I/O error; also if it is not a regular file.
     pub fn new(file: File) -> io::Result<OpenFile> {
         let stat = Stat::of_file(&file)?;
         match stat.kind {
@@ -108,7 +108,7 @@ impl NewFile {
     /// The file, open for reading.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn reopened(&self) -> io::Result<OpenFile> {
         match &self.0 {
             Content::System(file) => OpenFile::new(file.try_clone()?),
@@ -122,7 +122,7 @@ impl NewFile {
     /// Its current metadata.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn stat(&self) -> io::Result<Stat> {
         match &self.0 {
             Content::System(file) => Stat::of_file(file),
@@ -134,7 +134,7 @@ impl NewFile {
     /// If the group cannot be set, the new group gets no permission that others do not have.
     ///
     /// # Errors
-    /// Those of the operating system when the permissions are set.
+    /// Any I/O error when the permissions are set.
     pub fn take_permissions_of(&self, old: &Stat) -> io::Result<()> {
         match self.system() {
             Some(file) => system::take_permissions(file, old),
@@ -153,7 +153,7 @@ impl NewFile {
     /// Sets its permissions on Unix; on other systems it has those that its folder gives.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         match self.system() {
             Some(file) => system::set_mode(file, mode),
@@ -170,7 +170,7 @@ impl NewFile {
     /// Flushes its bytes to the disk.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn sync(&self) -> io::Result<()> {
         match self.system() {
             Some(file) => file.sync_all(),

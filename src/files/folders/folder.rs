@@ -42,7 +42,7 @@ impl Folder {
     /// Opens the folder at a path; links are followed.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn open(path: &Path) -> io::Result<Folder> {
         if let Some((root, below)) = memory::root_of(path) {
             return Ok(Folder::in_memory(root.open(&below)?));
@@ -132,7 +132,7 @@ impl Folder {
     /// The bytes of a file beneath this folder; those of a file in memory are not copied.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn bytes(&self, name: impl AsRef<Path>) -> io::Result<Bytes> {
         let file = self.read(name.as_ref())?;
         match &file.content {
@@ -154,7 +154,7 @@ impl Folder {
     /// The identity of the folder, independent of its name.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn id(&self) -> io::Result<FileId> {
         match &self.backend {
             Backend::System(folder) => folder.id(),
@@ -165,7 +165,7 @@ impl Folder {
     /// Opens a folder beneath this one.
     ///
     /// # Errors
-    /// Those of the operating system. A link is not followed: "not a directory".
+    /// Any I/O error. A link is not followed: "not a directory".
     pub fn folder(&self, path: &Path) -> io::Result<Folder> {
         let mut folder = self.clone();
         for name in names(path)? {
@@ -184,7 +184,7 @@ impl Folder {
     /// Opens a regular file beneath this folder for reading.
     ///
     /// # Errors
-    /// Those of the operating system; also if the path is not that of a regular file, which is then
+    /// Any I/O error; also if the path is not that of a regular file, which is then
     /// not opened.
     pub fn read(&self, path: &Path) -> io::Result<OpenFile> {
         let (folder, name) = self.parent(path)?;
@@ -204,7 +204,7 @@ impl Folder {
     /// not exist.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
         let found = self
             .parent(path)
@@ -223,7 +223,7 @@ impl Folder {
     /// the same content, as far as the system's metadata shows.
     ///
     /// # Errors
-    /// "changed while it was read" if not; also those of the operating system.
+    /// If the file has changed; also any I/O error.
     pub fn expect_unchanged(&self, path: &Path, opened: &Stat) -> io::Result<()> {
         match self.stat(path)? {
             Some(now) if now.has_content_of(opened) => Ok(()),
@@ -234,7 +234,7 @@ impl Folder {
     /// The sorted names of the entries of this folder.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn list(&self) -> io::Result<Vec<OsString>> {
         let mut names = match &self.backend {
             Backend::System(folder) => folder.list()?,
@@ -247,7 +247,7 @@ impl Folder {
     /// Creates a folder in this folder.
     ///
     /// # Errors
-    /// Those of the operating system; also if the name is in use.
+    /// Any I/O error; also if the name is in use.
     pub fn create_folder(&self, name: &OsStr) -> io::Result<()> {
         match &self.backend {
             Backend::System(folder) => folder.create_folder(only(name)?),
@@ -258,7 +258,7 @@ impl Folder {
     /// Creates the missing folders of a path beneath this folder, and opens the innermost.
     ///
     /// # Errors
-    /// Those of the operating system; also if something other than a folder has one of the names.
+    /// Any I/O error; also if something other than a folder has one of the names.
     pub fn create_folders_to(&self, path: &Path) -> io::Result<Folder> {
         let mut folder = self.clone();
         for name in names(path.parent().unwrap_or(Path::new("")))? {
@@ -274,7 +274,7 @@ impl Folder {
     /// umask is applied.
     ///
     /// # Errors
-    /// Those of the operating system; also if the name is in use, even by a dangling link.
+    /// Any I/O error; also if the name is in use, even by a dangling link.
     pub fn create(&self, name: &OsStr, mode: u32) -> io::Result<NewFile> {
         match &self.backend {
             Backend::System(folder) => {
@@ -303,7 +303,7 @@ impl Folder {
     /// Gives an unnamed file a name in this folder.
     ///
     /// # Errors
-    /// Those of the operating system; also if the name is in use.
+    /// Any I/O error; also if the name is in use.
     pub fn link(&self, file: &NewFile, name: &OsStr) -> io::Result<()> {
         match (&self.backend, &file.0) {
             (Backend::System(folder), Content::System(file)) => folder.link(file, only(name)?),
@@ -315,7 +315,7 @@ impl Folder {
     /// Atomically renames a file of this folder. A file of the new name is replaced.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match &self.backend {
             Backend::System(folder) => folder.rename(only(from)?, only(to)?),
@@ -326,7 +326,7 @@ impl Folder {
     /// Atomically renames a file of this folder. Does not replace a file.
     ///
     /// # Errors
-    /// Those of the operating system; also if the new name is in use.
+    /// Any I/O error; also if the new name is in use.
     pub fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match &self.backend {
             Backend::System(folder) => folder.rename_new(only(from)?, only(to)?),
@@ -337,7 +337,7 @@ impl Folder {
     /// Gives a file of this folder a second name (a hard link), in this folder or another one.
     ///
     /// # Errors
-    /// Those of the operating system; also if the new name is in use, or the file system does not
+    /// Any I/O error; also if the new name is in use, or the file system does not
     /// support hard links.
     pub fn link_again(&self, from: &OsStr, into: &Folder, to: &OsStr) -> io::Result<()> {
         match (&self.backend, &into.backend) {
@@ -356,7 +356,7 @@ impl Folder {
     /// folder do not allow this.
     ///
     /// # Errors
-    /// Those of the operating system; also if another process keeps the lock: it needs it for
+    /// Any I/O error; also if another process keeps the lock: it needs it for
     /// milliseconds, unless it was stopped.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
         self.lock_within(LONGEST_WAIT)
@@ -373,7 +373,7 @@ impl Folder {
     /// Removes a file of this folder.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         match &self.backend {
             Backend::System(folder) => folder.remove(only(name)?),
@@ -385,7 +385,7 @@ impl Folder {
     /// decides: in a folder that has it, only one's own files, unless the folder is one's own.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn lets_replace(&self, file: &Stat) -> io::Result<bool> {
         match &self.backend {
             Backend::System(folder) => folder.lets_replace(file),
@@ -396,7 +396,7 @@ impl Folder {
     /// Flushes the names in this folder to the disk, so that they survive a power failure.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn sync(&self) -> io::Result<()> {
         match &self.backend {
             Backend::System(folder) => folder.sync(),

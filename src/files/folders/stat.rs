@@ -64,7 +64,7 @@ impl Stat {
     /// The metadata of an open file.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn of_file(file: &File) -> io::Result<Stat> {
         Ok(Stat::of(&file.metadata()?))
     }

@@ -102,7 +102,7 @@ fn after_semicolon(remedy: Option<&str>) -> String {
 /// Reads a model.
 ///
 /// # Errors
-/// Where the bytes are not a model, with the format that they are in if it is known.
+/// If the bytes are not a model, with the format that they are in if it is known.
 pub fn read_model(bytes: &Bytes) -> Result<ModelProto, NotAModel> {
     const COPY_AGAIN: &str = "download or copy it again";
     let error = |what, remedy: Option<&'static str>| {
