@@ -144,6 +144,6 @@ impl From<NotConverted> for Error {
                 Error::of(error)
             }
         };
-        fact.because(error)
+        fact.with_source(error)
     }
 }

@@ -150,7 +150,7 @@ pub(crate) fn not_written(target: &str, error: io::Error) -> Error {
                 .unwrap_or(&message);
             Error::new(Classified::kind(&error), message)
                 .in_file(target)
-                .because(error)
+                .with_source(error)
         }
     }
 }

@@ -88,7 +88,7 @@ impl Action {
             Action::Drop(name) => cx.remove_attribute(name),
             Action::DropIf(name, value) => match cx.attribute(name)? {
                 Some(attribute) if value.is(&attribute) => cx.remove_attribute(name),
-                Some(_) => return Err(AttributeUnsupported.because(unsupported(cx, name))),
+                Some(_) => return Err(Reason::new(AttributeUnsupported, unsupported(cx, name))),
                 None => {}
             },
             Action::Write(name, value) => {
@@ -130,9 +130,12 @@ fn to_input(cx: &mut Context, name: &'static str, index: usize, kind: Kind) -> R
         return Ok(());
     };
     if cx.input(index).is_some() {
-        return Err(NodeInvalid.because(format!(
-            "the node has both the attribute `{name}` and input {index}, which replaces it"
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!(
+                "the node has both the attribute `{name}` and input {index}, which replaces it"
+            ),
+        ));
     }
     let value = match kind {
         Kind::Int => cx.constant_ints(name, &[], &[attribute.i()]),
@@ -159,18 +162,24 @@ fn to_attribute(
     if let Some([length]) = cx.known_input(index).static_shape().as_deref()
         && usize::try_from(*length).is_ok_and(|length| length > most)
     {
-        return Err(
-            TooLarge.because(format!("input {index} has {length} elements, which exceeds the number of dimensions and outputs"))
-        );
+        return Err(Reason::new(
+            TooLarge,
+            format!(
+                "input {index} has {length} elements, which exceeds the number of dimensions and outputs"
+            ),
+        ));
     }
     match kind {
         Kind::Int | Kind::IntInList => match cx.read_ints(index)?.as_slice() {
             [only] => cx.set_int(name, *only),
             other => {
-                return Err(NodeInvalid.because(format!(
-                    "input {index} has {} elements, but the attribute `{name}` holds one",
-                    other.len()
-                )));
+                return Err(Reason::new(
+                    NodeInvalid,
+                    format!(
+                        "input {index} has {} elements, but the attribute `{name}` holds one",
+                        other.len()
+                    ),
+                ));
             }
         },
         Kind::Ints => cx.set_attribute(AttributeProto::ints(name, cx.read_ints(index)?)),

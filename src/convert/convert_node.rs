@@ -249,10 +249,13 @@ impl<'m> NodeConverter<'_, 'm> {
             let since = versions
                 .first()
                 .map(|first| format!(", which is new in opset {}", first.since_version));
-            let reason = OperatorUnknown.because(format!(
-                "opset {at} of ai.onnx has no operator '{op}'{}",
-                since.unwrap_or_default()
-            ));
+            let reason = Reason::new(
+                OperatorUnknown,
+                format!(
+                    "opset {at} of ai.onnx has no operator '{op}'{}",
+                    since.unwrap_or_default()
+                ),
+            );
             return Err(Blocked {
                 opset_step: (at, self.target),
                 reason,
@@ -331,13 +334,17 @@ fn adapt(cx: &mut Context, step: &Step, custom: Option<&OperatorAdapter>) -> Res
         (Some(adapter), _) if step.is_up() => adapter.up,
         (Some(adapter), _) => adapter.down,
         (None, None) => {
-            return Err(OperatorTooNew.because(format!("{op} is new in opset {}", step.newer)));
+            return Err(Reason::new(
+                OperatorTooNew,
+                format!("{op} is new in opset {}", step.newer),
+            ));
         }
         (None, Some(to)) if adapters::differ_in_types_only(step.from, to) => &[],
         (None, Some(_)) => {
-            return Err(
-                OperatorUnknown.because(format!("{op} has no adapter for opset {}", step.newer))
-            );
+            return Err(Reason::new(
+                OperatorUnknown,
+                format!("{op} has no adapter for opset {}", step.newer),
+            ));
         }
     };
     if !actions.is_empty() {
@@ -359,11 +366,10 @@ fn check_adapted(cx: &mut Context, step: &Step) -> Result<(), Reason> {
         name => schemas::schema("", name, step.opset),
     };
     let target = target.ok_or_else(|| {
-        OperatorTooNew.because(format!(
-            "{} is new in opset {}",
-            cx.node.op_type(),
-            step.opset + 1
-        ))
+        Reason::new(
+            OperatorTooNew,
+            format!("{} is new in opset {}", cx.node.op_type(), step.opset + 1),
+        )
     })?;
     cx.trim_to(target);
     cx.remove_absent(target);

@@ -7,7 +7,7 @@ use super::convert_node::{Blocked, NodeConverter};
 use super::expansion_body::{CheckOfPasses, ExpansionBodies};
 use super::kernels::{self, Checked, Kernels, Wanted};
 use super::possible::{Possible, expect_possible};
-use super::reason::Code::NameAmbiguous;
+use super::reason::{NameAmbiguous, Reason};
 use super::{Blocker, Change, Expanded, Options};
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, SharedTexts};
@@ -165,9 +165,10 @@ impl<'m> Planner<'_, 'm> {
         };
         let converted = match ambiguous {
             Some(name) => {
-                let reason = NameAmbiguous.because(format!(
-                    "'{name}' names one value as an input and another as an output"
-                ));
+                let reason = Reason::new(
+                    NameAmbiguous,
+                    format!("'{name}' names one value as an input and another as an output"),
+                );
                 Err(Blocked {
                     opset_step: (from, options.opset),
                     reason,

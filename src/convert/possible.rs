@@ -226,14 +226,14 @@ pub(super) fn expect_possible(
         graph: Some(GraphProto::from(graph)),
         ..raw::ModelProto::default()
     });
-    let body = Model::new(proto).map_err(|error| NodeInvalid.because(error.to_string()))?;
+    let body = Model::new(proto).map_err(|error| Reason::new(NodeInvalid, error.to_string()))?;
     let outputs = source
         .values
         .iter()
         .filter(|(name, _)| produced.contains(name));
     let outputs = outputs.map(|&(name, value)| (name.to_owned(), source.known(value).clone()));
     expect_consistent(&body, &infer(&body), to, outputs)
-        .map_err(|what| NodeInvalid.because(what))?;
+        .map_err(|what| Reason::new(NodeInvalid, what))?;
     known.0.extend(pattern);
     Ok(())
 }

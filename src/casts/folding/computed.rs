@@ -62,7 +62,7 @@ impl Decisions<'_> {
                         kind: error.kind(),
                         ..invalid
                     }
-                    .because(error),
+                    .with_source(error),
                 ))
             }
         };

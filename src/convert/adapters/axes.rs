@@ -32,7 +32,8 @@ pub(super) const ADAPTERS: &[Adapter] = &[
 /// ONNX does not define whether an empty attribute means all axes or none.
 fn axes_must_not_be_empty(cx: &mut Context) -> Result<(), Reason> {
     match cx.ints("axes")? {
-        Some(axes) if axes.is_empty() => Err(AttributeUnsupported.because(
+        Some(axes) if axes.is_empty() => Err(Reason::new(
+            AttributeUnsupported,
             "empty `axes` are ambiguous: ONNX does not define whether all axes or none are reduced",
         )),
         _ => Ok(()),
@@ -63,11 +64,14 @@ fn axes_become_attribute(cx: &mut Context) -> Result<(), Reason> {
             cx.node.op_type(),
             "ReduceMax" | "ReduceMean" | "ReduceMin" | "ReduceProd" | "ReduceSum"
         ) {
-            return Err(AttributeUnsupported.because(format!(
-                "`noop_with_empty_axes` without axes is not supported by {} before opset {}",
-                cx.node.op_type(),
-                cx.to + 1
-            )));
+            return Err(Reason::new(
+                AttributeUnsupported,
+                format!(
+                    "`noop_with_empty_axes` without axes is not supported by {} before opset {}",
+                    cx.node.op_type(),
+                    cx.to + 1
+                ),
+            ));
         }
         cx.remove_attribute("keepdims");
         cx.rename_operator("Identity");

@@ -227,8 +227,12 @@ impl Context<'_, '_> {
                 Ok(Some(value))
             }
             Attribute::Absent => Ok(None),
-            Attribute::Unclear => Err(AttributeAmbiguous
-                .because(format!("`{name}` is an attribute of the function, and its calls do not all give it the same value"))),
+            Attribute::Unclear => Err(Reason::new(
+                AttributeAmbiguous,
+                format!(
+                    "`{name}` is an attribute of the function, and its calls do not all give it the same value"
+                ),
+            )),
         }
     }
 
@@ -239,7 +243,7 @@ impl Context<'_, '_> {
         value: impl FnOnce(&AttributeProto) -> Option<T>,
     ) -> Result<T, Reason> {
         let value = self.attribute(name)?.as_ref().and_then(value);
-        value.ok_or_else(|| NodeInvalid.because(format!("the attribute `{name}` is missing")))
+        value.ok_or_else(|| Reason::new(NodeInvalid, format!("the attribute `{name}` is missing")))
     }
 
     pub fn int(&self, name: &str) -> Result<Option<i64>, Reason> {
@@ -361,7 +365,7 @@ impl Context<'_, '_> {
     /// Adds a warning, or blocks the conversion in strict mode.
     pub fn warn(&mut self, what: &str) -> Result<(), Reason> {
         if self.source.settings.strict {
-            Err(Strict.because(what))
+            Err(Reason::new(Strict, what))
         } else {
             self.record.warnings.push(what.to_owned());
             Ok(())

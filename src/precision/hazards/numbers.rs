@@ -50,7 +50,7 @@ impl Numbers {
         }
         for value in beyond {
             let state = states[value.index()].unwrap_or(State::PLAIN);
-            states[value.index()] = Some(state.because(Kind::Constant));
+            states[value.index()] = Some(state.with_hazard(Kind::Constant));
         }
         Numbers { states }
     }

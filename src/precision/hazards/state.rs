@@ -73,7 +73,7 @@ impl State {
     }
 
     /// The same, with a hazard.
-    pub fn because(self, kind: Kind) -> State {
+    pub fn with_hazard(self, kind: Kind) -> State {
         State {
             hazard: Some(Hazard {
                 kind,

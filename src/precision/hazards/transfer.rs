@@ -117,19 +117,21 @@ impl Known<'_, '_> {
             },
             Effect::Sums => self.sum(node, first, first.interval),
             Effect::SumsMagnitudes => self.sum(node, first, first.interval.absolute()),
-            Effect::SumsSquares => {
-                self.sum(node, first.because(Kind::Square), first.interval.squared())
-            }
+            Effect::SumsSquares => self.sum(
+                node,
+                first.with_hazard(Kind::Square),
+                first.interval.squared(),
+            ),
             Effect::Products => {
                 if first.interval.is_within(Interval::new(-1.0, 1.0)) {
                     State::within(Interval::new(-1.0, 1.0))
                 } else {
-                    State::PLAIN.because(Kind::Square)
+                    State::PLAIN.with_hazard(Kind::Square)
                 }
             }
             Effect::Powers => self.power(node, first, second),
             Effect::Exponential => {
-                State::within(first.interval.map(f64::exp)).because(Kind::Exponential)
+                State::within(first.interval.map(f64::exp)).with_hazard(Kind::Exponential)
             }
             Effect::Root => root(first),
             Effect::Reciprocal => reciprocal(first),
@@ -230,7 +232,7 @@ impl Known<'_, '_> {
         match (first.hazard, second.hazard) {
             _ if is_square => State {
                 guard: first.guard.map(|guard| guard * guard),
-                ..product.because(Kind::Square)
+                ..product.with_hazard(Kind::Square)
             },
             // A constant that is a factor guards nothing.
             (None, None) => State {
@@ -244,7 +246,7 @@ impl Known<'_, '_> {
                 ..product
             },
             (Some(left), Some(right)) if left.is_inverse || right.is_inverse => product,
-            (Some(_), Some(_)) => product.because(Kind::Square),
+            (Some(_), Some(_)) => product.with_hazard(Kind::Square),
         }
     }
 
@@ -336,7 +338,7 @@ impl Known<'_, '_> {
                 ..sum
             },
             None if count <= FEW => sum,
-            None => sum.because(Kind::Sum),
+            None => sum.with_hazard(Kind::Sum),
         }
     }
 
@@ -364,7 +366,7 @@ impl Known<'_, '_> {
             return if is_proper {
                 State::within(Interval::UNIT)
             } else {
-                State::PLAIN.because(Kind::Exponential)
+                State::PLAIN.with_hazard(Kind::Exponential)
             };
         }
         match exponent.low {
@@ -373,10 +375,10 @@ impl Known<'_, '_> {
                 ..first
             }),
             power if power < 1.0 => root(first),
-            2.0 => State::within(first.interval.squared()).because(Kind::Square),
+            2.0 => State::within(first.interval.squared()).with_hazard(Kind::Square),
             power if power > 1.0 => {
                 let largest = first.interval.magnitude().powf(power);
-                State::within(Interval::new(-largest, largest)).because(Kind::Square)
+                State::within(Interval::new(-largest, largest)).with_hazard(Kind::Square)
             }
             _ => first,
         }
@@ -426,7 +428,7 @@ impl Known<'_, '_> {
         let is_known =
             numbers.magnitude().is_finite() && (is_narrow || self.is_constant(node, 0, |_| true));
         if is_known {
-            State::within(numbers).because(Kind::Integer)
+            State::within(numbers).with_hazard(Kind::Integer)
         } else {
             State::PLAIN
         }
@@ -437,7 +439,7 @@ impl Known<'_, '_> {
         if integers.interval.is_within(EXACT) {
             State::within(integers.interval)
         } else {
-            State::within(integers.interval).because(Kind::Integer)
+            State::within(integers.interval).with_hazard(Kind::Integer)
         }
     }
 }
@@ -454,7 +456,7 @@ fn root(of: State) -> State {
 fn reciprocal(of: State) -> State {
     let result = State::within(Interval::new(1.0, 1.0).over(of.interval));
     match (of.guard, of.hazard) {
-        (Some(_), _) => result.because(Kind::Guard),
+        (Some(_), _) => result.with_hazard(Kind::Guard),
         (None, Some(hazard)) => State {
             hazard: Some(Hazard {
                 is_inverse: !hazard.is_inverse,
