@@ -21,7 +21,7 @@ const PART: Threshold = Threshold::new("part of a tally", 128 * BLOCK.usual()).m
 
 impl Subject<'_> {
     /// The values of a constant, or of the results of casts of a constant, if ONNX defines them;
-    /// `None` if the value is neither, or if the allowance for computing casts is used up.
+    /// `None` if the value is neither, or if the budget for casts of constants is spent.
     #[must_use]
     pub fn known_values(&self, value: ValueId) -> Option<Content> {
         let mut kernels = Vec::new();
@@ -44,7 +44,7 @@ impl Subject<'_> {
             .into_iter()
             .rev()
             .try_fold(constant, |content, kernel| {
-                let may_be_cast = self.allowance.borrow_mut().take(at, content.bytes());
+                let may_be_cast = self.budget.borrow_mut().try_spend(at, content.bytes());
                 let (content, summary) = may_be_cast.then(|| content.cast(kernel))?.ok()?;
                 summary.is_defined().then_some(content)
             })?;

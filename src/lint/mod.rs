@@ -35,7 +35,7 @@ use std::sync::Arc;
 use crate::base::hash::SharedTexts;
 use crate::base::progress::Unit;
 use crate::base::threshold::Threshold;
-pub use crate::casts::{Chain, ResolvedCast};
+pub use crate::casts::{CastPair, ResolvedCast};
 use crate::graph::Model;
 pub use crate::ops::inference::{Contradiction, Ints, Known, Shape};
 pub use crate::ops::schemas::ValueType;

@@ -134,7 +134,7 @@ types! {
     onnx_recast::lint::BadConfig,
     onnx_recast::lint::BadPattern,
     onnx_recast::lint::Baseline,
-    onnx_recast::lint::Chain,
+    onnx_recast::lint::CastPair,
     onnx_recast::lint::Config,
     onnx_recast::lint::Content,
     onnx_recast::lint::Contradiction,

@@ -2,10 +2,10 @@
 
 use prost::Message;
 
-use super::decisions::{ChainResult, Decisions, Extent, Fold, Skip};
-use super::known::{Key, Known};
+use super::decisions::{ChainResult, Extent, Fold, FoldDecisions, Skip};
+use super::known::{Derivation, Key, Known};
 use super::reason::Reason;
-use super::storage::Chain;
+use super::storage::ChainId;
 use crate::base::error::{Classified, Invalid};
 use crate::elements::cast::Summary;
 use crate::files::BadLocation;
@@ -21,19 +21,19 @@ const WORTH_A_NODE: u64 = 1024;
 /// options say otherwise.
 const LARGEST_RESULT: u64 = 1 << 20;
 
-impl Decisions<'_> {
+impl FoldDecisions<'_> {
     /// The constant of a value that a node uses, if it is known.
     pub(super) fn known(&self, node: NodeId, value: ValueId) -> Result<Known, Skip> {
         if let Some(&fold) = self.by_output.get(&value) {
             let Fold {
                 content,
                 constant,
-                place: (chain, _),
+                shared: (chain, _),
                 ..
             } = &self.folds[fold];
             return Ok(Known {
                 content: content.clone(),
-                derived: Ok(*chain),
+                derivation: Derivation::Chain(*chain),
                 constant: *constant,
             });
         }
@@ -70,7 +70,7 @@ impl Decisions<'_> {
         let content = tensor.load(self.model.data()).map_err(malformed)?;
         Ok(Known {
             content: content.with_cancel(&self.model.control().cancel),
-            derived: Err(value),
+            derivation: Derivation::Constant(value),
             constant: value,
         })
     }
@@ -182,11 +182,11 @@ impl Decisions<'_> {
             attributes,
             inputs: inputs
                 .iter()
-                .map(|known| known.as_ref().map(|known| known.derived))
+                .map(|known| known.as_ref().map(|known| known.derivation))
                 .collect(),
             first: first.clone(),
         };
-        let known = |decisions: &Decisions, chains: &[Chain]| {
+        let known = |decisions: &FoldDecisions, chains: &[ChainId]| {
             let result = |&(index, value): &(u32, ValueId)| {
                 let chain = *chains.get(index as usize)?;
                 let (content, _) = decisions.results[chain].outcome.as_ref().ok()?;
@@ -194,7 +194,7 @@ impl Decisions<'_> {
                     value,
                     Known {
                         content: content.clone(),
-                        derived: Ok(chain),
+                        derivation: Derivation::Chain(chain),
                         constant,
                     },
                 ))
@@ -225,8 +225,8 @@ impl Decisions<'_> {
             contested: self.options.contested,
         })?;
         let bytes: u64 = results.iter().map(Content::bytes).sum();
-        if !self.allowance.take(constant, bytes)
-            || !self.allowance.take_extra(bytes.saturating_sub(before))
+        if !self.budget.try_spend(constant, bytes)
+            || !self.budget.try_spend_extra(bytes.saturating_sub(before))
         {
             let why = format!(
                 "too many results are computed from '{}'",
@@ -234,7 +234,7 @@ impl Decisions<'_> {
             );
             return Err(NotComputed::LeftToRuntimes(why));
         }
-        let chains: Vec<Chain> = (self.results.len()..).take(results.len()).collect();
+        let chains: Vec<ChainId> = (self.results.len()..).take(results.len()).collect();
         self.results
             .extend(results.into_iter().map(|content| ChainResult {
                 outcome: Ok((content, Summary::default())),
@@ -253,23 +253,25 @@ impl Decisions<'_> {
         for (_, output) in self.model.outputs(node) {
             let Some(Known {
                 content,
-                derived,
+                derivation,
                 constant,
             }) = self.computed.values.get(&output).cloned()
             else {
                 return Ok(());
             };
             // The value of an Identity is the constant itself, which is used in its place.
-            let Ok(chain) = derived else { return Ok(()) };
+            let Derivation::Chain(chain) = derivation else {
+                return Ok(());
+            };
             self.check_holder(node.scope, content.dtype())?;
-            let place = (chain, self.shared_in(constant, node));
+            let shared = (chain, self.shared_in(constant, node));
             folds.push(Fold {
                 node,
                 from: None,
                 content,
                 output: Some(output),
                 constant,
-                place,
+                shared,
             });
         }
         let model = self.model;

@@ -2,10 +2,10 @@
 
 use std::cell::OnceCell;
 
-use super::known::{Computed, Derived, Known};
+use super::known::{Computed, Derivation, Known};
 use super::leading::leading_to_casts;
 use super::reason::Reason;
-use super::storage::{Chain, Place, Storage};
+use super::storage::{ChainId, SharedChain, Storage};
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::options::options;
@@ -17,7 +17,7 @@ use crate::graph::{CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, Uncl
 use crate::ops::inference::{Inferred, infer_with};
 use crate::ops::schemas::{self, LATEST_OPSET, ValueType};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
-use crate::tensor::{Allowance, Content, Failure};
+use crate::tensor::{CastBudget, Content, Failure};
 
 options! {
     /// Which results may be folded in addition to those that ONNX defines.
@@ -45,13 +45,13 @@ pub enum Extent {
 /// Decides for every `Cast` and `CastLike` of a model, and for the other nodes of the extent,
 /// whether it folds.
 #[must_use]
-pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Decisions<'m> {
+pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> FoldDecisions<'m> {
     let leading = if extent == Extent::Casts {
         leading_to_casts(model)
     } else {
         HashSet::default()
     };
-    let mut decisions = Decisions {
+    let mut decisions = FoldDecisions {
         model,
         options,
         folds: Vec::new(),
@@ -60,7 +60,7 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Dec
         by_output: HashMap::default(),
         chains: HashMap::default(),
         results: Vec::new(),
-        allowance: Allowance::default(),
+        budget: CastBudget::default(),
         storage: Storage::default(),
         computed: Computed::default(),
         inferred: OnceCell::new(),
@@ -149,7 +149,7 @@ pub struct Fold {
     pub output: Option<ValueId>,
     /// The constant at the start of the chain.
     pub(super) constant: ValueId,
-    pub(super) place: Place,
+    pub(super) shared: SharedChain,
 }
 
 /// The result of one more node of a chain.
@@ -161,11 +161,11 @@ pub(super) struct ChainResult {
 }
 
 /// The properties of a cast that determine its result.
-type Step = (DType, bool, RoundMode, u32);
+type CastKey = (DType, bool, RoundMode, u32);
 
 /// Which nodes of a model fold, and why the others do not fold.
 #[derive(Debug)]
-pub struct Decisions<'m> {
+pub struct FoldDecisions<'m> {
     pub(super) model: &'m Model,
     pub(super) options: &'m Options,
     /// In topological order.
@@ -177,10 +177,10 @@ pub struct Decisions<'m> {
     /// By the value that the node produces.
     pub(super) by_output: HashMap<ValueId, usize>,
     /// By the chain without its last cast, and that cast: equal casts are computed once.
-    chains: HashMap<(Derived, Step), Chain>,
+    chains: HashMap<(Derivation, CastKey), ChainId>,
     /// By chain.
     pub(super) results: Vec<ChainResult>,
-    pub(super) allowance: Allowance<ValueId>,
+    pub(super) budget: CastBudget<ValueId>,
     pub(super) storage: Storage,
     /// Results that nodes other than casts compute from constants.
     pub(super) computed: Computed,
@@ -202,7 +202,7 @@ impl<R: Into<Reason>> From<R> for Skip {
     }
 }
 
-impl Decisions<'_> {
+impl FoldDecisions<'_> {
     /// The outputs of nodes that fold, in topological order.
     #[must_use]
     pub fn folds(&self) -> &[Fold] {
@@ -265,14 +265,14 @@ impl Decisions<'_> {
         self.check_holder(node.scope, to)?;
         let chain = self.cast(&source, kernel, step)?;
         let (content, summary) = self.results[chain].outcome.clone()?;
-        let place = (chain, self.shared_in(constant, node));
+        let shared = (chain, self.shared_in(constant, node));
         let fold = Fold {
             node,
             from: Some(from),
             content,
             output: cast.output,
             constant,
-            place,
+            shared,
         };
         if let (Some(first), false) = (summary.undefined.first, self.options.undefined) {
             let Tally { count, why, .. } = summary.undefined;
@@ -290,7 +290,7 @@ impl Decisions<'_> {
         let change = self.change(inputs, std::slice::from_ref(&fold)); // Case 4.
         self.check_growth(change.after.growth)?;
         if change.stores && self.results[chain].is_stored {
-            self.take_allowance(constant, fold.content.bytes())?;
+            self.spend_cast(constant, fold.content.bytes())?;
         }
         self.results[chain].is_stored |= change.stores;
         self.commit(change);
@@ -323,12 +323,12 @@ impl Decisions<'_> {
     }
 
     /// Computes the result of a cast, unless it is already known, and returns its chain.
-    fn cast(&mut self, source: &Known, kernel: Cast, step: Step) -> Result<Chain, Skip> {
-        let key = (source.derived, step);
+    fn cast(&mut self, source: &Known, kernel: Cast, step: CastKey) -> Result<ChainId, Skip> {
+        let key = (source.derivation, step);
         if let Some(&chain) = self.chains.get(&key) {
             return Ok(chain);
         }
-        self.take_allowance(source.constant, source.content.bytes())?;
+        self.spend_cast(source.constant, source.content.bytes())?;
         let chain = self.results.len();
         self.results.push(ChainResult {
             outcome: source.content.cast(kernel),
@@ -339,8 +339,8 @@ impl Decisions<'_> {
     }
 
     /// Counts one more tensor that is computed from a constant.
-    pub(super) fn take_allowance(&mut self, constant: ValueId, bytes: u64) -> Result<(), Skip> {
-        if self.allowance.take(constant, bytes) {
+    pub(super) fn spend_cast(&mut self, constant: ValueId, bytes: u64) -> Result<(), Skip> {
+        if self.budget.try_spend(constant, bytes) {
             return Ok(());
         }
         Err(Reason::CastLimit {
@@ -380,7 +380,7 @@ impl Decisions<'_> {
         cast: &CastNode,
         from: DType,
         to: DType,
-    ) -> Result<(Cast, Step), Skip> {
+    ) -> Result<(Cast, CastKey), Skip> {
         let opset = known_opset(self.model.opset(node.scope, ""))?;
         let rules = cast.rules(opset, self.options.contested.unwrap_or(Contested::Text));
         let kernel = kernel(self.model.node(node).op_type(), from, to, rules)?;

@@ -3,7 +3,7 @@
 use crate::elements::cast::{Cast, Rules, convert_element};
 use crate::elements::dtype::{Class, DType};
 use crate::elements::packed::mask;
-use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject, number};
+use crate::lint::{CastPair, Finding, Rule, Selected, Severity, Subject, number};
 
 const DOCS: &str = r#"Two consecutive casts change the sign of numbers.
 
@@ -42,7 +42,7 @@ pub(super) const RULE: Rule = Rule::new(
 );
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let findings = subject.chains().filter_map(|Chain { from, first, second }| {
+    let findings = subject.cast_pairs().filter_map(|CastPair { from, first, second }| {
         let (middle, to) = (first.to, second.to);
         let changes = match (from.class(), middle.class()) {
             (Class::Signed, Class::Unsigned) => true,
