@@ -89,7 +89,7 @@ fn operands_of(
         .filter(|&index| cx.input(index).is_some())
         .filter_map(move |index| {
             Some(Operand {
-                side: Side::Input(index),
+                side: OperandIndex::Input(index),
                 old: old.and_then(|old| old.input(index)),
                 new: new.input(index)?,
             })
@@ -98,7 +98,7 @@ fn operands_of(
         .filter(|&index| cx.has_output(index))
         .filter_map(move |index| {
             Some(Operand {
-                side: Side::Output(index),
+                side: OperandIndex::Output(index),
                 old: old.and_then(|old| old.output(index)),
                 new: new.output(index)?,
             })
@@ -108,14 +108,14 @@ fn operands_of(
 
 /// An input or output of the node.
 struct Operand {
-    side: Side,
+    side: OperandIndex,
     /// The formal parameter in the version to convert from.
     old: Option<&'static Formal>,
     /// The formal parameter in the version to convert to.
     new: &'static Formal,
 }
 
-enum Side {
+enum OperandIndex {
     Input(usize),
     Output(usize),
 }
@@ -123,24 +123,24 @@ enum Side {
 impl Operand {
     fn known(&self, cx: &Context) -> Option<ValueType> {
         match self.side {
-            Side::Input(index) => cx.input_type(index),
-            Side::Output(index) => cx.output_type(index),
+            OperandIndex::Input(index) => cx.input_type(index),
+            OperandIndex::Output(index) => cx.output_type(index),
         }
     }
 
     /// The types in all calls of the function that contains the node.
     fn types_in_calls(&self, cx: &Context) -> Option<TypeSet> {
         let name = match self.side {
-            Side::Input(index) => &cx.node.input[index],
-            Side::Output(index) => &cx.node.output[index],
+            OperandIndex::Input(index) => &cx.node.input[index],
+            OperandIndex::Output(index) => &cx.node.output[index],
         };
         cx.source.types_in_calls(cx.value(name))
     }
 
     fn describe(&self, cx: &Context) -> String {
         match self.side {
-            Side::Input(index) => cx.describe(index),
-            Side::Output(index) => format!("output '{}'", cx.node.output[index]),
+            OperandIndex::Input(index) => cx.describe(index),
+            OperandIndex::Output(index) => format!("output '{}'", cx.node.output[index]),
         }
     }
 }

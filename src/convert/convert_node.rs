@@ -242,7 +242,7 @@ impl<'m> NodeConverter<'_, 'm> {
 
     /// The next version step towards the target; none if the operator is the same in the target
     /// opset.
-    fn next_step(&self, op: &str, at: i64) -> Result<Option<Step>, Blocked> {
+    fn next_step(&self, op: &str, at: i64) -> Result<Option<VersionStep>, Blocked> {
         let versions = schemas::versions("", op);
         let next = versions.partition_point(|version| version.since_version <= at);
         let Some(from) = next.checked_sub(1).map(|index| &versions[index]) else {
@@ -265,7 +265,7 @@ impl<'m> NodeConverter<'_, 'm> {
             .get(next)
             .filter(|newer| newer.since_version <= self.target)
         {
-            return Ok(Some(Step {
+            return Ok(Some(VersionStep {
                 from,
                 to: Some(to),
                 newer: to.since_version,
@@ -274,7 +274,7 @@ impl<'m> NodeConverter<'_, 'm> {
         }
         if from.since_version > self.target {
             let older = next.checked_sub(2).map(|index| &versions[index]);
-            return Ok(Some(Step {
+            return Ok(Some(VersionStep {
                 from,
                 to: older,
                 newer: from.since_version,
@@ -293,7 +293,7 @@ impl<'m> NodeConverter<'_, 'm> {
 }
 
 /// A step between two consecutive versions of an operator.
-struct Step {
+struct VersionStep {
     from: &'static Schema,
     /// None when downgrading from an operator's first version.
     to: Option<&'static Schema>,
@@ -303,7 +303,7 @@ struct Step {
     opset: i64,
 }
 
-impl Step {
+impl VersionStep {
     fn is_up(&self) -> bool {
         self.opset == self.newer
     }
@@ -320,7 +320,11 @@ impl Step {
 
 /// Takes one step: applies the adapter, of another crate if there is one, then validates the node
 /// against the other version.
-fn adapt(cx: &mut Context, step: &Step, custom: Option<&OperatorAdapter>) -> Result<(), Reason> {
+fn adapt(
+    cx: &mut Context,
+    step: &VersionStep,
+    custom: Option<&OperatorAdapter>,
+) -> Result<(), Reason> {
     let op = step.from.name;
     if let Some(adapter) = custom {
         adapter.adapt(&mut NodeAdapter(cx), step.is_up())?;
@@ -360,7 +364,7 @@ fn adapt(cx: &mut Context, step: &Step, custom: Option<&OperatorAdapter>) -> Res
 }
 
 /// Validates a node against its schema after a step.
-fn check_adapted(cx: &mut Context, step: &Step) -> Result<(), Reason> {
+fn check_adapted(cx: &mut Context, step: &VersionStep) -> Result<(), Reason> {
     let target = match cx.node.op_type() {
         name if name == step.from.name => step.to,
         name => schemas::schema("", name, step.opset),

@@ -2,7 +2,7 @@
 
 use super::bodies::graphs_mut;
 use super::check;
-use super::context::{Context, Made};
+use super::context::{AddedValue, Context};
 use super::expanded::Exactness;
 use super::expansion_body::{ExpansionBodies, Facts};
 use super::expansions::{Expansion, local_name, local_output_name};
@@ -240,7 +240,7 @@ impl Renaming<'_> {
                 name
             }
         };
-        cx.record.made.push(Made {
+        cx.record.added_values.push(AddedValue {
             name: name.clone(),
             known,
             constant: constant.cloned(),

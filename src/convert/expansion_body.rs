@@ -8,10 +8,10 @@
 use prost::Message;
 
 use super::bodies::graphs_mut;
+use super::consistency::{expect_consistent, is_small};
 use super::context::Context;
 use super::expansions::{local_name, local_output_name};
 use super::make;
-use super::possible::{expect_consistent, is_small};
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Model, Origin, ScopeId, ValueId};
 use crate::onnx_text;

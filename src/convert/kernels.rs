@@ -133,11 +133,11 @@ impl Wanted {
         opset: i64,
     ) -> Checked {
         let inferred = source.inferred.of(source.model);
-        let made = record
-            .made
+        let added = record
+            .added_values
             .iter()
-            .map(|made| (made.name.as_str(), made.known.value_type));
-        let mut types: HashMap<&str, Option<ValueType>> = made.collect();
+            .map(|added| (added.name.as_str(), added.known.value_type));
+        let mut types: HashMap<&str, Option<ValueType>> = added.collect();
         types.extend(
             source
                 .values

@@ -2,11 +2,11 @@
 //! time.
 
 use super::bodies::{Bodies, graphs};
+use super::consistency::{CheckedReplacements, expect_consistent_replacement};
 use super::context::{Record, Source};
 use super::convert_node::{Blocked, NodeConverter};
 use super::expansion_body::{CheckOfPasses, ExpansionBodies};
 use super::kernels::{self, Checked, Kernels, Wanted};
-use super::possible::{Possible, expect_possible};
 use super::reason::{NameAmbiguous, Reason};
 use super::{Blocker, Change, Expanded, Options};
 use crate::base::error::Invalid;
@@ -78,13 +78,13 @@ impl<'m> Shared<'_, 'm> {
         bodies: &Bodies<'m>,
         names: &mut Names<'m>,
     ) -> Result<Part, Invalid> {
-        let mut planner = Planner {
+        let mut planner = NodePlanner {
             shared: self,
             bodies,
             names,
             texts: SharedTexts::default(),
             same: HashMap::default(),
-            possible: Possible::default(),
+            checked: CheckedReplacements::default(),
             expansions: ExpansionBodies::new(self.check),
             part: Part::default(),
         };
@@ -98,7 +98,7 @@ impl<'m> Shared<'_, 'm> {
     }
 }
 
-struct Planner<'a, 'm> {
+struct NodePlanner<'a, 'm> {
     shared: &'a Shared<'a, 'm>,
     bodies: &'a Bodies<'m>,
     names: &'a mut Names<'m>,
@@ -106,12 +106,12 @@ struct Planner<'a, 'm> {
     texts: SharedTexts,
     /// By operator: whether it is the same in the target.
     same: HashMap<&'m str, bool>,
-    possible: Possible,
+    checked: CheckedReplacements,
     expansions: ExpansionBodies,
     part: Part,
 }
 
-impl<'m> Planner<'_, 'm> {
+impl<'m> NodePlanner<'_, 'm> {
     fn node(&mut self, id: NodeId) {
         let (
             Shared {
@@ -178,14 +178,14 @@ impl<'m> Planner<'_, 'm> {
         };
         let kept = converted.and_then(|converted| {
             let nodes = converted.into_nodes();
-            let possible = expect_possible(
+            let consistent = expect_consistent_replacement(
                 &source,
                 &nodes,
                 &record.initializers,
                 options.opset,
-                &mut self.possible,
+                &mut self.checked,
             );
-            possible.map_err(|reason| Blocked {
+            consistent.map_err(|reason| Blocked {
                 opset_step: (from, options.opset),
                 reason,
             })?;
@@ -253,11 +253,11 @@ impl<'m> Planner<'_, 'm> {
         let is_used =
             |name: &String| own.contains(name) || nodes.iter().any(|node| uses(node, name));
         let superfluous = record
-            .made
+            .added_values
             .into_iter()
-            .filter(|made| made.constant.is_some() && !is_used(&made.name));
-        let superfluous: Vec<String> = superfluous.map(|made| made.name).collect();
-        let is_wanted = |name: &str| !superfluous.iter().any(|made| made == name);
+            .filter(|value| value.constant.is_some() && !is_used(&value.name));
+        let superfluous: Vec<String> = superfluous.map(|value| value.name).collect();
+        let is_wanted = |name: &str| !superfluous.iter().any(|unused| unused == name);
         nodes.retain(|node| node.output.first().is_none_or(|name| is_wanted(name)));
         initializers.retain(|tensor| is_wanted(tensor.name()));
         if !record.expanded.is_empty()

@@ -18,7 +18,7 @@ use crate::ops::inference::Deferred;
 use crate::process::try_in_waves;
 
 /// The conversion plan of a model: edits and their report, or blockers.
-pub(super) struct Plan {
+pub(super) struct ConversionPlan {
     pub edits: Vec<Edit>,
     /// Whether a graph gets an initializer, perhaps as part of a replaced node.
     pub adds_initializers: bool,
@@ -32,7 +32,7 @@ pub(super) struct Plan {
 /// The nodes of a part; a scope of fewer is planned at once.
 const PART: Threshold = Threshold::new("part of planned nodes", 1024);
 
-impl Plan {
+impl ConversionPlan {
     /// Plans the conversion of every node; those that none of the wanted versions of a runtime runs
     /// are blockers. A scope that does not import ai.onnx has no nodes of it.
     ///
@@ -44,11 +44,11 @@ impl Plan {
         options: &Options,
         wanted: Option<Wanted>,
         check: Option<CheckOfPasses>,
-    ) -> Result<Plan, Invalid> {
+    ) -> Result<ConversionPlan, Invalid> {
         let adds_functions =
             options.expand_into == ExpandInto::Function && ir::allows_functions(model, options);
         let functions = adds_functions.then(|| Functions::new(model, options.opset));
-        let mut planner = Planner {
+        let mut planner = ScopePlanner {
             model,
             options,
             inferred,
@@ -96,7 +96,7 @@ impl Plan {
     }
 }
 
-struct Planner<'m> {
+struct ScopePlanner<'m> {
     model: &'m Model,
     options: &'m Options,
     inferred: &'m Deferred,
@@ -110,7 +110,7 @@ struct Planner<'m> {
     all: Part,
 }
 
-impl<'m> Planner<'m> {
+impl<'m> ScopePlanner<'m> {
     /// Sets the opset even if it is the same: a model of an old IR version may import none.
     fn root(&mut self, root: ScopeId, from: i64) {
         if from != self.options.opset || root == ScopeId::MAIN {
@@ -138,7 +138,7 @@ impl<'m> Planner<'m> {
         names: &mut Names<'m>,
         counter: &Counter,
     ) -> Result<(), Invalid> {
-        let Planner {
+        let ScopePlanner {
             model,
             options,
             inferred,
@@ -225,7 +225,7 @@ impl<'m> Planner<'m> {
         kernels.add(part.kernels);
     }
 
-    fn finish(mut self) -> Plan {
+    fn finish(mut self) -> ConversionPlan {
         let mut edits = self.remove_released();
         let Part {
             edits: others,
@@ -245,7 +245,7 @@ impl<'m> Planner<'m> {
         let functions = self
             .functions
             .take()
-            .map(Functions::into_made)
+            .map(Functions::into_added)
             .unwrap_or_default();
         edits.extend(
             functions
@@ -255,7 +255,7 @@ impl<'m> Planner<'m> {
         // One more is the IR version.
         edits.reserve_exact(self.bodies.nodes.len() + 1);
         edits.extend(self.bodies.nodes.into_edits());
-        Plan {
+        ConversionPlan {
             edits,
             adds_initializers: self.adds_initializers,
             changes: in_order(changes),

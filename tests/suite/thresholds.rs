@@ -63,7 +63,7 @@ const OTHERS: &[(&str, &[&str])] = &[
             "convert/adapters/",
             "convert/expansions/",
             "convert/make.rs LARGEST_CONSTANT",
-            "convert/possible.rs MOST_ELEMENTS",
+            "convert/consistency.rs MOST_ELEMENTS",
             "files/open.rs LARGEST_STREAM",
             "files/replaceable.rs SHORTEST_HASH",
             "graph/removal.rs LONGEST_NAME",

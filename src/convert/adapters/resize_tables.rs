@@ -78,7 +78,7 @@ pub(super) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
             ));
         }
         match class {
-            Exactness::Exact => steps.push(Step::Gather {
+            Exactness::Exact => steps.push(ResizeStep::Gather {
                 axis: axis.axis,
                 places: nearest(cx, &axis)?,
             }),
@@ -91,7 +91,7 @@ pub(super) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
 }
 
 /// A node that replaces a part of the work.
-enum Step {
+enum ResizeStep {
     Gather {
         axis: usize,
         places: Vec<i64>,
@@ -107,12 +107,12 @@ enum Step {
 }
 
 /// The product along an axis: of the last two axes directly, of others as the last one.
-fn product(rank: usize, axis: &Axis, weights: Vec<f32>) -> Vec<Step> {
+fn product(rank: usize, axis: &Axis, weights: Vec<f32>) -> Vec<ResizeStep> {
     let &Axis {
         axis, length, size, ..
     } = axis;
     if axis + 2 == rank {
-        return vec![Step::Product {
+        return vec![ResizeStep::Product {
             is_left: true,
             dims: [size, length],
             weights,
@@ -122,7 +122,7 @@ fn product(rank: usize, axis: &Axis, weights: Vec<f32>) -> Vec<Step> {
     let transposed = (0..width)
         .flat_map(|column| weights.iter().skip(column).step_by(width.max(1)).copied())
         .collect();
-    let columns = Step::Product {
+    let columns = ResizeStep::Product {
         is_left: false,
         dims: [length, size],
         weights: transposed,
@@ -133,13 +133,13 @@ fn product(rank: usize, axis: &Axis, weights: Vec<f32>) -> Vec<Step> {
     let mut order: Vec<i64> = (0..rank as i64).collect();
     order.swap(axis, rank - 1);
     vec![
-        Step::Transpose(order.clone()),
+        ResizeStep::Transpose(order.clone()),
         columns,
-        Step::Transpose(order),
+        ResizeStep::Transpose(order),
     ]
 }
 
-fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Reason> {
+fn apply(cx: &mut Context, steps: Vec<ResizeStep>, class: Exactness) -> Result<(), Reason> {
     let mut known = cx.known_input(0);
     let mut current = cx.node.input[0].clone();
     for index in (1..cx.node.input.len()).rev() {
@@ -156,7 +156,7 @@ fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Rea
         };
         let last = known.rank().unwrap_or(1) - 1;
         let (op, inputs, attributes) = match step {
-            Step::Gather { axis, places } => {
+            ResizeStep::Gather { axis, places } => {
                 set(&mut known.shape, axis, places.len() as i64);
                 let places = cx.constant_int_list("places", &places);
                 (
@@ -165,7 +165,7 @@ fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Rea
                     vec![AttributeProto::int("axis", axis as i64)],
                 )
             }
-            Step::Product {
+            ResizeStep::Product {
                 is_left,
                 dims,
                 weights,
@@ -187,7 +187,7 @@ fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Rea
                     Vec::new(),
                 )
             }
-            Step::Transpose(order) => {
+            ResizeStep::Transpose(order) => {
                 known = permuted(known, &order);
                 (
                     "Transpose",

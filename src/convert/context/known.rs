@@ -6,7 +6,7 @@ use crate::convert::reason::{
 };
 use bytes::Bytes;
 
-use super::{Context, Made};
+use super::{AddedValue, Context};
 use crate::convert::make;
 use crate::elements::dtype::DType;
 use crate::elements::packed;
@@ -25,14 +25,17 @@ impl<'m> Context<'_, 'm> {
             .map(|index| values[index].1)
     }
 
-    pub(super) fn made(&self, name: &str) -> Option<&Made> {
-        self.record.made.iter().find(|made| made.name == name)
+    pub(super) fn added(&self, name: &str) -> Option<&AddedValue> {
+        self.record
+            .added_values
+            .iter()
+            .find(|added| added.name == name)
     }
 
     /// Type and shape of a value that the node names, as far as they are known.
     pub fn known(&self, name: &str) -> &Known {
-        match self.made(name) {
-            Some(made) => &made.known,
+        match self.added(name) {
+            Some(added) => &added.known,
             None => self
                 .value(name)
                 .map_or(&NOTHING, |value| self.source.known(value)),
@@ -156,8 +159,8 @@ impl<'m> Context<'_, 'm> {
         let name = self
             .input(index)
             .ok_or_else(|| Reason::new(NodeInvalid, format!("input {index} is missing")))?;
-        if let Some(made) = self.made(name) {
-            return made
+        if let Some(added) = self.added(name) {
+            return added
                 .constant
                 .clone()
                 .ok_or_else(|| Reason::new(NotConstant, format!("{what} is not constant")));
@@ -207,8 +210,8 @@ impl<'m> Context<'_, 'm> {
 
     fn inferred_ints(&self, index: usize) -> Option<Vec<i64>> {
         let name = self.input(index)?;
-        let ints = match self.made(name) {
-            Some(made) => made.ints.as_ref(),
+        let ints = match self.added(name) {
+            Some(added) => added.ints.as_ref(),
             None => self.source.ints(self.value(name)?),
         };
         ints?.iter().copied().collect()

@@ -65,7 +65,7 @@ impl Source<'_> {
 
 /// A value that an adapter added.
 #[derive(Clone, Debug)]
-pub(super) struct Made {
+pub(super) struct AddedValue {
     pub name: String,
     pub known: Known,
     pub constant: Option<TensorProto>,
@@ -78,8 +78,8 @@ pub(super) struct Made {
 /// The changes of a node in all steps.
 #[derive(Default)]
 pub(super) struct Record {
-    /// Values that were added.
-    pub made: Vec<Made>,
+    /// Values that adapters added.
+    pub added_values: Vec<AddedValue>,
     /// Constants that became initializers.
     pub initializers: Vec<TensorProto>,
     /// Constants that the node no longer uses.
@@ -102,7 +102,7 @@ impl Record {
     /// The present state, to return to.
     fn mark(&self) -> Mark {
         let Record {
-            made,
+            added_values,
             initializers,
             released,
             declared,
@@ -111,7 +111,7 @@ impl Record {
             warnings,
         } = self;
         Mark([
-            made.len(),
+            added_values.len(),
             initializers.len(),
             released.len(),
             declared.len(),
@@ -126,7 +126,7 @@ impl Record {
         &mut self,
         Mark(
             [
-                made,
+                added_values,
                 initializers,
                 released,
                 declared,
@@ -136,7 +136,7 @@ impl Record {
             ],
         ): Mark,
     ) {
-        self.made.truncate(made);
+        self.added_values.truncate(added_values);
         self.initializers.truncate(initializers);
         self.released.truncate(released);
         self.declared.truncate(declared);
@@ -403,7 +403,7 @@ impl Context<'_, '_> {
                     || !model.output_of(value).is_empty()
                     || model.pin(value).is_some()
             }
-            None => !self.made(name).is_some_and(|made| made.is_unused),
+            None => !self.added(name).is_some_and(|value| value.is_unused),
         }
     }
 
@@ -427,7 +427,7 @@ impl Context<'_, '_> {
         let (source, name) = (self.source, self.source.model.name(value).to_owned());
         if self.value(&name).is_none() {
             let (known, ints) = (source.known(value).clone(), source.ints(value).cloned());
-            self.record.made.push(Made {
+            self.record.added_values.push(AddedValue {
                 name: name.clone(),
                 known,
                 constant: None,

@@ -61,10 +61,10 @@ pub(super) fn expect_consistent(
     Ok(())
 }
 
-/// Replacements that are possible, without their names: nodes that are alike are replaced alike,
-/// and are checked once.
+/// Replacements that were found to be consistent, without their names: nodes that are alike have
+/// like replacements, which are checked once.
 #[derive(Default)]
-pub(super) struct Possible(HashSet<Pattern>);
+pub(super) struct CheckedReplacements(HashSet<Pattern>);
 
 /// Nodes and constants that replace a node, in which numbers stand for names.
 #[derive(PartialEq, Eq, Hash)]
@@ -162,15 +162,18 @@ fn constant(source: &Source, value: ValueId) -> Option<TensorProto> {
         .filter(is_small)
 }
 
-/// The same for the nodes that replace a node in an opset. A single node is as valid as the one
-/// that it replaces, and so is one beside constants where shapes do not count, in subgraphs and
-/// functions. A body of the node's own may use values of the graph around it.
-pub(super) fn expect_possible(
+/// Checks, like [`expect_consistent`], that the nodes that replace a node in an opset contradict
+/// neither its inputs nor its outputs.
+///
+/// Three kinds of replacements are not checked. A single node is as valid as the replaced one. So is
+/// a single node beside constants in a subgraph or function, where shapes are not considered. A body
+/// of the node may use values of the graph around it.
+pub(super) fn expect_consistent_replacement(
     source: &Source,
     nodes: &[NodeProto],
     initializers: &[TensorProto],
     to: i64,
-    known: &mut Possible,
+    known: &mut CheckedReplacements,
 ) -> Result<(), Reason> {
     let computes = |node: &&NodeProto| node.op_type() != "Constant";
     let least = if source.id.scope == ScopeId::MAIN {
