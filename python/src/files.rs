@@ -211,7 +211,7 @@ pub fn to_bytes<'py>(
     {
         return Ok(object);
     }
-    let length = usize::try_from(model.bytes()).unwrap_or(usize::MAX);
+    let length = usize::try_from(model.encoded_len()).unwrap_or(usize::MAX);
     // A model that is too long is an error that states the limit; then there is nothing to
     // allocate.
     let length = if length > LARGEST { 0 } else { length };

@@ -111,7 +111,7 @@ impl Model {
 
     /// The length of the model file.
     #[must_use]
-    pub fn bytes(&self) -> u64 {
+    pub fn encoded_len(&self) -> u64 {
         Layout::of(self.proto()).bytes()
     }
 }

@@ -235,7 +235,7 @@ impl Run<'_> {
         let name = path.display().to_string();
         let mut model = open_model(path, &external_data.folders)?;
         let original = page.before(path, &model, models)?;
-        let bytes_in = model.bytes();
+        let bytes_in = model.encoded_len();
         let before = inspect::counts(&model, bytes_in);
         let Done {
             changes,
@@ -254,7 +254,11 @@ impl Run<'_> {
             });
         }
         // The plan to write a model states the length of its file.
-        let mut bytes_out = if target.is_some() { 0 } else { model.bytes() };
+        let mut bytes_out = if target.is_some() {
+            0
+        } else {
+            model.encoded_len()
+        };
         let mut after = inspect::counts(&model, bytes_out);
         let plan = target
             .map(|target| external_data.plan(model, &target))

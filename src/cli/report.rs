@@ -179,8 +179,8 @@ impl Report {
             Ok(report) => {
                 folds = About::folded(&report);
                 let lengths = Lengths {
-                    bytes_in: model.bytes(),
-                    bytes_out: changed.bytes(),
+                    bytes_in: model.encoded_len(),
+                    bytes_out: changed.encoded_len(),
                 };
                 let before = inspect::counts(model, lengths.bytes_in);
                 let after = inspect::counts(&changed, lengths.bytes_out);

@@ -9,14 +9,14 @@ use super::expand::expand;
 use super::expansion_body::ExpansionBodies;
 use super::operator_adapter::{NodeAdapter, OperatorAdapter};
 use super::{adapters, check, expansions};
-use crate::graph::{Names, is_onnx_domain};
+use crate::graph::{FreshNames, is_onnx_domain};
 use crate::ops::schemas::{self, Schema};
 use crate::protobuf::schema::NodeProto;
 
 /// Converts a node to the target opset.
 pub(super) struct NodeConverter<'a, 'm> {
     pub source: &'a Source<'m>,
-    pub names: &'a mut Names<'m>,
+    pub names: &'a mut FreshNames<'m>,
     pub record: &'a mut Record,
     /// The bodies of expansions so far.
     pub bodies: &'a mut ExpansionBodies,

@@ -13,7 +13,7 @@ use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, SharedTexts};
 use crate::base::progress::{Counter, cancelled};
 use crate::base::threshold::Threshold;
-use crate::graph::{Edit, Model, Names, NewNodes, NodeId, ScopeId, ValueId, is_onnx_domain};
+use crate::graph::{Edit, FreshNames, Model, NewNodes, NodeId, ScopeId, ValueId, is_onnx_domain};
 use crate::ops::inference::Deferred;
 use crate::ops::schemas;
 use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
@@ -76,7 +76,7 @@ impl<'m> Shared<'_, 'm> {
         &self,
         nodes: &[NodeId],
         bodies: &Bodies<'m>,
-        names: &mut Names<'m>,
+        names: &mut FreshNames<'m>,
     ) -> Result<Part, Invalid> {
         let mut planner = NodePlanner {
             shared: self,
@@ -101,7 +101,7 @@ impl<'m> Shared<'_, 'm> {
 struct NodePlanner<'a, 'm> {
     shared: &'a Shared<'a, 'm>,
     bodies: &'a Bodies<'m>,
-    names: &'a mut Names<'m>,
+    names: &'a mut FreshNames<'m>,
     /// Texts of the report. Many nodes have the same operator and change in the same way.
     texts: SharedTexts,
     /// By operator: whether it is the same in the target.

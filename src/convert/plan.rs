@@ -13,7 +13,7 @@ use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
 use crate::base::progress::{Counter, Unit};
 use crate::base::threshold::Threshold;
-use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind};
+use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, ScopeKind};
 use crate::ops::inference::Deferred;
 use crate::process::try_in_waves;
 
@@ -59,7 +59,7 @@ impl ConversionPlan {
             adds_initializers: false,
             all: Part::default(),
         };
-        let mut names = Names::new(model);
+        let mut names = FreshNames::new(model);
         let nodes = model
             .scopes()
             .map(|scope| model.nodes(scope).len() as u64)
@@ -135,7 +135,7 @@ impl<'m> ScopePlanner<'m> {
         &mut self,
         scope: ScopeId,
         from: i64,
-        names: &mut Names<'m>,
+        names: &mut FreshNames<'m>,
         counter: &Counter,
     ) -> Result<(), Invalid> {
         let ScopePlanner {
@@ -160,7 +160,7 @@ impl<'m> ScopePlanner<'m> {
             self.add(shared.plan(&nodes.collect::<Vec<_>>(), &self.bodies, names)?);
             return Ok(());
         }
-        let plan = |(planner, names): &(&mut Self, &mut Names<'m>), nodes: Vec<NodeId>| {
+        let plan = |(planner, names): &(&mut Self, &mut FreshNames<'m>), nodes: Vec<NodeId>| {
             let mut names = names.for_part();
             Ok((
                 shared.plan(&nodes, &planner.bodies, &mut names)?,
@@ -282,8 +282,8 @@ impl<'m> ScopePlanner<'m> {
                     })
             };
             if !seen.insert(value)
-                || !model.output_of(value).is_empty()
-                || model.pin(value).is_some()
+                || !model.scopes_that_output(value).is_empty()
+                || model.non_node_use(value).is_some()
                 || is_used(self)
             {
                 continue;

@@ -275,7 +275,7 @@ fn undefined(model: &Model, value: ValueId) -> Result<(), Invalid> {
         ));
     }
     match model
-        .output_of(value)
+        .scopes_that_output(value)
         .iter()
         .find(|&&scope| !model.is_training(scope))
     {

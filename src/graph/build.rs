@@ -3,7 +3,7 @@
 use petgraph::graph::NodeIndex;
 
 use super::calls;
-use super::index::{Declared, Index, Link, Origin, Pin, ValueData, ValueId, Vertex};
+use super::index::{Declared, Index, Link, NonNodeUse, Origin, ValueData, ValueId, Vertex};
 use super::model::{Model, Source};
 use super::query::domain_name;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind, graphs_of};
@@ -24,7 +24,7 @@ impl Model {
     /// If the model has no graph, a name is defined twice, a value depends on itself, or a tensor
     /// is inconsistent.
     pub fn new(proto: ModelProto) -> Result<Model, Invalid> {
-        let model = Model::for_reading(proto)?;
+        let model = Model::with_unchecked_tensors(proto)?;
         match model.bad_tensors().first() {
             Some(fault) => Err(fault.clone()),
             None => Ok(model),
@@ -35,7 +35,7 @@ impl Model {
     ///
     /// # Errors
     /// If the model has no graph, a name is defined twice, or a value depends on itself.
-    pub fn for_reading(proto: ModelProto) -> Result<Model, Invalid> {
+    pub fn with_unchecked_tensors(proto: ModelProto) -> Result<Model, Invalid> {
         let (index, bad_tensors) = index(&proto)?;
         Ok(Model {
             proto,
@@ -308,7 +308,12 @@ impl<'m> Builder<'m> {
                 let user = self.index.vertex(node);
                 self.index.graph.add_edge(vertex, user, Link::Input(input));
             }
-            User::Output(scope) => self.index.output_of.entry(value).or_default().push(scope),
+            User::Output(scope) => self
+                .index
+                .scopes_that_output
+                .entry(value)
+                .or_default()
+                .push(scope),
         }
         if let Some(holder) = self.holder_in(scope, used.scope) {
             self.index.graph.add_edge(vertex, holder, Link::Capture);
@@ -378,7 +383,9 @@ impl<'m> Builder<'m> {
         let scopes: Vec<ScopeId> = scopes.map(|(scope, _)| ScopeId(scope)).collect();
         for binding in bindings {
             for &scope in &scopes {
-                self.change(scope, binding.key(), |value| value.pin = Some(Pin::Trained));
+                self.change(scope, binding.key(), |value| {
+                    value.non_node_use = Some(NonNodeUse::Trained)
+                });
             }
         }
     }
@@ -402,8 +409,8 @@ impl<'m> Builder<'m> {
         for value in annotated {
             // A value that training updates is not a constant.
             self.index.values[value.index()]
-                .pin
-                .get_or_insert(Pin::Annotated);
+                .non_node_use
+                .get_or_insert(NonNodeUse::Annotated);
         }
     }
 

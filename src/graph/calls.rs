@@ -48,7 +48,7 @@ impl Model {
     /// Whether a node applies this operator of ONNX's own domain, and not a model-local function of
     /// that name.
     #[must_use]
-    pub fn applies(&self, node: NodeId, operator: &str) -> bool {
+    pub fn is_op(&self, node: NodeId, operator: &str) -> bool {
         let proto = self.node(node);
         proto.op_type() == operator && is_onnx_domain(proto.domain()) && self.callee(node).is_none()
     }

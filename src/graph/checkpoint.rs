@@ -54,7 +54,8 @@ impl Checkpoint {
             }
             Messages::Decoded(proto) => proto,
         };
-        let model = Model::for_reading(proto).expect("these messages were indexed before");
+        let model =
+            Model::with_unchecked_tensors(proto).expect("these messages were indexed before");
         Model {
             source: self.source,
             ..model

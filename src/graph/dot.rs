@@ -41,7 +41,7 @@ impl Model {
             )?;
         }
         for value in self.values() {
-            for &scope in self.output_of(value) {
+            for &scope in self.scopes_that_output(value) {
                 let from = self.source(value);
                 let to = quoted(&format!(
                     "output {}/{}",

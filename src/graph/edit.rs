@@ -241,9 +241,10 @@ impl Model {
     /// Applies a batch of edits atomically.
     ///
     /// # Errors
-    /// If a value that is still used, is an output of a graph, is pinned or is overridable would
-    /// lose its definition; if a name would be defined twice or refer to another value than before;
-    /// if the result violates an invariant of the model.
+    /// If a value that is still used, is an output of a graph, has a
+    /// [`NonNodeUse`](super::NonNodeUse) or is overridable would lose its definition; if a name would
+    /// be defined twice or refer to another value than before; if the result violates an invariant of
+    /// the model.
     pub fn apply(self, edits: Vec<Edit>) -> Result<Model, Refused> {
         if edits.is_empty() {
             return Ok(self);
@@ -310,7 +311,8 @@ impl Model {
         }
         if let Some(index) = kept {
             debug_assert!(
-                Model::for_reading(proto.clone()).is_ok_and(|model| model.index.is_like(&index)),
+                Model::with_unchecked_tensors(proto.clone())
+                    .is_ok_and(|model| model.index.is_like(&index)),
                 "the index is no longer valid"
             );
             return Ok(Model {

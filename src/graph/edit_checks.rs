@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use super::Model;
 use super::edit::{Edit, Refused};
-use super::index::{Pin, ValueId};
+use super::index::{NonNodeUse, ValueId};
 use super::scope::{NodeId, ScopeId};
 use super::tensors::TensorPlace;
 use crate::base::error::Invalid;
@@ -102,11 +102,11 @@ impl Model {
         // Scopes of removed nodes go with them.
         let is_dropped = |scope: ScopeId| self.owners(scope).any(|owner| dropped.contains(&owner));
         let still_shadowed = OnceCell::new();
-        let is_pinned = |value: ValueId| match self.pin(value) {
-            Some(Pin::Shadowed) => still_shadowed
+        let has_non_node_use = |value: ValueId| match self.non_node_use(value) {
+            Some(NonNodeUse::Shadowed) => still_shadowed
                 .get_or_init(|| self.shadowed_after(&removed_values, is_dropped))
                 .contains(&value),
-            pin => pin.is_some(),
+            non_node_use => non_node_use.is_some(),
         };
         for &value in &removed_values {
             let is_removed = |&(node, _): &(NodeId, u32)| {
@@ -119,13 +119,13 @@ impl Model {
             let reason = match in_use {
                 Some((node, _)) => format!("is still used by {}", self.node_path(node)),
                 None if self
-                    .output_of(value)
+                    .scopes_that_output(value)
                     .iter()
                     .any(|&scope| !is_dropped(scope)) =>
                 {
                     "is an output of its graph".to_owned()
                 }
-                None if is_pinned(value) => {
+                None if has_non_node_use(value) => {
                     "is named by an annotation, a training binding or in an inner scope".to_owned()
                 }
                 None => continue,

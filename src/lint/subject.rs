@@ -159,7 +159,7 @@ pub(super) fn body_metadata(model: &Model, scope: ScopeId) -> &[StringStringEntr
 /// The type of the result is that of the zero point, or `output_dtype`, or UINT8.
 fn read_quantizer(subject: &Subject, node: NodeId) -> Option<ResolvedQuantize> {
     let model = subject.model;
-    if !model.applies(node, "QuantizeLinear") {
+    if !model.is_op(node, "QuantizeLinear") {
         return None;
     }
     let stated = model

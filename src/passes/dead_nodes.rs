@@ -3,7 +3,7 @@
 use super::event::Removal;
 use super::pass::{Pass, Plan};
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{Model, NodeId, Pin, ScopeId, ScopeKind, ValueId};
+use crate::graph::{Model, NodeId, NonNodeUse, ScopeId, ScopeKind, ValueId};
 use crate::ops::schemas;
 
 const DOCS: &str = r#"Removes nodes whose results are not used, directly or through other nodes.
@@ -52,7 +52,10 @@ fn used_nodes(model: &Model) -> HashSet<NodeId> {
     // By scope: the values that its inputs and initializers shadow, which stay as long as it does.
     let mut shadowed: HashMap<ScopeId, Vec<ValueId>> = HashMap::default();
     for value in model.values() {
-        if matches!(model.pin(value), Some(Pin::Annotated | Pin::Trained)) {
+        if matches!(
+            model.non_node_use(value),
+            Some(NonNodeUse::Annotated | NonNodeUse::Trained)
+        ) {
             values.push(value);
         }
         if model.producer(value).is_none()

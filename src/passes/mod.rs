@@ -17,7 +17,7 @@
 //!     plan: |model, _| {
 //!         let mut plan = Plan::default();
 //!         for &node in model.topological_order() {
-//!             let is_dead = |(_, value)| model.uses(value).next().is_none() && model.output_of(value).is_empty();
+//!             let is_dead = |(_, value)| model.uses(value).next().is_none() && model.scopes_that_output(value).is_empty();
 //!             if model.outputs(node).all(is_dead) {
 //!                 plan.events.push(Event::RemovedNode { node: model.node_path(node), reason: Removal::Unused });
 //!                 plan.edits.push(Edit::remove_node(node));

@@ -7,7 +7,7 @@ use crate::casts::{
     Casts, ResolvedCast, admits, keeps_kernels, keeps_kernels_of_cast, moves, runs,
 };
 use crate::elements::cast::collapses;
-use crate::graph::{Edit, Model, Names, NodeId, ValueId};
+use crate::graph::{Edit, FreshNames, Model, NodeId, ValueId};
 use crate::protobuf::schema::NodeProto;
 
 const DOCS: &str = r#"Moves casts behind data movement, where that saves a cast.
@@ -30,7 +30,7 @@ pub(super) const SINK_CASTS: Pass = Pass::new("sink-casts", DOCS, |model, _| Ok(
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
-    let (mut plan, mut names) = (Plan::default(), Names::new(model));
+    let (mut plan, mut names) = (Plan::default(), FreshNames::new(model));
     // Casts whose input changes its type now; they may move in the next round.
     let mut changed: HashSet<NodeId> = HashSet::default();
     for &node in model.topological_order() {
@@ -99,7 +99,7 @@ fn casts_before<'c, 'm>(
         let cast = casts
             .producing(model.input(node, index as u32)?)
             .filter(|cast| !cast.is_generic())?;
-        model.can_stand_in(cast.input, cast.output?).then_some(cast)
+        model.can_replace(cast.input, cast.output?).then_some(cast)
     };
     (0..inputs)
         .map(cast)

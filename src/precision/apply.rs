@@ -21,7 +21,7 @@ use crate::base::hash::HashMap;
 use crate::casts::admits;
 use crate::elements::cast::collapses;
 use crate::elements::dtype::DType;
-use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ValueId};
+use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, ValueId};
 use crate::ops::schemas::ValueType;
 use crate::protobuf::schema::NodeProto;
 
@@ -155,7 +155,7 @@ pub(super) struct Edits<'d, 'p, 'm> {
     pub decisions: &'d Decisions<'p, 'm>,
     pub types: &'p Types<'m>,
     pub model: &'m Model,
-    pub names: Names<'m>,
+    pub names: FreshNames<'m>,
     /// The names of a value by side, where they are not that of the model.
     pub forms: HashMap<ValueId, [Option<String>; 2]>,
     /// Results of casts that are removed, and what was cast.
@@ -172,7 +172,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             decisions,
             types,
             model,
-            names: Names::new(model),
+            names: FreshNames::new(model),
             forms: HashMap::default(),
             replaced: BTreeMap::new(),
             removed: BTreeSet::new(),
@@ -219,7 +219,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     /// that type.
     fn replace_cast(&mut self, node: NodeId, input: ValueId, output: ValueId) {
         let (model, is_used) = (self.model, self.model.uses(output).next().is_some());
-        if is_used && model.is_removable(output) && model.can_stand_in(input, output) {
+        if is_used && model.is_removable(output) && model.can_replace(input, output) {
             self.replaced.insert(output, input);
             self.removed.insert(node);
         }
@@ -376,7 +376,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         let step = |&(value, from): &(ValueId, DType)| {
             let node = model
                 .producer(value)
-                .filter(|&node| model.applies(node, "Cast") && !refers_to_function(model, node))?;
+                .filter(|&node| model.is_op(node, "Cast") && !refers_to_function(model, node))?;
             let input = model.cast_node(node).ok()?.input;
             let Some(ValueType::Tensor(before)) = self.types.value_type(input) else {
                 return None;
@@ -493,7 +493,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                 let declared = model.declared(value).map(|_| model.scope_of(value));
                 // A body may return a value of an enclosing scope.
                 let returned = model
-                    .output_of(value)
+                    .scopes_that_output(value)
                     .iter()
                     .copied()
                     .filter(|&scope| scope != model.scope_of(value));

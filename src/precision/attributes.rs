@@ -106,7 +106,7 @@ fn precise_softmaxes<'d>(decisions: &'d Decisions) -> impl Iterator<Item = Edit>
                 .iter()
                 .any(|attribute| attribute.name() == SOFTMAX_PRECISION)
         };
-        is_new && model.applies(*node, "Attention") && !is_stated()
+        is_new && model.is_op(*node, "Attention") && !is_stated()
     };
     model
         .scopes()

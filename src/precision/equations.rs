@@ -8,7 +8,9 @@ use super::reason::Code;
 use super::types::{Kind, Types, Variable, Wish};
 use super::uses::{Use, User, Uses};
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{Body, Model, NodeId, Origin, Pin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
+use crate::graph::{
+    Body, Model, NodeId, NonNodeUse, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain,
+};
 use crate::ops::inference::infer;
 use crate::ops::schemas::{Formal, ValueType};
 
@@ -26,7 +28,7 @@ pub(super) fn of<'m>(model: &'m Model, options: &Options, selection: &Selection)
     };
     let mut types = Types::new(model, change, inferred);
     let uses = Builder::new(&mut types, options, selection, integers).build();
-    types.uses = Uses::new(&uses, model.value_bound());
+    types.uses = Uses::new(&uses, model.value_count());
     types
 }
 
@@ -82,8 +84,8 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
     ) -> Builder<'t, 'm, 'o> {
         let model = types.model;
         // Most values have one equation, and most of them one wish.
-        types.equal.reserve(model.value_bound());
-        types.wishes.reserve(model.value_bound());
+        types.equal.reserve(model.value_count());
+        types.wishes.reserve(model.value_count());
         let nodes = model.scopes().flat_map(|scope| model.nodes(scope));
         let mut builder = Builder {
             types,
@@ -173,7 +175,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         let reasons = [
             self.foreign.get(&top).copied(),
             self.uncastable.get(&top).copied(),
-            (model.pin(value) == Some(Pin::Trained)).then_some(Code::Training),
+            (model.non_node_use(value) == Some(NonNodeUse::Trained)).then_some(Code::Training),
             self.selection
                 .keeps_value(model.name(value))
                 .then_some(Code::Option),
@@ -282,7 +284,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
     /// of a smaller tensor.
     fn is_worth_a_cast(&self, value: ValueId) -> bool {
         let shape = self.types.inferred.of(value).static_shape();
-        self.model.output_of(value).is_empty()
+        self.model.scopes_that_output(value).is_empty()
             && shape.is_some_and(|shape| shape.iter().any(|&length| length > 1))
     }
 
@@ -342,7 +344,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         let is_of_node = model.scope_of(value) == scope && model.producer(value).is_some();
         // An output of several scopes, or of one twice, has one name there, which only one of them
         // could give to a cast.
-        if !is_of_node || model.output_of(value).len() > 1 {
+        if !is_of_node || model.scopes_that_output(value).len() > 1 {
             self.types.equal.push((value.index() as Variable, variable));
         }
     }

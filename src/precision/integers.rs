@@ -57,7 +57,7 @@ pub(super) fn integers(model: &Model, inferred: &Inferred, change: Change) -> Ha
         |node: NodeId| is_cast(node) && input(node).and_then(dtype).is_some_and(is_integer);
     let computes = |node: NodeId| {
         let operator = model.node(node).op_type();
-        ARITHMETIC.contains(&operator) && model.applies(node, operator)
+        ARITHMETIC.contains(&operator) && model.is_op(node, operator)
     };
     let mut from: HashSet<ValueId> = HashSet::default();
     for &node in model.topological_order() {
@@ -86,7 +86,7 @@ pub(super) fn integers(model: &Model, inferred: &Inferred, change: Change) -> Ha
                         .and_then(dtype)
                         .is_some_and(is_integer)
             }
-            "Range" | "Resize" | "Upsample" => model.applies(node, operator),
+            "Range" | "Resize" | "Upsample" => model.is_op(node, operator),
             _ => false,
         };
         let leads = model.outputs(node).any(|(_, value)| kept.contains(&value)) && computes(node);
@@ -106,7 +106,7 @@ pub(super) fn integers(model: &Model, inferred: &Inferred, change: Change) -> Ha
     let ranges = model
         .topological_order()
         .iter()
-        .filter(|&&node| model.applies(node, "Range"));
+        .filter(|&&node| model.is_op(node, "Range"));
     let of_kept =
         ranges.filter(|&&node| model.inputs(node).any(|(_, value)| kept.contains(&value)));
     let results: Vec<ValueId> = of_kept

@@ -379,7 +379,7 @@ impl Builder<'_, '_, '_> {
                     self.types.old_because(variable, code);
                 } else if of_input == Some(ValueType::Tensor(new)) {
                     let keeps_name =
-                        model.output_of(output).is_empty() || self.keeps_output(output);
+                        model.scopes_that_output(output).is_empty() || self.keeps_output(output);
                     if keeps_name && model.is_visible_to_users(cast.input, output) {
                         self.types.kinds[output.index()] = Some(Kind::CastOf(cast.input));
                         self.types.wish(variable, Wish::New);
@@ -396,12 +396,13 @@ impl Builder<'_, '_, '_> {
 
     /// Whether a value is an output of the model, and no node uses it.
     fn is_output_alone(&self, value: ValueId) -> bool {
-        self.model.output_of(value) == [ScopeId::MAIN] && self.model.uses(value).next().is_none()
+        self.model.scopes_that_output(value) == [ScopeId::MAIN]
+            && self.model.uses(value).next().is_none()
     }
 
     /// Whether a value is an output of the model that keeps its type.
     fn keeps_output(&self, value: ValueId) -> bool {
-        self.model.output_of(value) == [ScopeId::MAIN]
+        self.model.scopes_that_output(value) == [ScopeId::MAIN]
             && !self.has_new_signature(self.model.name(value))
     }
 

@@ -82,7 +82,7 @@ pub(super) struct Types<'m> {
 impl<'m> Types<'m> {
     /// The types of a model, without equations.
     pub fn new(model: &'m Model, change: Change, inferred: Inferred) -> Types<'m> {
-        let mut value_types = vec![None; model.value_bound()];
+        let mut value_types = vec![None; model.value_count()];
         for value in model.values() {
             value_types[value.index()] = value_type(model, &inferred, value);
         }
@@ -91,7 +91,7 @@ impl<'m> Types<'m> {
             change,
             inferred,
             value_types,
-            kinds: vec![None; model.value_bound()],
+            kinds: vec![None; model.value_count()],
             uses: Uses::default(),
             casts: BTreeMap::new(),
             noop_casts: BTreeMap::new(),
@@ -100,7 +100,7 @@ impl<'m> Types<'m> {
             wishes: Vec::new(),
             reasons: Vec::new(),
             equal: Vec::new(),
-            variables: model.value_bound() as u32,
+            variables: model.value_count() as u32,
         }
     }
 

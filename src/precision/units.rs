@@ -74,7 +74,7 @@ impl Builder<'_, '_, '_> {
     fn leads_to_quantization(&self, value: ValueId, unit: &mut Vec<NodeId>) -> bool {
         let model = self.model;
         let mut uses = model.uses(value).peekable();
-        let is_used = model.output_of(value).is_empty() && uses.peek().is_some();
+        let is_used = model.scopes_that_output(value).is_empty() && uses.peek().is_some();
         is_used
             && uses.all(|(user, index)| {
                 if is_quantization(model, user, "QuantizeLinear") {

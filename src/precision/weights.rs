@@ -155,7 +155,7 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
                 ),
             ))
         }
-        (Origin::Node { node, .. }, _) if model.applies(node, "Constant") => {
+        (Origin::Node { node, .. }, _) if model.is_op(node, "Constant") => {
             let tensor = model.constant(value).ok()?.tensor;
             let attributes = &model.node(node).attribute;
             let place = |name: &'static str| {
@@ -178,7 +178,7 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
                 tensor,
             ))
         }
-        (Origin::Node { node, .. }, _) if model.applies(node, "ConstantOfShape") => {
+        (Origin::Node { node, .. }, _) if model.is_op(node, "ConstantOfShape") => {
             let attributes = &model.node(node).attribute;
             let stated = (0..)
                 .zip(attributes)

@@ -207,7 +207,7 @@ fn open_again(path: &Path, bytes: Bytes, data: DataFolder) -> io::Result<Model> 
         )
     };
     let proto = ModelProto::from_bytes(bytes).map_err(|error| damaged(error.to_string()))?;
-    let model = Model::for_reading(proto).map_err(|error| damaged(error.to_string()))?;
+    let model = Model::with_unchecked_tensors(proto).map_err(|error| damaged(error.to_string()))?;
     Ok(model.with_data(data).with_path(path.to_owned()))
 }
 

@@ -6,26 +6,29 @@ use super::fault::Fault;
 use super::made::Made;
 use super::pairs::Pairs;
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{Body, Model, Origin, Pin, ScopeId, ValueId};
+use crate::graph::{Body, Model, NonNodeUse, Origin, ScopeId, ValueId};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 
 /// By scope of the written model: values that annotations or training bindings name, and that are
 /// missing.
 pub(super) fn missing(pairs: &Pairs) -> HashMap<ScopeId, Vec<Fault>> {
     let original = pairs.original;
-    let mut pinned: HashMap<ScopeId, Vec<&str>> = HashMap::default();
-    for value in original
-        .values()
-        .filter(|&value| matches!(original.pin(value), Some(Pin::Annotated | Pin::Trained)))
-    {
-        pinned
+    let mut used_elsewhere: HashMap<ScopeId, Vec<&str>> = HashMap::default();
+    for value in original.values().filter(|&value| {
+        matches!(
+            original.non_node_use(value),
+            Some(NonNodeUse::Annotated | NonNodeUse::Trained)
+        )
+    }) {
+        used_elsewhere
             .entry(original.scope_of(value))
             .or_default()
             .push(original.name(value));
     }
     let mut faults = HashMap::default();
     for (scope, counterpart) in pairs.scopes() {
-        let Some(names) = counterpart.and_then(|counterpart| pinned.get(&counterpart)) else {
+        let Some(names) = counterpart.and_then(|counterpart| used_elsewhere.get(&counterpart))
+        else {
             continue;
         };
         let missing = names
@@ -130,6 +133,6 @@ pub(super) fn added(
 /// Whether anything uses a value.
 pub(super) fn is_used(model: &Model, value: ValueId) -> bool {
     model.uses(value).next().is_some()
-        || !model.output_of(value).is_empty()
-        || model.pin(value).is_some()
+        || !model.scopes_that_output(value).is_empty()
+        || model.non_node_use(value).is_some()
 }

@@ -130,7 +130,7 @@ impl<'v> Erasure<'v> {
                 .map(|each| (each.tensor.as_str(), (each.overflowed, each.bound)))
                 .collect(),
             nodes: HashMap::default(),
-            values: vec![None; written.value_bound()],
+            values: vec![None; written.value_count()],
             sources: Sources::default(),
             lossless_sources: OnceLock::new(),
             bodies: written.subgraphs(),
@@ -485,7 +485,7 @@ impl<'v> Erasure<'v> {
             };
             let is_followed = self.added_cast(node).is_some()
                 || (!self.is_emulated()
-                    && self.written.applies(node, "Cast")
+                    && self.written.is_op(node, "Cast")
                     && self
                         .written
                         .cast_node(node)

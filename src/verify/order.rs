@@ -25,7 +25,7 @@ pub(super) fn compare(
         };
         let written = pairs.written;
         let may_move = written.is_cast(node)
-            || written.applies(node, "Identity")
+            || written.is_op(node, "Identity")
             || moves(written, node).is_some();
         if may_move && !made.renamed(node).is_empty() {
             continue;

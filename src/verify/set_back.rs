@@ -28,7 +28,7 @@ impl Erasure<'_> {
         counterpart: NodeId,
     ) {
         let path = self.original.node_path(counterpart);
-        let is_onnx = self.written.applies(id, self.written.node(id).op_type());
+        let is_onnx = self.written.is_op(id, self.written.node(id).op_type());
         let changes_types = is_onnx && !self.is_emulated();
         let mut restored = Vec::new();
         for mut attribute in std::mem::take(&mut node.attribute) {

@@ -20,7 +20,7 @@ impl Sources {
         for &node in model
             .topological_order()
             .iter()
-            .filter(|&&node| model.applies(node, "Cast") && is_followed(node))
+            .filter(|&&node| model.is_op(node, "Cast") && is_followed(node))
         {
             let Ok(cast) = model.cast_node(node) else {
                 continue;

@@ -54,8 +54,8 @@ pub(super) struct Terms<'m> {
 
 impl<'m> Terms<'m> {
     pub fn new(pairs: &'m Pairs<'m>, is_lossy: bool, contested: Option<Contested>) -> Terms<'m> {
-        let of = [pairs.original, pairs.written].map(|model| vec![None; model.value_bound()]);
-        let count = pairs.original.value_bound();
+        let of = [pairs.original, pairs.written].map(|model| vec![None; model.value_count()]);
+        let count = pairs.original.value_count();
         let mut terms = Terms {
             pairs,
             is_lossy,

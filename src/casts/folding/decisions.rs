@@ -408,7 +408,7 @@ impl FoldDecisions<'_> {
         let is_declared = self.model.declared_type(output).is_some();
         is_subgraph
             && !is_declared
-            && !self.model.output_of(output).is_empty()
+            && !self.model.scopes_that_output(output).is_empty()
             && self.is_constant_of(scope, dtype)
     }
 

@@ -10,7 +10,7 @@
 use super::decisions::{Fold, FoldDecisions};
 use super::storage::{SharedChain, Storage, StorageChange};
 use crate::base::hash::HashMap;
-use crate::graph::{Edit, Names, NodeId, ScopeId, ValueId};
+use crate::graph::{Edit, FreshNames, NodeId, ScopeId, ValueId};
 use crate::tensor::Tensor;
 
 /// How a result is stored.
@@ -198,7 +198,7 @@ impl FoldDecisions<'_> {
             }
         }
         free.sort_unstable_by_key(|&(fold, value)| (fold.shared, fold.node, value));
-        let mut names = Names::new(self.model);
+        let mut names = FreshNames::new(self.model);
         let mut replaced = Vec::new();
         for equal in free.chunk_by(|(one, _), (other, _)| one.shared == other.shared) {
             let (first_fold, first) = equal[0];

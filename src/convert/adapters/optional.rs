@@ -102,7 +102,7 @@ fn content(cx: &Context, optional: Option<&String>) -> Option<Option<ValueId>> {
         .input
         .first()
         .is_some_and(|name| !name.is_empty());
-    if !model.applies(producer, "Optional")
+    if !model.is_op(producer, "Optional")
         || has_input != element.is_some()
         || !model.is_used_by_nodes_only(optional)
     {
@@ -111,8 +111,8 @@ fn content(cx: &Context, optional: Option<&String>) -> Option<Option<ValueId>> {
     let is_visible =
         |user: NodeId| element.is_some_and(|element| model.is_visible(element, user.scope));
     let takes_apart = |user: NodeId| {
-        model.applies(user, "OptionalHasElement")
-            || model.applies(user, "OptionalGetElement") && is_visible(user)
+        model.is_op(user, "OptionalHasElement")
+            || model.is_op(user, "OptionalGetElement") && is_visible(user)
     };
     (model.uses(optional).all(|(user, _)| takes_apart(user)) && is_new(cx, element))
         .then_some(element)

@@ -13,7 +13,7 @@ use super::reason::{AttributeAmbiguous, NodeInvalid, Reason, Strict};
 use super::settings::Settings;
 use super::value::Value;
 use crate::elements::dtype::DType;
-use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ScopeKind, ValueId};
+use crate::graph::{Attribute, FreshNames, Model, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::ops::inference::{Deferred, Inferred, Ints, Known};
 use crate::ops::schemas::{Schema, TypeSet};
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto};
@@ -149,7 +149,7 @@ impl Record {
 /// A node that is converted from one version of its operator to the next.
 pub(super) struct Context<'a, 'm> {
     pub source: &'a Source<'m>,
-    pub names: &'a mut Names<'m>,
+    pub names: &'a mut FreshNames<'m>,
     pub record: &'a mut Record,
     /// The version to convert from.
     pub schema: &'static Schema,
@@ -400,8 +400,8 @@ impl Context<'_, '_> {
             Some(value) => {
                 let model = self.source.model;
                 model.uses(value).next().is_some()
-                    || !model.output_of(value).is_empty()
-                    || model.pin(value).is_some()
+                    || !model.scopes_that_output(value).is_empty()
+                    || model.non_node_use(value).is_some()
             }
             None => !self.added(name).is_some_and(|value| value.is_unused),
         }

@@ -36,7 +36,7 @@ pub struct Contradiction {
 
 /// The names of dimensions, by value.
 #[derive(Debug, Default)]
-pub struct Names(HashMap<ValueId, Vec<Option<String>>>);
+pub struct DimensionNames(HashMap<ValueId, Vec<Option<String>>>);
 
 impl Inferred {
     /// The known facts of a value.
@@ -72,7 +72,7 @@ impl Inferred {
     }
 }
 
-impl Names {
+impl DimensionNames {
     /// The names of a value's dimensions, `None` for those without one; nothing if no dimension has
     /// a name.
     #[must_use]
@@ -95,7 +95,7 @@ pub fn infer_with(model: &Model, contested: Option<Contested>) -> Inferred {
 
 /// The same, with the names of dimensions.
 #[must_use]
-pub fn infer_with_names(model: &Model) -> (Inferred, Names) {
+pub fn infer_with_names(model: &Model) -> (Inferred, DimensionNames) {
     let found = walk(model, None);
     let name = |length: &Option<Length>| match length {
         Some(Length::Symbol(symbol)) => found.symbols.name(*symbol).map(str::to_owned),
@@ -109,7 +109,7 @@ pub fn infer_with_names(model: &Model) -> (Inferred, Names) {
         .values()
         .filter_map(|value| Some((value, names_of(found.facts.get(value.index())?)?)))
         .collect();
-    (without_symbols(found), Names(names))
+    (without_symbols(found), DimensionNames(names))
 }
 
 /// The types and shapes of a model, inferred when they are first needed.

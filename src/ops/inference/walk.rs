@@ -67,7 +67,7 @@ fn walk_with<'m>(
         bodies,
         contested,
         has_contested: false,
-        known: vec![Fact::default(); model.value_bound()],
+        known: vec![Fact::default(); model.value_count()],
         ints: HashMap::default(),
         contradictions: HashMap::default(),
         depth: 0,
@@ -167,7 +167,7 @@ impl<'m> Bodies<'m> {
             order: HashMap::default(),
             given: HashMap::default(),
             inner: model.subgraphs(),
-            declared: vec![Fact::default(); model.value_bound()],
+            declared: vec![Fact::default(); model.value_count()],
             functions: HashMap::default(),
             values: HashMap::default(),
         };

@@ -32,7 +32,7 @@ enum Position {
 pub fn angles(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
     let model = known.model;
     let turns = |node: &&NodeId| matches!(operator(model, **node), "Sin" | "Cos" | "Tan");
-    let mut leads = vec![false; model.value_bound()];
+    let mut leads = vec![false; model.value_count()];
     if !model.topological_order().iter().any(|node| turns(&node)) {
         return leads;
     }
@@ -54,7 +54,7 @@ pub fn angles(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
 
 fn positions(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
     let model = known.model;
-    let mut positions = vec![Position::No; model.value_bound()];
+    let mut positions = vec![Position::No; model.value_count()];
     for value in model.values() {
         let is_integer = known.inferred.of(value).dtype().is_some_and(is_integer);
         positions[value.index()] = match model.origin(value) {

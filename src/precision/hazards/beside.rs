@@ -9,7 +9,7 @@ use crate::graph::ValueId;
 /// `x * x - 2 * x * c + c * c`.
 pub fn beside(known: &Known) -> Vec<bool> {
     let model = known.model;
-    let mut beside = vec![false; model.value_bound()];
+    let mut beside = vec![false; model.value_count()];
     for &node in model.topological_order() {
         if !matches!(
             effect_of(model, node),

@@ -26,7 +26,7 @@ impl Numbers {
             .iter()
             .filter(|weight| weight.survey.became_zero > 0);
         let vanishing: HashSet<ValueId> = vanishing.map(|weight| weight.value).collect();
-        let mut states = vec![None; model.value_bound()];
+        let mut states = vec![None; model.value_count()];
         for value in model.values() {
             let Ok(constant) = model.constant(value) else {
                 continue;
@@ -85,7 +85,7 @@ fn is_weight(model: &Model, constant: ValueId) -> bool {
         !operator(model, user).is_empty()
             && matches!(effect_of(model, user), None | Some(Effect::Contracts))
     };
-    model.output_of(constant).is_empty() && model.uses(constant).all(is_product)
+    model.scopes_that_output(constant).is_empty() && model.uses(constant).all(is_product)
 }
 
 /// The interval of the numbers of a tensor, and the least magnitude other than zero.

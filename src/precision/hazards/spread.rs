@@ -8,7 +8,7 @@ use super::transfer::Known;
 pub fn spread(known: &Known) -> Vec<bool> {
     let model = known.model;
     // Forward: means, and what is moved or subtracted from them.
-    let mut of_mean = vec![false; model.value_bound()];
+    let mut of_mean = vec![false; model.value_count()];
     for &node in model.topological_order() {
         let is_of_mean = match effect_of(model, node) {
             Some(Effect::Means) => true,
@@ -22,7 +22,7 @@ pub fn spread(known: &Known) -> Vec<bool> {
         }
     }
     // Backward: what is squared.
-    let mut squared = vec![false; model.value_bound()];
+    let mut squared = vec![false; model.value_count()];
     for &node in model.topological_order().iter().rev() {
         let is_squared = || {
             model

@@ -18,12 +18,12 @@ pub fn states(
     range: Interval,
     edges: &[(ValueId, ValueId)],
 ) -> Vec<State> {
-    let mut states = vec![State::PLAIN; model.value_bound()];
+    let mut states = vec![State::PLAIN; model.value_count()];
     for value in model.values() {
         let of_type = || inferred.of(value).dtype().map(State::of_type);
         states[value.index()] = numbers.of(value).or_else(of_type).unwrap_or(State::PLAIN);
     }
-    let mut is_given = vec![false; model.value_bound()];
+    let mut is_given = vec![false; model.value_count()];
     for (_, taker) in edges {
         is_given[taker.index()] = true;
     }

@@ -10,7 +10,7 @@ use crate::base::hash::HashMap;
 use crate::base::printable;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, Origin, ValueId, domain_name};
-use crate::ops::inference::{Inferred, Names};
+use crate::ops::inference::{DimensionNames, Inferred};
 use crate::tensor::Tensor;
 
 /// The steps from the place to the farthest vertex.
@@ -95,7 +95,7 @@ enum Around {
 }
 
 /// Draws the graph around a part of a model.
-pub fn draw(model: &Model, inferred: &(Inferred, Names), part: Part) -> Drawing {
+pub fn draw(model: &Model, inferred: &(Inferred, DimensionNames), part: Part) -> Drawing {
     let here = match part {
         Part::Node(node) => Around::Node(node),
         Part::Value(value) => Around::Value(value),
@@ -204,14 +204,19 @@ fn consumers(model: &Model, vertex: Around) -> impl Iterator<Item = Around> {
         nodes.sort_unstable();
         nodes.dedup();
         let outputs = model
-            .output_of(value)
+            .scopes_that_output(value)
             .first()
             .map(|_| Around::Output(value));
         nodes.into_iter().map(Around::Node).chain(outputs)
     })
 }
 
-fn described(model: &Model, inferred: &(Inferred, Names), vertex: Around, is_here: bool) -> Vertex {
+fn described(
+    model: &Model,
+    inferred: &(Inferred, DimensionNames),
+    vertex: Around,
+    is_here: bool,
+) -> Vertex {
     let (kind, name, label, detail) = match vertex {
         Around::Node(node) => {
             let proto = model.node(node);
@@ -256,7 +261,11 @@ fn described(model: &Model, inferred: &(Inferred, Names), vertex: Around, is_her
     }
 }
 
-fn types_of_cast(model: &Model, (inferred, _): &(Inferred, Names), node: NodeId) -> String {
+fn types_of_cast(
+    model: &Model,
+    (inferred, _): &(Inferred, DimensionNames),
+    node: NodeId,
+) -> String {
     let dtype = |value: ValueId| {
         model
             .element_type(value)
@@ -268,7 +277,11 @@ fn types_of_cast(model: &Model, (inferred, _): &(Inferred, Names), node: NodeId)
 }
 
 /// `FLOAT[2,batch,?]`, as far as it is known.
-fn type_of(model: &Model, (inferred, names): &(Inferred, Names), value: ValueId) -> String {
+fn type_of(
+    model: &Model,
+    (inferred, names): &(Inferred, DimensionNames),
+    value: ValueId,
+) -> String {
     let name = |axis: usize| names.of(value).and_then(|names| names.get(axis)?.clone());
     let dim = |(axis, dim): (usize, Option<i64>)| {
         dim.map_or_else(

@@ -35,7 +35,7 @@ const ALLOWED: &[&str] = &[
     "graph::Model",
     "graph::NodeId",
     "graph::Origin",
-    "graph::Pin",
+    "graph::NonNodeUse",
     "graph::ScopeId",
     "graph::ScopeKind",
     "graph::TypeSource",
