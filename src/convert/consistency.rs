@@ -165,9 +165,9 @@ fn constant(source: &Source, value: ValueId) -> Option<TensorProto> {
 /// Checks, like [`expect_consistent`], that the nodes that replace a node in an opset contradict
 /// neither its inputs nor its outputs.
 ///
-/// Three kinds of replacements are not checked. A single node is as valid as the replaced one. So is
-/// a single node beside constants in a subgraph or function, where shapes are not considered. A body
-/// of the node may use values of the graph around it.
+/// Three kinds of replacements are not checked. A single node is as valid as the replaced one. So
+/// is a single node beside constants in a subgraph or function, where shapes are not considered. A
+/// body of the node may use values of the graph around it.
 pub(super) fn expect_consistent_replacement(
     source: &Source,
     nodes: &[NodeProto],

@@ -242,9 +242,9 @@ impl Model {
     ///
     /// # Errors
     /// If a value that is still used, is an output of a graph, has a
-    /// [`NonNodeUse`](super::NonNodeUse) or is overridable would lose its definition; if a name would
-    /// be defined twice or refer to another value than before; if the result violates an invariant of
-    /// the model.
+    /// [`NonNodeUse`](super::NonNodeUse) or is overridable would lose its definition; if a name
+    /// would be defined twice or refer to another value than before; if the result violates an
+    /// invariant of the model.
     pub fn apply(self, edits: Vec<Edit>) -> Result<Model, Refused> {
         if edits.is_empty() {
             return Ok(self);
