@@ -6,14 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::assignment::PrecisionAssignment;
 use super::attributes;
 use super::casts::{cast_node, needs_declaration};
-use super::decisions::Decisions;
 use super::reason::Code;
 use super::report::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
 use super::rules::refers_to_function;
 use super::scopes::casts_since;
-use super::types::{Kind, Side, Types, Variable, Wish};
+use super::types::{Assignment, Constraint, Kind, Types, Variable};
 use super::uses::{Use, User};
 use super::weights::{self, Weight};
 use crate::base::error::{Error, shortened};
@@ -25,8 +25,8 @@ use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, ValueId};
 use crate::ops::schemas::ValueType;
 use crate::protobuf::schema::NodeProto;
 
-impl Decisions<'_, '_> {
-    /// The edits that apply the decisions, and their report.
+impl PrecisionAssignment<'_, '_> {
+    /// The edits that apply the assignment, and their report.
     ///
     /// # Errors
     /// If a data file cannot be read.
@@ -56,7 +56,8 @@ impl Decisions<'_, '_> {
         list.extend(edits.removed.into_iter().map(Edit::remove_node));
         let mut tensors = Vec::new();
         let changes = |weight: &&Weight| {
-            self.side(weight.value) == Side::New && (!self.emulates || weight.survey.changes())
+            self.assignment(weight.value) == Assignment::New
+                && (!self.emulates || weight.survey.changes())
         };
         for weight in self.weights.iter().filter(changes) {
             let dtypes: &[DType] = if self.emulates {
@@ -68,7 +69,7 @@ impl Decisions<'_, '_> {
             tensors.push(NarrowedTensor {
                 tensor: weight.path(types.model),
                 elements: weight.elements(),
-                from: self.dtype(weight.value, Side::Old),
+                from: self.dtype(weight.value, Assignment::Old),
                 to: types.change.to,
                 overflowed: weight.survey.overflowed,
                 bound: weight.bound,
@@ -79,7 +80,7 @@ impl Decisions<'_, '_> {
         }
         let is_changed = |value: &ValueId| match types.kinds[value.index()] {
             Some(Kind::CastOf(_)) | None => false,
-            Some(_) => self.side(*value) == Side::New,
+            Some(_) => self.assignment(*value) == Assignment::New,
         };
         let (kept, later_opset) = self.kept();
         let report = Report {
@@ -109,7 +110,7 @@ impl Decisions<'_, '_> {
                 matches!(
                     self.types.kinds[value.index()],
                     Some(Kind::Computed | Kind::Stated)
-                ) && self.side(value) == Side::Old
+                ) && self.assignment(value) == Assignment::Old
             };
             let Some((_, value)) = model
                 .outputs(node)
@@ -118,8 +119,8 @@ impl Decisions<'_, '_> {
             else {
                 continue;
             };
-            let reason = match self.classes.wish(value.index() as Variable) {
-                Some(Wish::Old(reason)) => self.types.reasons[reason as usize],
+            let reason = match self.classes.constraint(value.index() as Variable) {
+                Some(Constraint::FixedOld(reason)) => self.types.reasons[reason as usize],
                 _ => Code::Casts.into(),
             };
             let since = match reason.code {
@@ -152,11 +153,11 @@ impl Decisions<'_, '_> {
 }
 
 pub(super) struct Edits<'d, 'p, 'm> {
-    pub decisions: &'d Decisions<'p, 'm>,
+    pub precision: &'d PrecisionAssignment<'p, 'm>,
     pub types: &'p Types<'m>,
     pub model: &'m Model,
     pub names: FreshNames<'m>,
-    /// The names of a value by side, where they are not that of the model.
+    /// The names of a value by assignment, where they are not that of the model.
     pub forms: HashMap<ValueId, [Option<String>; 2]>,
     /// Results of casts that are removed, and what was cast.
     replaced: BTreeMap<ValueId, ValueId>,
@@ -166,10 +167,10 @@ pub(super) struct Edits<'d, 'p, 'm> {
 }
 
 impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
-    fn new(decisions: &'d Decisions<'p, 'm>) -> Edits<'d, 'p, 'm> {
-        let (types, model) = (decisions.types, decisions.types.model);
+    fn new(precision: &'d PrecisionAssignment<'p, 'm>) -> Edits<'d, 'p, 'm> {
+        let (types, model) = (precision.types, precision.types.model);
         Edits {
-            decisions,
+            precision,
             types,
             model,
             names: FreshNames::new(model),
@@ -185,31 +186,31 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         self.types.uses.of(value)
     }
 
-    /// The name of a value on a side.
-    fn name(&self, value: ValueId, side: Side) -> &str {
+    /// The name of a value with an assignment.
+    fn name(&self, value: ValueId, assignment: Assignment) -> &str {
         let name = self
             .forms
             .get(&value)
-            .and_then(|forms| forms[side as usize].as_deref());
+            .and_then(|forms| forms[assignment as usize].as_deref());
         name.unwrap_or_else(|| self.model.name(value))
     }
 
-    /// The side of a use: a cast to the new type that stays uses the value as it is.
-    pub fn side(&self, used: &Use) -> Side {
+    /// The assignment of a use: a cast to the new type that stays uses the value as it is.
+    pub fn assignment(&self, used: &Use) -> Assignment {
         match used.user {
             User::Input(node, _)
                 if self.types.casts.contains_key(&node) && !self.removed.contains(&node) =>
             {
-                self.decisions.side(used.value)
+                self.precision.assignment(used.value)
             }
-            _ => self.decisions.side_of(used.variable),
+            _ => self.precision.assignment_of(used.variable),
         }
     }
 
     /// Removes casts to the new type of values that have it now.
     fn remove_casts(&mut self) {
         for (&node, &(input, output)) in &self.types.casts {
-            if self.decisions.side(input) == Side::New {
+            if self.precision.assignment(input) == Assignment::New {
                 self.replace_cast(node, input, output);
             }
         }
@@ -226,9 +227,9 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     }
 
     /// Whether a value has no type that may change, or is the result of a cast that is removed.
-    fn is_untouched(&self, value: ValueId, side: Side) -> bool {
+    fn is_untouched(&self, value: ValueId, assignment: Assignment) -> bool {
         match self.types.kinds[value.index()] {
-            Some(Kind::CastOf(_)) => side == Side::New,
+            Some(Kind::CastOf(_)) => assignment == Assignment::New,
             kind => kind.is_none(),
         }
     }
@@ -237,15 +238,15 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     fn name_values(&mut self) {
         let model = self.model;
         for value in model.values() {
-            let side = self.decisions.side(value);
-            if self.is_untouched(value, side) {
+            let assignment = self.precision.assignment(value);
+            if self.is_untouched(value, assignment) {
                 continue;
             }
             let scope = model.scope_of(value);
             let others: Vec<User> = self
                 .uses(value)
                 .iter()
-                .filter(|used| self.side(used) != side)
+                .filter(|used| self.assignment(used) != assignment)
                 .map(|used| used.user)
                 .collect();
             if others.is_empty() {
@@ -255,15 +256,15 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                 .iter()
                 .any(|user| matches!(user, User::Output(of, _) if *of == scope));
             if !is_output
-                && side == Side::Old
+                && assignment == Assignment::Old
                 && let Some(existing) = self.existing_cast(value, &others)
             {
-                self.forms.entry(value).or_default()[Side::New as usize] =
+                self.forms.entry(value).or_default()[Assignment::New as usize] =
                     Some(model.name(existing).to_owned());
                 continue;
             }
-            self.add_cast(value, side, is_output);
-            if side == Side::Old && !is_output {
+            self.add_cast(value, assignment, is_output);
+            if assignment == Assignment::Old && !is_output {
                 // Those behind the one that was added.
                 for (node, output) in self.casts_of(value).collect::<Vec<_>>() {
                     self.replace_cast(node, value, output);
@@ -289,17 +290,17 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             })
     }
 
-    fn add_cast(&mut self, value: ValueId, side: Side, is_output: bool) {
+    fn add_cast(&mut self, value: ValueId, assignment: Assignment, is_output: bool) {
         let model = self.model;
         let (scope, name) = (model.scope_of(value), model.name(value));
-        let other = if side == Side::Old {
-            Side::New
+        let other = if assignment == Assignment::Old {
+            Assignment::New
         } else {
-            Side::Old
+            Assignment::Old
         };
         let (from, to) = (
-            self.decisions.dtype(value, side),
-            self.decisions.dtype(value, other),
+            self.precision.dtype(value, assignment),
+            self.precision.dtype(value, other),
         );
         let cast_name = self.names.fresh(&format!("{name}_to_{to}"));
         let (input, output) = if is_output {
@@ -308,7 +309,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             (name.to_owned(), cast_name.clone())
         };
         let forms = self.forms.entry(value).or_default();
-        forms[side as usize] = Some(input.clone());
+        forms[assignment as usize] = Some(input.clone());
         forms[other as usize] = Some(output.clone());
         if is_output && let Origin::Node { node, output } = model.origin(value) {
             self.list.push(Edit::RenameOutput {
@@ -432,18 +433,18 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                 let Some(Kind::CastOf(source)) = self.types.kinds[value.index()] else {
                     continue;
                 };
-                if self.decisions.side(value) == Side::Old {
+                if self.precision.assignment(value) == Assignment::Old {
                     continue;
                 }
                 let name = match self.replaced.get(&source) {
-                    Some(&cast) => self.name(cast, Side::New).to_owned(),
+                    Some(&cast) => self.name(cast, Assignment::New).to_owned(),
                     None => model.name(source).to_owned(),
                 };
-                self.forms.entry(value).or_default()[Side::New as usize] = Some(name);
+                self.forms.entry(value).or_default()[Assignment::New as usize] = Some(name);
                 let is_needed = self
                     .uses(value)
                     .iter()
-                    .any(|used| self.side(used) == Side::Old);
+                    .any(|used| self.assignment(used) == Assignment::Old);
                 if !is_needed && !self.uses(value).is_empty() && model.is_removable(value) {
                     self.removed.insert(node);
                 }
@@ -454,7 +455,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     fn rename_uses(&mut self) {
         let model = self.model;
         for used in self.types.uses.iter() {
-            let name = self.name(used.value, self.side(used));
+            let name = self.name(used.value, self.assignment(used));
             if let User::Input(node, input) = used.user
                 && model
                     .input(node, input)
@@ -469,7 +470,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         }
         for (&output, &input) in &self.replaced {
             for (node, index) in model.uses(output) {
-                let name = self.name(input, Side::New).to_owned();
+                let name = self.name(input, Assignment::New).to_owned();
                 self.list.push(Edit::RenameInput {
                     node,
                     input: index,
@@ -483,12 +484,13 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     fn retype(&mut self) {
         let (model, dtype) = (self.model, self.types.change.to);
         for value in model.values() {
-            let side = self.decisions.side(value);
-            if self.is_untouched(value, side) {
+            let assignment = self.precision.assignment(value);
+            if self.is_untouched(value, assignment) {
                 continue;
             }
-            if self.name(value, Side::New) == model.name(value)
-                && (side == Side::New || self.name(value, Side::Old) != model.name(value))
+            if self.name(value, Assignment::New) == model.name(value)
+                && (assignment == Assignment::New
+                    || self.name(value, Assignment::Old) != model.name(value))
             {
                 let declared = model.declared(value).map(|_| model.scope_of(value));
                 // A body may return a value of an enclosing scope.
@@ -499,7 +501,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                     .filter(|&scope| scope != model.scope_of(value));
                 let scopes = declared.into_iter().chain(returned);
                 let name = model.name(value);
-                let from = self.decisions.dtype(value, Side::Old);
+                let from = self.precision.dtype(value, Assignment::Old);
                 self.list.extend(scopes.map(|scope| Edit::Retype {
                     scope,
                     name: name.to_owned(),

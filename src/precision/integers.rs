@@ -1,7 +1,7 @@
 //! Integers that are cast to floats, computed with, and cast back or used as shapes. FLOAT16 has
 //! all integers up to 2048 only.
 
-use super::change::Change;
+use super::change::TypeChange;
 use crate::base::hash::HashSet;
 use crate::elements::dtype::{Class, DType};
 use crate::graph::{Model, NodeId, ValueId};
@@ -39,7 +39,7 @@ const ARITHMETIC: &[&str] = &[
 
 /// The values on a path of arithmetic from a cast of integers to a cast to integers, a Range, or
 /// the scales of a Resize.
-pub(super) fn integers(model: &Model, inferred: &Inferred, change: Change) -> HashSet<ValueId> {
+pub(super) fn integers(model: &Model, inferred: &Inferred, change: TypeChange) -> HashSet<ValueId> {
     let dtype = |value: ValueId| inferred.of(value).dtype();
     let is_old = |value: ValueId| dtype(value).is_some_and(|dtype| change.is_old(dtype));
     let is_integer = |dtype: DType| {

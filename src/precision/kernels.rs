@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 
 use super::casts::cast_node;
-use super::change::Change;
+use super::change::TypeChange;
 use super::reason::Code;
-use super::types::{Classes, Kind, Side, Types, Variable};
+use super::types::{Assignment, Classes, Kind, Types, Variable};
 use super::uses::User;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ScopeId};
@@ -93,16 +93,21 @@ impl Kernels {
 
     /// Finds nodes without a kernel for the types that they would have. Whether there are more than
     /// were known.
-    pub fn find_missing(&mut self, types: &Types, classes: &Classes, sides: &[Side]) -> bool {
+    pub fn find_missing(
+        &mut self,
+        types: &Types,
+        classes: &Classes,
+        assignments: &[Assignment],
+    ) -> bool {
         let Some(runtime) = self.runtime else {
             return false;
         };
         let known = self.missing.len();
-        let side = |variable: Variable| sides[classes.root(variable) as usize];
+        let assignment = |variable: Variable| assignments[classes.root(variable) as usize];
         for (&node, operands) in &self.operands {
             let changed: Vec<&Operand> = operands
                 .iter()
-                .filter(|operand| side(operand.variable) == Side::New)
+                .filter(|operand| assignment(operand.variable) == Assignment::New)
                 .collect();
             if changed.is_empty() || self.missing.contains_key(&node) {
                 continue;
@@ -126,7 +131,7 @@ impl Kernels {
             .filter_map(|node| self.operands.get(node))
             .flatten()
         {
-            types.old_because(operand.variable, Code::NoKernel);
+            types.fix_old(operand.variable, Code::NoKernel);
         }
     }
 
@@ -173,7 +178,7 @@ pub(super) fn runs_casts(
     model: &Model,
     scope: ScopeId,
     old: DType,
-    change: Change,
+    change: TypeChange,
 ) -> bool {
     let opset = model.opset(scope, "").unwrap_or(1);
     [(old, change.to), (change.to, old)]

@@ -1,7 +1,7 @@
 //! Casts of a type to itself: their users use what is cast, so that no cast between narrow types is
 //! left where the type changes.
 
-use super::equations::Builder;
+use super::constraints::Builder;
 use super::rules::refers_to_function;
 use crate::graph::{NodeId, TypeSource, ValueId};
 use crate::ops::schemas::ValueType;

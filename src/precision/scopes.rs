@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::equations::Builder;
+use super::constraints::Builder;
 use super::kernels::runs_casts;
 use super::reason::Code;
 use crate::base::hash::HashMap;

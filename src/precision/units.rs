@@ -1,7 +1,7 @@
 //! Units of quantization: an operator between DequantizeLinear and QuantizeLinear, which runtimes
 //! fuse to an operator of integers. A Cast inside of a unit would prevent that.
 
-use super::equations::Builder;
+use super::constraints::Builder;
 use super::options::Quantized;
 use super::rules::{moves, operator};
 use crate::base::hash::HashSet;

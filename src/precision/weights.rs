@@ -24,22 +24,22 @@ pub(super) struct Weight<'m> {
     /// The magnitude that finite numbers beyond the range get instead of infinity.
     pub bound: Option<f32>,
     tensor: Cow<'m, TensorProto>,
-    place: Place,
+    place: WeightPlace,
 }
 
 /// The place of a constant.
 #[derive(Clone, Copy)]
-enum Place {
+enum WeightPlace {
     Tensor(TensorPlace),
     /// An attribute of a node that is not a tensor, or is missing.
     Attribute(NodeId, &'static str),
 }
 
-impl Place {
+impl WeightPlace {
     fn path(self, model: &Model) -> String {
         match self {
-            Place::Tensor(place) => model.tensor_path(place),
-            Place::Attribute(node, name) => format!("{}.{name}", model.node_path(node)),
+            WeightPlace::Tensor(place) => model.tensor_path(place),
+            WeightPlace::Attribute(node, name) => format!("{}.{name}", model.node_path(node)),
         }
     }
 }
@@ -95,7 +95,7 @@ pub(super) fn read<'m>(types: &mut Types<'m>) -> Result<Vec<Weight<'m>>, Error> 
         let is_as_declared =
             DType::from_number(weight.tensor.data_type()) == types.old(weight.value);
         if !is_as_declared {
-            types.old_because(weight.value.index() as Variable, Code::Unknown);
+            types.fix_old(weight.value.index() as Variable, Code::Unknown);
         }
         is_as_declared
     });
@@ -122,7 +122,7 @@ fn widened(content: &Content) -> Content {
     wide.map_or_else(|| content.clone(), |(wide, _)| wide.computed())
 }
 
-fn content(model: &Model, place: Place, tensor: &TensorProto) -> Result<Content, Error> {
+fn content(model: &Model, place: WeightPlace, tensor: &TensorProto) -> Result<Content, Error> {
     let bad = |error| {
         Error::of(&Invalid::caused_by(
             ModelPlace::of_scope(place.path(model)),
@@ -135,15 +135,15 @@ fn content(model: &Model, place: Place, tensor: &TensorProto) -> Result<Content,
 }
 
 /// The tensor of a constant, and its place.
-fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto>)> {
+fn constant(model: &Model, value: ValueId) -> Option<(WeightPlace, Cow<'_, TensorProto>)> {
     let scope = model.scope_of(value);
     match (model.origin(value), model.body(scope)) {
         (Origin::Initializer { index, .. }, Body::Graph(graph)) => {
-            let place = Place::Tensor(TensorPlace::Initializer(scope, index));
+            let place = WeightPlace::Tensor(TensorPlace::Initializer(scope, index));
             Some((place, Cow::Borrowed(graph.initializer.get(index as usize)?)))
         }
         (Origin::SparseInitializer(index), Body::Graph(graph)) => {
-            let place = Place::Tensor(TensorPlace::Sparse(scope, index, SparsePart::Values));
+            let place = WeightPlace::Tensor(TensorPlace::Sparse(scope, index, SparsePart::Values));
             Some((
                 place,
                 Cow::Borrowed(
@@ -162,14 +162,14 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
                 attributes
                     .iter()
                     .any(|attribute| attribute.name() == name)
-                    .then_some(Place::Attribute(node, name))
+                    .then_some(WeightPlace::Attribute(node, name))
             };
             let index = (0..)
                 .zip(attributes)
                 .find(|(_, attribute)| attribute.name() == "value")
                 .map(|(index, _)| index);
             let of_tensor = index.map(|index| {
-                Place::Tensor(TensorPlace::Attribute(node, index, AttributePart::Single))
+                WeightPlace::Tensor(TensorPlace::Attribute(node, index, AttributePart::Single))
             });
             Some((
                 of_tensor
@@ -186,7 +186,10 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
             Some(match stated {
                 Some((index, attribute)) => {
                     let place = TensorPlace::Attribute(node, index, AttributePart::Single);
-                    (Place::Tensor(place), Cow::Borrowed(attribute.t.as_ref()?))
+                    (
+                        WeightPlace::Tensor(place),
+                        Cow::Borrowed(attribute.t.as_ref()?),
+                    )
                 }
                 None => {
                     let zero = Content::new(
@@ -195,7 +198,7 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
                         Data::Numbers(vec![0; 4].into(), Vec::new()),
                     );
                     (
-                        Place::Attribute(node, "value"),
+                        WeightPlace::Attribute(node, "value"),
                         Cow::Owned(zero.into_tensor("")),
                     )
                 }
@@ -231,11 +234,11 @@ pub(super) fn edit(model: &Model, weight: &Weight, to: &[DType]) -> Result<Edit,
             .0;
     }
     Ok(match weight.place {
-        Place::Tensor(place) => Edit::CastTensor {
+        WeightPlace::Tensor(place) => Edit::CastTensor {
             place,
             with: content.replace_in(&weight.tensor),
         },
-        Place::Attribute(node, name) => {
+        WeightPlace::Attribute(node, name) => {
             let with = AttributeProto::tensor("value", content.into_tensor(""));
             Edit::SetAttribute {
                 node,

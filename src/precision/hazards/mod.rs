@@ -121,6 +121,6 @@ fn keep_value(types: &mut Types, value: ValueId, code: Code, also: impl Fn(NodeI
         variables.push(value.index() as Variable);
     }
     for variable in variables {
-        types.old_because(variable, code);
+        types.fix_old(variable, code);
     }
 }
