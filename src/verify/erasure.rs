@@ -20,11 +20,11 @@
 
 use std::sync::OnceLock;
 
-use super::bystanders::{compare, with_names_of};
 use super::fault::Fault;
 use super::laws;
 use super::left_out::without_nodes;
 use super::sources::Sources;
+use super::unchanged_fields::{compare, with_names_of};
 use super::verified::Verified;
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::parallel;

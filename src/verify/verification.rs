@@ -1,8 +1,8 @@
 //! The original of a verification, and the options of the run.
 
-use super::copies::with_copies;
 use super::fault::{Fault, NotVerified};
 use super::fixes::Fixes;
+use super::function_copies::with_copies;
 use super::roundings::with_rounding;
 use super::verified::Verified;
 use super::{conversion, data_files, erasure, fixes, rewrite};

@@ -5,7 +5,7 @@ use prost::Message as _;
 
 use super::fault::Fault;
 use super::left_out::{leave_equal_values_out, without_nodes};
-use super::pairs::Pairs;
+use super::matching::Matching;
 use crate::base::error::ModelPlace;
 use crate::diff::Difference;
 use crate::diff::DifferenceKind::{self, Added, Removed, Reordered};
@@ -103,7 +103,7 @@ fn compare_all_nodes(models: [&Model; 2], is_expected: IsExpected) -> Vec<Fault>
 
 /// The differences of a node and its counterpart, except expected ones.
 pub(super) fn compare_nodes(
-    pairs: &Pairs,
+    matching: &Matching,
     path: impl Fn() -> String,
     nodes: [&NodeProto; 2],
     is_expected: IsExpected,
@@ -115,7 +115,7 @@ pub(super) fn compare_nodes(
     compare(
         &path(),
         &NODE_PROTO,
-        [pairs.original, pairs.written],
+        [matching.original, matching.written],
         [nodes[0], named.as_ref().unwrap_or(nodes[1])],
         is_expected,
     )

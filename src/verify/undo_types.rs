@@ -46,7 +46,7 @@ impl Erasure<'_> {
                 Some(same) if changes_types && attribute.tp.is_some() => {
                     if let (Some(stated), Some(before)) = (attribute.tp.as_mut(), same.tp.as_mut())
                     {
-                        self.set_back(stated, before);
+                        self.undo_type(stated, before);
                     }
                 }
                 Some(same) if is_onnx && attribute.t.is_some() => {
@@ -228,7 +228,7 @@ impl Erasure<'_> {
                 continue;
             }
             if let (Some(stated), Some(before)) = (info.r#type.as_mut(), before.r#type.as_mut()) {
-                self.set_back(stated, before);
+                self.undo_type(stated, before);
             }
         }
     }
@@ -236,7 +236,7 @@ impl Erasure<'_> {
     /// Sets the element type of a declaration back if it was an old one and is the new one. In both
     /// messages: a file may state several kinds of types for one value, of which only the last is
     /// kept where the type changes.
-    fn set_back(&self, stated: &mut TypeProto, before: &mut TypeProto) {
+    fn undo_type(&self, stated: &mut TypeProto, before: &mut TypeProto) {
         if let (Some(found), Some(expected)) = (element_type(stated), element_type(before))
             && found == self.report.to
             && self.is_old(expected)
