@@ -13,9 +13,7 @@ use crate::elements::cast::{BadLiteral, Cast, Contested, RoundMode, Rules, Tally
 use crate::elements::dtype::DType;
 use crate::protobuf::Piece;
 use crate::protobuf::schema::TensorProto;
-use crate::tensor::{Content, Data, Failure, element_count};
-
-pub use crate::tensor::SubByte as Packing;
+use crate::tensor::{Content, Data, Failure, Packing, element_count};
 
 /// Bytes that one thread computes at a time.
 const PART: Threshold = Threshold::new("part of an array", 96 << 10).small_from(7);
@@ -179,7 +177,7 @@ impl Array {
         }
         Ok(Array::of(match packing {
             Packing::Packed => Content::new(dtype, dims, Data::Numbers(bytes.into(), Vec::new())),
-            Packing::Byte => Content::spread(dtype, dims, bytes),
+            Packing::Byte => Content::unpacked(dtype, dims, bytes),
         }))
     }
 

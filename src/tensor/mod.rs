@@ -18,6 +18,6 @@ pub use content::{Content, Data, Failure};
 pub(crate) use element_map::ElementMap;
 pub use elements::element_count;
 pub use external::{Reference, is_external, moved_to_file, moved_to_model, without_values};
-pub use recipe::SubByte;
+pub use recipe::Packing;
 pub use typed::{RAW_DATA, raw_data};
 pub use view::{Tensor, Values};
