@@ -106,14 +106,16 @@ pub mod cast {
 
 /// The protobuf messages of ONNX.
 ///
-/// Each is a [`Kept`](proto::Kept) struct of the same name in [`proto::raw`], which prost
+/// Each is a [`Lossless`](proto::Lossless) struct of the same name in [`proto::raw`], which prost
 /// generates: it also holds the fields that this version does not know, and the bytes from which it
-/// was decoded until it is borrowed mutably. [`Kept::from_bytes`](proto::Kept::from_bytes) and
-/// [`Kept::to_bytes`](proto::Kept::to_bytes) read and write a message without losses; `decode` of
-/// [`prost::Message`] does not have the original bytes.
+/// was decoded until it is borrowed mutably. [`Lossless::from_bytes`](proto::Lossless::from_bytes)
+/// and [`Lossless::to_bytes`](proto::Lossless::to_bytes) read and write a message without losses;
+/// `decode` of [`prost::Message`] does not have the original bytes.
 pub mod proto {
     pub use crate::protobuf::schema::*;
-    pub use crate::protobuf::{Field, Kept, Malformed, PartBox, Piece, Reason, Recipe, Value, raw};
+    pub use crate::protobuf::{
+        Field, Lossless, Malformed, MalformedReason, PartBox, Piece, Recipe, Value, raw,
+    };
 }
 
 /// The modules of this crate, for its own tests and benchmarks. They change without notice.

@@ -53,7 +53,7 @@ use crate::graph::{Model, ScopeId, domain_name};
 use crate::ops::needs::METADATA_PROPS;
 use crate::ops::runtimes::Runtime;
 
-pub use crate::passes::Change;
+pub use crate::passes::NodeChange;
 pub(crate) use adapters::differing_operators;
 pub(crate) use engine::{convert, expect_valid, plan, plan_valid, read};
 pub use expanded::{Exactness, Expanded};
@@ -176,11 +176,11 @@ pub struct Report {
     /// The IR version.
     pub ir_version: IrVersions,
     /// Nodes that changed.
-    pub changes: Vec<Change>,
+    pub changes: Vec<NodeChange>,
     /// Operators that were expanded into several nodes.
     pub expansions: Vec<Expanded>,
     /// Warnings about converted nodes.
-    pub warnings: Vec<Change>,
+    pub warnings: Vec<NodeChange>,
     /// Notes: why another opset than the requested one was taken, and which kernels are not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

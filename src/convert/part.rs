@@ -8,7 +8,7 @@ use super::convert_node::{Blocked, NodeConverter};
 use super::expansion_body::{CheckOfPasses, ExpansionBodies};
 use super::kernels::{self, Checked, Kernels, Wanted};
 use super::reason::{NameAmbiguous, Reason};
-use super::{Blocker, Change, Expanded, Options};
+use super::{Blocker, Expanded, NodeChange, Options};
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, SharedTexts};
 use crate::base::progress::{Counter, cancelled};
@@ -45,9 +45,9 @@ pub(super) struct Part {
     pub initializers: Vec<(ScopeId, TensorProto)>,
     /// All other edits except those of nodes.
     pub edits: Vec<Edit>,
-    pub changes: Vec<(NodeId, Change)>,
+    pub changes: Vec<(NodeId, NodeChange)>,
     pub expansions: Vec<(NodeId, Expanded)>,
-    pub warnings: Vec<(NodeId, Change)>,
+    pub warnings: Vec<(NodeId, NodeChange)>,
     pub blockers: Vec<(NodeId, Blocker)>,
     pub kernels: Kernels,
 }
@@ -271,9 +271,9 @@ impl<'m> NodePlanner<'_, 'm> {
         part.nodes.push((id, nodes.into()));
     }
 
-    fn change(&mut self, id: NodeId, what: &str) -> Change {
+    fn change(&mut self, id: NodeId, what: &str) -> NodeChange {
         let model = self.shared.model;
-        Change {
+        NodeChange {
             node: model.node_path(id).into(),
             op: self.texts.shared(model.node(id).op_type()),
             what: self.texts.shared(what),

@@ -8,7 +8,7 @@ use super::expansion_body::CheckOfPasses;
 use super::functions::Functions;
 use super::kernels::{Kernels, Wanted};
 use super::part::{Part, Shared, uses};
-use super::{Blocker, Change, Code, ExpandInto, Expanded, Options, ir};
+use super::{Blocker, Code, ExpandInto, Expanded, NodeChange, Options, ir};
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
 use crate::base::progress::{Counter, Unit};
@@ -22,9 +22,9 @@ pub(super) struct ConversionPlan {
     pub edits: Vec<Edit>,
     /// Whether a graph gets an initializer, perhaps as part of a replaced node.
     pub adds_initializers: bool,
-    pub changes: Vec<Change>,
+    pub changes: Vec<NodeChange>,
     pub expansions: Vec<Expanded>,
-    pub warnings: Vec<Change>,
+    pub warnings: Vec<NodeChange>,
     pub blockers: Vec<Blocker>,
     pub kernels: Kernels,
 }

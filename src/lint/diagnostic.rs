@@ -14,7 +14,7 @@ use crate::base::hash::HashMap;
 use crate::base::parallel;
 use crate::graph::{Body, Model, NodeId, ScopeId, ValueId};
 use crate::onnx_text;
-use crate::protobuf::Kept;
+use crate::protobuf::Lossless;
 
 /// A finding that does not refer to the model. A model may have one for each of its nodes, so its
 /// size matters: what many findings of a model have in common is shared, and paths are made of a
@@ -361,7 +361,7 @@ fn value_region(model: &Model, value: ValueId) -> Option<Region> {
 }
 
 /// The bytes of a message that is as it came.
-fn region<M>(message: &Kept<M>) -> Option<Region> {
+fn region<M>(message: &Lossless<M>) -> Option<Region> {
     message.source().map(|source| Region {
         offset: message.offset(),
         length: source.len() as u64,

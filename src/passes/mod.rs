@@ -65,7 +65,9 @@ mod sink_casts;
 pub use crate::casts::folding::{Code as NotFoldedCode, Options, Reason as NotFolded};
 pub use crate::ops::compute::NotComputed;
 pub use crate::tensor::BadTensor;
-pub use event::{Change, ComputedNode, Event, Folded, Kept, Reason, Removal, RemovalCode, Removed};
+pub use event::{
+    ComputedNode, Event, Folded, KeptNode, KeptReason, NodeChange, Removal, RemovalCode, Removed,
+};
 pub use pass::{Pass, Plan};
 pub use report::{Entry, Report};
 pub(crate) use report::{OfPass, RemovalOf};

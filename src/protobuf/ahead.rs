@@ -1,10 +1,10 @@
 //! Nodes of large graphs, decoded on all cores before the model that contains them.
 //!
-//! [`crate::protobuf::Kept::from_bytes`] decodes one field after the other. Before that, [`decode`]
-//! finds the runs of nodes in the main graph and decodes parts of them at the same time; when the
-//! decoder comes to the beginning of a run, it takes the nodes and skips their bytes. If a part is
-//! malformed, or needs too much memory, there is no such run, and the decoder finds the fault in
-//! the order of the file.
+//! [`crate::protobuf::Lossless::from_bytes`] decodes one field after the other. Before that,
+//! [`decode`] finds the runs of nodes in the main graph and decodes parts of them at the same time;
+//! when the decoder comes to the beginning of a run, it takes the nodes and skips their bytes. If a
+//! part is malformed, or needs too much memory, there is no such run, and the decoder finds the
+//! fault in the order of the file.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::process::{expect_large_graph, map_in_parallel};
 const PART: Threshold = Threshold::new("part of encoded nodes", 1 << 18);
 
 /// Nodes in a row.
-struct Run {
+struct NodeRun {
     range: Range<usize>,
     /// The nodes of each part, and the memory that decoding has counted.
     parts: Vec<(Vec<NodeProto>, usize)>,
@@ -31,7 +31,7 @@ struct Run {
 
 thread_local! {
     /// The runs of the model that this thread decodes.
-    static RUNS: RefCell<Vec<Run>> = const { RefCell::new(Vec::new()) };
+    static RUNS: RefCell<Vec<NodeRun>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Decodes the nodes of a model's main graph, and keeps them for [`take`]. Other messages have no
@@ -66,7 +66,7 @@ pub(super) fn take(start: usize, list: &mut Vec<NodeProto>) -> Option<usize> {
     Some(run.range.end)
 }
 
-fn decode_runs(bytes: &Bytes) -> Vec<Run> {
+fn decode_runs(bytes: &Bytes) -> Vec<NodeRun> {
     let graph = number(&outline::MODEL_PROTO, "graph");
     let graphs = Spans::of(bytes)
         .filter(|span| span.tag == graph && span.has_length && span.value.end <= bytes.len());
@@ -78,7 +78,7 @@ fn decode_runs(bytes: &Bytes) -> Vec<Run> {
         expect_large_graph();
         let range = parts.first()?.start..parts.last()?.end;
         let parts = map_in_parallel(parts, |part| nodes_in(bytes, part, &context));
-        Some(Run {
+        Some(NodeRun {
             range,
             parts: parts.into_iter().collect::<Option<_>>()?,
         })

@@ -13,7 +13,7 @@ use crate::diff::compare::{IsExpected, Side, compare_messages};
 use crate::graph::{Model, ScopeId, ScopeKind};
 use crate::protobuf::outline::{MODEL_PROTO, Message, NODE_PROTO};
 use crate::protobuf::schema::NodeProto;
-use crate::protobuf::{Kept, Known};
+use crate::protobuf::{Known, Lossless};
 
 /// The fields that passes may change. Nodes and declared types are compared one by one, and inputs
 /// of nodes by what is known of the values.
@@ -158,8 +158,8 @@ pub(super) fn with_names_of(original: &NodeProto, written: &NodeProto) -> Option
 }
 
 /// Whether two messages have the same bytes and are as they were read.
-pub(super) fn are_same<M: Known + Clone>(messages: [&Kept<M>; 2]) -> bool {
-    let [left, right] = messages.map(Kept::source);
+pub(super) fn are_same<M: Known + Clone>(messages: [&Lossless<M>; 2]) -> bool {
+    let [left, right] = messages.map(Lossless::source);
     left.is_some() && left == right
 }
 
@@ -168,7 +168,7 @@ pub(super) fn compare<M: Known + Clone>(
     path: &str,
     message: &'static Message,
     models: [&Model; 2],
-    messages: [&Kept<M>; 2],
+    messages: [&Lossless<M>; 2],
     is_expected: IsExpected,
 ) -> Vec<Fault> {
     if are_same(messages) {

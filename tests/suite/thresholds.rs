@@ -33,14 +33,14 @@ const OTHERS: &[(&str, &[&str])] = &[
             "elements/cast/stream.rs GROUP LINE NEAR PAGE PAGES",
             "files/folders/unix.rs MOST",
             "files/unix/memory.rs BLOCK",
-            "protobuf/kept.rs LONGEST_KEY",
+            "protobuf/lossless.rs LONGEST_KEY",
             "process/unix/map.rs PAGE",
             "protobuf/mod.rs LARGEST_MESSAGE",
         ],
     ),
     (
         "the growth of lists while a message is decoded",
-        &["protobuf/kept.rs SHORT_LIST"],
+        &["protobuf/lossless.rs SHORT_LIST"],
     ),
     (
         "the allocator and the signal handler use it",

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use crate::base::error::{Classified, ErrorKind, Place};
 use crate::protobuf::outline::{Kind, MODEL_PROTO};
 use crate::protobuf::schema::ModelProto;
-use crate::protobuf::{Malformed, Reason, Spans};
+use crate::protobuf::{Malformed, MalformedReason, Spans};
 
 pub use table::{FORMATS, Format};
 
@@ -119,7 +119,7 @@ pub fn read_model(bytes: &Bytes) -> Result<ModelProto, NotAModel> {
         Ok(_) => None,
         Err(
             malformed @ Malformed {
-                reason: Reason::TooDense(_),
+                reason: MalformedReason::TooDense(_),
                 ..
             },
         ) => return error(Fact::Malformed(malformed), None),

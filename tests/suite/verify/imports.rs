@@ -55,7 +55,7 @@ const ALLOWED: &[&str] = &[
     // Pages that were read are released.
     "process::system::release",
     "protobuf::Field",
-    "protobuf::Kept",
+    "protobuf::Lossless",
     "protobuf::Known",
     "protobuf::Piece",
     "protobuf::ir_version",
