@@ -83,7 +83,7 @@ pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use diff::inspect;
 pub use elements::cast::{Contested, RoundMode, Rules, Tally};
 pub use elements::dtype::DType;
-pub use files::{BadLocation, DataFolder, Located, OpenDataFile, Target};
+pub use files::{BadLocation, DataFolder, Located, ReadDataFile, SaveTarget};
 pub use graph::Model;
 pub use ops::kernels::{MissingKernel, MissingOperator};
 pub use ops::runtimes::{Runtime, UnknownRuntime, Version};
@@ -92,7 +92,7 @@ pub use passes::{Options as FoldOptions, Report as FoldReport};
 pub use precision::{Options as PrecisionOptions, Report as PrecisionReport};
 pub use protobuf::Progress as SaveProgress;
 pub use storage::{
-    DataFile, Options as SaveOptions, Placement, Plan as SavePlan, Saved, Unplaceable, UnusedFile,
+    Options as SaveOptions, Placement, SavePlan, Saved, Unplaceable, UnusedFile, WrittenDataFile,
 };
 
 /// Casts as ONNX defines them: which pairs of types an opset supports, which results are defined,
@@ -156,7 +156,7 @@ pub mod internals {
     }
 
     pub mod diff {
-        pub use crate::diff::compare::{Compared, Side, compare};
+        pub use crate::diff::compare::{Compared, ComparedMessage, compare};
         pub use crate::diff::*;
     }
 

@@ -255,7 +255,7 @@ impl Array {
             .cast(cast)
             .map_err(|error| Error::caused_by(CannotCast::from(error)))?;
         if let Err(cancelled) = self.control.check() {
-            parallel::drop_later(content);
+            parallel::drop_in_background(content);
             return Err(Error::of(&cancelled));
         }
         if summary.undefined.count > 0 && !options.undefined {

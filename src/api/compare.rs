@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::base::error::Error;
 use crate::diff::Difference;
-use crate::diff::compare::{Compared, Side, compare};
+use crate::diff::compare::{Compared, ComparedMessage, compare};
 use crate::diff::inspect::{self, Inspection, ValueFacts};
 use crate::graph::Model;
 
@@ -95,8 +95,8 @@ pub fn diff(left: &Model, right: &Model) -> Result<Comparison, Error> {
     })
 }
 
-fn side<'a>(model: &'a Model, bytes: &'a Bytes) -> Side<'a> {
-    Side {
+fn side<'a>(model: &'a Model, bytes: &'a Bytes) -> ComparedMessage<'a> {
+    ComparedMessage {
         message: bytes,
         data: model.data(),
         cancel: &model.control().cancel,

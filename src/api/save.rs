@@ -8,10 +8,10 @@ use bytes::Bytes;
 
 use crate::base::error::{Classified, Error, ErrorKind};
 use crate::base::progress::Unit;
-use crate::files::Target;
+use crate::files::SaveTarget;
 use crate::graph::Model;
 use crate::protobuf::{LARGEST_MESSAGE, Layout};
-use crate::storage::{Options, Plan, Saved, Unplaceable, WrittenCheck};
+use crate::storage::{Options, SavePlan, Saved, Unplaceable, WrittenCheck};
 
 /// # Saving
 impl Model {
@@ -47,7 +47,7 @@ impl Model {
     /// once more.
     pub fn save_with(&self, path: impl AsRef<Path>, options: &Options) -> Result<Saved, Error> {
         self.clone()
-            .into_plan(&Target::File(path.as_ref().to_owned()), options)?
+            .into_plan(&SaveTarget::File(path.as_ref().to_owned()), options)?
             .execute()
     }
 
@@ -56,9 +56,9 @@ impl Model {
     ///
     /// # Errors
     /// See [`Model::save_with`].
-    pub fn into_plan(self, target: &Target, options: &Options) -> Result<Plan, Error> {
+    pub fn into_plan(self, target: &SaveTarget, options: &Options) -> Result<SavePlan, Error> {
         let path = self.path().map(Path::to_owned);
-        let plan = Plan::new(
+        let plan = SavePlan::new(
             self,
             path.as_deref().unwrap_or(Path::new("")),
             target,
@@ -116,7 +116,7 @@ impl Model {
     }
 }
 
-impl Plan {
+impl SavePlan {
     /// Writes the files.
     ///
     /// # Errors

@@ -7,9 +7,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::base::error::{Error, ErrorKind};
 use crate::base::parallel;
 use crate::convert;
-use crate::files::Target;
+use crate::files::SaveTarget;
 use crate::graph::Model;
-use crate::storage::{Options, Plan, Saved};
+use crate::storage::{Options, SavePlan, Saved};
 use crate::verify::{Fault, NotVerified, Verification, Verified};
 
 /// # Verified saving
@@ -42,7 +42,7 @@ impl Model {
         verification: &Verification,
     ) -> Result<(Saved, Verified), Error> {
         self.clone()
-            .into_plan(&Target::File(path.as_ref().to_owned()), options)?
+            .into_plan(&SaveTarget::File(path.as_ref().to_owned()), options)?
             .execute_verified(verification)
     }
 }
@@ -58,7 +58,7 @@ impl Model {
     }
 }
 
-impl Plan {
+impl SavePlan {
     /// Like [`Plan::execute`]; before the files get their names, they are opened again and
     /// verified.
     ///
@@ -91,7 +91,7 @@ impl Plan {
             }
         };
         // The original is read while the files are written.
-        let (written, ()) = parallel::beside(
+        let (written, ()) = parallel::join_here(
             || self.execute_if(Some(Box::new(check))),
             || original.read_ahead(),
         );

@@ -117,7 +117,7 @@ impl Diff {
             }
         };
         let compared = diff(&left, &right);
-        parallel::drop_later((left, right));
+        parallel::drop_in_background((left, right));
         match compared {
             Ok(Comparison {
                 mut differences,

@@ -12,7 +12,7 @@ use super::streams;
 use crate::api::{is_text_model, not_written};
 use crate::files::{self, folder_of, folders};
 use crate::protobuf::{Layout, Piece};
-use crate::{Error, ErrorKind, Model, Target, process, storage};
+use crate::{Error, ErrorKind, Model, SaveTarget, process, storage};
 
 /// The options for outputs.
 #[derive(Args, Clone)]
@@ -52,7 +52,7 @@ impl Output {
         &self,
         dry_run: bool,
         inputs: &[PathBuf],
-    ) -> anyhow::Result<Vec<Option<Target>>> {
+    ) -> anyhow::Result<Vec<Option<SaveTarget>>> {
         if dry_run && !self.is_given() {
             return Ok(vec![None; inputs.len()]);
         }
@@ -70,7 +70,7 @@ impl Output {
     ///
     /// # Errors
     /// If an input has no target, or two inputs have the same target.
-    fn targets(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Target>> {
+    fn targets(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<SaveTarget>> {
         if !self.is_given() {
             if let [_, second] = inputs {
                 let second = second.display();
@@ -89,10 +89,10 @@ impl Output {
         let targets = inputs
             .iter()
             .map(|input| self.target(input))
-            .collect::<anyhow::Result<Vec<Target>>>()?;
+            .collect::<anyhow::Result<Vec<SaveTarget>>>()?;
         let files = || {
             targets.iter().filter_map(|target| {
-                if let Target::File(path) = target {
+                if let SaveTarget::File(path) = target {
                     Some(path.as_path())
                 } else {
                     None
@@ -122,11 +122,11 @@ impl Output {
         Ok(targets)
     }
 
-    fn target(&self, input: &Path) -> anyhow::Result<Target> {
+    fn target(&self, input: &Path) -> anyhow::Result<SaveTarget> {
         let is_text = is_text_model(input);
         match (&self.output, &self.out_dir) {
-            _ if self.is_stdout() => Ok(Target::Stdout),
-            (Some(output), _) => Ok(Target::File(output.clone())),
+            _ if self.is_stdout() => Ok(SaveTarget::Stdout),
+            (Some(output), _) => Ok(SaveTarget::File(output.clone())),
             _ if is_stdin(input) => {
                 bail!("a model from standard input has no file name; use -o FILE")
             }
@@ -135,7 +135,7 @@ impl Output {
                     .file_name()
                     .with_context(|| format!("{}: has no file name", input.display()))?;
                 let path = folder.join(name);
-                Ok(Target::File(if is_text {
+                Ok(SaveTarget::File(if is_text {
                     path.with_extension("onnx")
                 } else {
                     path
@@ -147,7 +147,7 @@ impl Output {
                     input.display()
                 )
             }
-            (None, None) => Ok(Target::File(input.to_owned())),
+            (None, None) => Ok(SaveTarget::File(input.to_owned())),
         }
     }
 }
@@ -178,7 +178,7 @@ fn check_target_with(path: &Path, remedy: &str) -> Result<(), Error> {
 fn check_folder(path: &Path, remedy: &str) -> Result<(), Error> {
     let folder = folder_of(path);
     let is_in = folder.display();
-    if folders::is_folder(path) || files::is_called_folder(path) {
+    if folders::is_folder(path) || files::names_a_folder(path) {
         Err(unusable(path, "is a folder, not a file; name a file in it"))
     } else if folders::is_folder(&folder) {
         Ok(())
@@ -197,7 +197,7 @@ fn check_folder(path: &Path, remedy: &str) -> Result<(), Error> {
 /// # Errors
 /// If the path is that of a model, or of the data of a model.
 pub fn check_not_of_model(path: &Path, remedy: &str) -> Result<(), Error> {
-    match storage::why_kept(path) {
+    match storage::reason_not_to_replace(path) {
         Some(why) => Err(Error::new(ErrorKind::BadOutput, format!("{why}; {remedy}"))
             .in_file(path.display().to_string())),
         None => Ok(()),
@@ -272,7 +272,7 @@ impl SideFile<'_> {
     /// Any error of `make`, and any I/O error.
     pub fn write(self, make: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), Error> {
         let written = layout_of(make)
-            .and_then(|layout| files::save(layout, &Target::File(self.path.to_owned())));
+            .and_then(|layout| files::save(layout, &SaveTarget::File(self.path.to_owned())));
         written.map_err(|error| not_written(&self.path.display().to_string(), error))
     }
 

@@ -11,11 +11,11 @@ use super::part::{Part, Shared, uses};
 use super::{Blocker, Code, ExpandInto, Expanded, NodeChange, Options, ir};
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
+use crate::base::parallel;
 use crate::base::progress::{Counter, Unit};
 use crate::base::threshold::Threshold;
 use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, ScopeKind};
 use crate::ops::inference::Deferred;
-use crate::process::try_in_waves;
 
 /// The conversion plan of a model: edits and their report, or blockers.
 pub(super) struct ConversionPlan {
@@ -168,7 +168,7 @@ impl<'m> ScopePlanner<'m> {
                 nodes,
             ))
         };
-        try_in_waves(
+        parallel::try_map_in_batches(
             &mut (self, names),
             nodes,
             of_part,

@@ -41,7 +41,7 @@ pub struct DataFolder {
 
 #[derive(Debug, Default)]
 struct Files {
-    by_location: BTreeMap<String, Result<DataFile, BadLocation>>,
+    by_location: BTreeMap<String, Result<ReadDataFile, BadLocation>>,
     by_path: BTreeMap<PathBuf, Opened>,
 }
 
@@ -101,7 +101,7 @@ impl Located {
 
 /// A file with values of tensors.
 #[derive(Clone, Debug)]
-pub struct DataFile {
+pub struct ReadDataFile {
     /// Its path, with all links resolved.
     pub path: PathBuf,
     /// All of it: mapped, or read in ranges.
@@ -252,7 +252,7 @@ impl DataFolder {
     ///
     /// # Errors
     /// If the location is outside of the folder, or the file cannot be mapped.
-    pub fn open(&self, location: &str) -> Result<DataFile, BadLocation> {
+    pub fn open(&self, location: &str) -> Result<ReadDataFile, BadLocation> {
         let mut files = self.lock();
         if let Some(known) = files.by_location.get(location) {
             return known.clone();
@@ -262,7 +262,7 @@ impl DataFolder {
                 .get_key_value(&identity(&self.folder.as_ref()?.join(location)))
         };
         if let Some((path, bytes)) = (!self.unnamed.is_empty()).then(unnamed).flatten() {
-            return Ok(DataFile {
+            return Ok(ReadDataFile {
                 path: path.clone(),
                 bytes: bytes.clone(),
             });
@@ -292,7 +292,7 @@ impl DataFolder {
                     bytes
                 }
             };
-            Ok(DataFile { path, bytes })
+            Ok(ReadDataFile { path, bytes })
         });
         files
             .by_location

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::folders::{Folder, Kind, NewFile};
+use super::folders::{Folder, Kind, OpenNewFile};
 use crate::base::parallel;
 use crate::process::system::RemovedOnSignal;
 
@@ -20,7 +20,7 @@ const ATTEMPTS: usize = 1000;
 /// that the signal handler removes.
 #[derive(Debug)]
 pub(super) struct Temporary {
-    file: NewFile,
+    file: OpenNewFile,
     name: Option<Hidden>,
 }
 
@@ -64,7 +64,7 @@ impl Temporary {
         })
     }
 
-    pub(super) fn file(&self) -> &NewFile {
+    pub(super) fn file(&self) -> &OpenNewFile {
         &self.file
     }
 
@@ -72,7 +72,7 @@ impl Temporary {
     /// cancelled run does not wait for that.
     pub(super) fn discard(self) {
         drop(self.name);
-        parallel::drop_later(self.file);
+        parallel::drop_in_background(self.file);
     }
 
     /// Atomically gives the file its name. Does not replace a file.

@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::{Finding, Fix, Place, Rule, Severity};
+use super::{Finding, FindingPlace, Fix, Rule, Severity};
 use crate::base::error::shortened;
 use crate::base::hash::HashMap;
 use crate::base::parallel;
@@ -98,11 +98,11 @@ impl<'m> Places<'m> {
         )
     }
 
-    fn place(&mut self, model: &'m Model, at: Place) -> Arc<Shared> {
+    fn place(&mut self, model: &'m Model, at: FindingPlace) -> Arc<Shared> {
         let key = match at {
-            Place::Model => (None, None),
-            Place::Value(scope, _) => (Some(scope), None),
-            Place::Node(node) => (Some(node.scope), Some(model.node(node).op_type())),
+            FindingPlace::Model => (None, None),
+            FindingPlace::Value(scope, _) => (Some(scope), None),
+            FindingPlace::Node(node) => (Some(node.scope), Some(model.node(node).op_type())),
         };
         if let Some(known) = self.places.get(&key) {
             return Arc::clone(known);
@@ -129,14 +129,14 @@ impl Diagnostic {
         text: &str,
     ) -> Diagnostic {
         let (subject, name, position, bytes) = match at {
-            Place::Model => (SubjectKind::Model, "".into(), 0, None),
-            Place::Value(_, value) => (
+            FindingPlace::Model => (SubjectKind::Model, "".into(), 0, None),
+            FindingPlace::Value(_, value) => (
                 SubjectKind::Value,
                 model.name(value).into(),
                 0,
                 value_region(model, value),
             ),
-            Place::Node(node) => {
+            FindingPlace::Node(node) => {
                 let proto = model.node(node);
                 let output = proto.output.iter().find(|output| !output.is_empty());
                 let (subject, name) = match (proto.name(), output) {

@@ -22,7 +22,7 @@ pub use config::{BadConfig, Config, FilePattern};
 pub use constant::{element, number, tally};
 pub(crate) use diagnostic::fingerprint;
 pub use diagnostic::{Diagnostic, Region};
-pub use finding::{Finding, Fix, Place, Safety};
+pub use finding::{Finding, FindingPlace, Fix, Safety};
 pub use noqa::Noqa;
 pub use rule::{Rule, Selected, Severity};
 pub use rules::RULES;
@@ -33,13 +33,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::hash::SharedTexts;
+use crate::base::parallel;
 use crate::base::progress::Unit;
 use crate::base::threshold::Threshold;
 pub use crate::casts::{CastPair, ResolvedCast};
 use crate::graph::Model;
 pub use crate::ops::inference::{Contradiction, Ints, Known, Shape};
 pub use crate::ops::schemas::ValueType;
-use crate::process::in_waves;
 pub use crate::tensor::{Content, Data, Failure};
 use diagnostic::Places;
 
@@ -73,7 +73,7 @@ pub enum Overlapping {
 pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     let found = find(model, job);
     let mut diagnostics = Vec::with_capacity(found.len());
-    in_waves(
+    parallel::map_in_batches(
         &mut diagnostics,
         found,
         PART.get(),
@@ -89,7 +89,7 @@ const PART: Threshold = Threshold::new("part of findings", 512);
 
 fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
     let mut places = Places::new(path);
-    let mut last = (Place::Model, String::new());
+    let mut last = (FindingPlace::Model, String::new());
     let describe = |Found {
                         finding,
                         rule,
@@ -99,8 +99,8 @@ fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
         // it.
         if last.0 != finding.at {
             let text = match finding.at {
-                Place::Node(node) => diagnostic::node_text(model, node),
-                Place::Model | Place::Value(..) => String::new(),
+                FindingPlace::Node(node) => diagnostic::node_text(model, node),
+                FindingPlace::Model | FindingPlace::Value(..) => String::new(),
             };
             last = (finding.at, text);
         }
@@ -157,7 +157,7 @@ fn hide_less_specific(found: &mut Vec<Found>) {
             .iter()
             .filter(|one| one.rule == *specific)
             .map(|one| one.finding.at);
-        let reported: BTreeSet<Place> = reported.collect();
+        let reported: BTreeSet<FindingPlace> = reported.collect();
         if !reported.is_empty() {
             found.retain(|one| one.rule != *general || !reported.contains(&one.finding.at));
         }

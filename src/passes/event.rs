@@ -105,7 +105,7 @@ pub struct KeptNode {
 #[non_exhaustive]
 pub enum KeptReason {
     /// Why a node is not folded.
-    Folding(folding::Reason),
+    Folding(folding::NotFolded),
     /// A reason from a pass of another crate.
     Other {
         /// A stable name, in kebab case.

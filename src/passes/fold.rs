@@ -71,7 +71,7 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
     parallel::extend_each(
         &mut events,
         kept,
-        |(node, why): &(NodeId, folding::Reason)| {
+        |(node, why): &(NodeId, folding::NotFolded)| {
             Event::Kept(KeptNode {
                 node: model.node_path(*node),
                 reason: KeptReason::Folding(why.clone()),

@@ -62,7 +62,7 @@ pub(crate) mod run;
 mod select;
 mod sink_casts;
 
-pub use crate::casts::folding::{Code as NotFoldedCode, Options, Reason as NotFolded};
+pub use crate::casts::folding::{NotFolded, NotFoldedCode, Options};
 pub use crate::ops::compute::NotComputed;
 pub use crate::tensor::BadTensor;
 pub use event::{

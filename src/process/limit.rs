@@ -13,7 +13,8 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
-use super::{memory_message, system};
+use super::system;
+use crate::base::memory_message;
 
 /// The maximum number of allocated bytes.
 static LIMIT: AtomicIsize = AtomicIsize::new(isize::MAX);

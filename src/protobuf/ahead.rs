@@ -16,8 +16,9 @@ use prost::{DecodeError, Message};
 use super::schema::NodeProto;
 use super::spans::Spans;
 use super::{context, outline};
+use crate::base::parallel;
 use crate::base::threshold::Threshold;
-use crate::process::{expect_large_graph, map_in_parallel};
+use crate::process::expect_large_graph;
 
 /// The bytes of a part, about; a model of fewer is decoded at once.
 const PART: Threshold = Threshold::new("part of encoded nodes", 1 << 18);
@@ -77,7 +78,7 @@ fn decode_runs(bytes: &Bytes) -> Vec<NodeRun> {
     runs.filter_map(|parts| {
         expect_large_graph();
         let range = parts.first()?.start..parts.last()?.end;
-        let parts = map_in_parallel(parts, |part| nodes_in(bytes, part, &context));
+        let parts = parallel::map_owned(parts, |part| nodes_in(bytes, part, &context));
         Some(NodeRun {
             range,
             parts: parts.into_iter().collect::<Option<_>>()?,

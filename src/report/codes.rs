@@ -39,7 +39,7 @@ pub const REMOVED: &str = "a reason why a pass removed a node or constant";
 /// The kinds of codes, with their codes.
 const TABLES: [(&str, &[CodeMeaning]); 5] = [
     ("an error", ErrorKind::MEANINGS),
-    (NOT_FOLDED, folding::Code::MEANINGS),
+    (NOT_FOLDED, folding::NotFoldedCode::MEANINGS),
     (REMOVED, RemovalCode::MEANINGS),
     (NOT_CONVERTED, convert::Code::MEANINGS),
     (KEPT_TYPES, precision::Code::MEANINGS),

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::names::{is_same, name_of, own_files, own_names};
+use super::own_data_names::{is_same, name_of, own_files, own_names};
 use super::unplaceable::Unplaceable;
 use crate::files::{self, Before, DataFolder, Interim, folders};
 use crate::graph::{Edit, Model};

@@ -179,7 +179,7 @@ pub(super) fn use_as_data(file: &Path) -> Option<String> {
 /// Why a file that is not a model must not replace one: that is a model, or data of a model beside
 /// it.
 #[must_use]
-pub fn why_kept(file: &Path) -> Option<String> {
+pub fn reason_not_to_replace(file: &Path) -> Option<String> {
     if !folders::is_file(file) {
         None
     } else if is_model(file) {

@@ -4,7 +4,7 @@
 //!
 //! 1. it is a regular file beneath the output's folder, whose path contains no link, and has one
 //!    name only;
-//! 2. it has the name of a data file, see [`super::data_name`];
+//! 2. it has the name of a data file, see [`super::accepted_name`];
 //! 3. every byte of it belongs to a tensor of the old model, except for runs of zeros shorter than
 //!    [`LONGEST_PADDING`];
 //! 4. it is not a model, and no other model in the folder of the output or in its own refers to it,
@@ -14,9 +14,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::data_name;
-use super::names::is_same;
+use super::accepted_name;
 use super::neighbours::{Decoded, Neighbours};
+use super::own_data_names::is_same;
 use super::saved::{Saved, UnusedFile};
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::stored::Stored;
@@ -174,10 +174,10 @@ impl Unused {
         let Some(below) = file.at.beneath(&folder) else {
             return Err("is outside the output's folder".to_owned());
         };
-        if super::names::normal(&file.location).as_ref() != Some(&below) {
+        if super::own_data_names::normal(&file.location).as_ref() != Some(&below) {
             return Err("has a link in its path".to_owned());
         }
-        if let Some(problem) = data_name::problem(&below) {
+        if let Some(problem) = accepted_name::problem(&below) {
             return Err(problem.to_owned());
         }
         // Its current metadata: the number of names may have changed since the plan was made.

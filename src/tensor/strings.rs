@@ -81,7 +81,7 @@ pub(super) fn format(
         summary = summary.followed_by(first as u64, found);
     }
     // To free many strings takes as long as to make them.
-    parallel::drop_later((strings, formatted));
+    parallel::drop_in_background((strings, formatted));
     (Vec::new(), Summary::default())
 }
 

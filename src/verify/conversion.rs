@@ -91,7 +91,7 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
     let again = again.apply(original)?.model;
     faults.extend(compare_models(&again, written, |_, _, _| false));
     faults.extend(storage::ambiguous(&again, written));
-    parallel::drop_later(again);
+    parallel::drop_in_background(again);
     Ok(faults)
 }
 

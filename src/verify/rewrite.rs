@@ -21,7 +21,7 @@ pub(super) fn verify(
 ) -> (Verified, Vec<Fault>) {
     let matching = Matching::by_operators(original, written);
     let new_messages = NewMessages::new(&matching);
-    let (by_terms, others) = parallel::beside(
+    let (by_terms, others) = parallel::join_here(
         || by_terms(&matching, &new_messages, options, is_lossy),
         || others(&matching, &new_messages),
     );

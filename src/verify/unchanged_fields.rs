@@ -9,7 +9,7 @@ use super::matching::Matching;
 use crate::base::error::ModelPlace;
 use crate::diff::Difference;
 use crate::diff::DifferenceKind::{self, Added, Removed, Reordered};
-use crate::diff::compare::{IsExpected, Side, compare_messages};
+use crate::diff::compare::{ComparedMessage, IsExpected, compare_messages};
 use crate::graph::{Model, ScopeId, ScopeKind};
 use crate::protobuf::outline::{MODEL_PROTO, Message, NODE_PROTO};
 use crate::protobuf::schema::NodeProto;
@@ -178,7 +178,7 @@ pub(super) fn compare<M: Known + Clone>(
         messages.map(|kept| kept.source().unwrap_or_else(|| kept.encode_to_vec().into()));
     let side = |index: usize| {
         let model = models[index];
-        Side {
+        ComparedMessage {
             message: &bytes[index],
             data: model.data(),
             cancel: &model.control().cancel,

@@ -122,7 +122,7 @@ impl Verification {
     ) -> Result<Verified, NotVerified> {
         let by = |original: Model, verify: &dyn Fn(&Model) -> (Verified, Vec<Fault>)| {
             let found = verify(&original);
-            parallel::drop_later(original);
+            parallel::drop_in_background(original);
             found
         };
         let moved = data_files::compare(&original, written);

@@ -27,7 +27,7 @@ types! {
     onnx_recast::ConvertOptions,
     onnx_recast::ConvertReport,
     onnx_recast::DType,
-    onnx_recast::DataFile,
+    onnx_recast::WrittenDataFile,
     onnx_recast::DataFolder,
     onnx_recast::Error,
     onnx_recast::ErrorKind,
@@ -42,7 +42,7 @@ types! {
     onnx_recast::MissingOperator,
     onnx_recast::Model,
     onnx_recast::ModelPlace,
-    onnx_recast::OpenDataFile,
+    onnx_recast::ReadDataFile,
     onnx_recast::OpenOptions,
     onnx_recast::Packing,
     onnx_recast::Phase,
@@ -62,7 +62,7 @@ types! {
     onnx_recast::Saved,
     onnx_recast::Stored,
     onnx_recast::Tally,
-    onnx_recast::Target,
+    onnx_recast::SaveTarget,
     onnx_recast::Unit,
     onnx_recast::UnknownName,
     onnx_recast::UnknownRuntime,
@@ -150,7 +150,7 @@ types! {
     onnx_recast::lint::Layer,
     onnx_recast::lint::Noqa,
     onnx_recast::lint::Overlapping,
-    onnx_recast::lint::Place,
+    onnx_recast::lint::FindingPlace,
     onnx_recast::lint::Region,
     onnx_recast::lint::ResolvedCast,
     onnx_recast::lint::ResolvedQuantize,
@@ -302,7 +302,7 @@ fn listed() -> Vec<String> {
 /// A caller may share these between threads, and catch the panics of code that uses them.
 const _: () = {
     const fn is_safe<T: Send + Sync + UnwindSafe + RefUnwindSafe>() {}
-    is_safe::<onnx_recast::DataFile>();
+    is_safe::<onnx_recast::WrittenDataFile>();
     is_safe::<onnx_recast::DataFolder>();
     is_safe::<onnx_recast::Stored>();
     is_safe::<onnx_recast::lint::Content>();

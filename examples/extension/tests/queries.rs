@@ -10,7 +10,7 @@ use onnx_recast::lint::{
 use onnx_recast::proto::AttributeProto;
 use onnx_recast::{
     BadLocation, ConvertOptions, DataFolder, Error, ErrorKind, LintOptions, Model, SaveOptions,
-    SavePlan, Target,
+    SavePlan, SaveTarget,
 };
 
 fn model(text: &str) -> Model {
@@ -282,7 +282,7 @@ fn errors_and_plans_tell_a_caller_what_to_do() {
     let plan = SavePlan::new(
         model,
         &path,
-        &Target::File(path.clone()),
+        &SaveTarget::File(path.clone()),
         &SaveOptions::default(),
     )
     .unwrap();

@@ -4,7 +4,7 @@ use prost::Message;
 
 use super::decisions::{ChainResult, Extent, Fold, FoldDecisions, Skip};
 use super::known::{Derivation, Key, Known};
-use super::reason::Reason;
+use super::reason::NotFolded;
 use super::storage::ChainId;
 use crate::base::error::{Classified, Invalid};
 use crate::elements::cast::Summary;
@@ -41,7 +41,7 @@ impl FoldDecisions<'_> {
             return Ok(known.clone());
         }
         if let Some((node, why)) = self.computed.failed.get(&value) {
-            return Err(Reason::InputNotComputed {
+            return Err(NotFolded::InputNotComputed {
                 node: self.model.node_path(*node),
                 why: Box::new(why.clone()),
             }
@@ -51,7 +51,7 @@ impl FoldDecisions<'_> {
         let malformed = |error: BadTensor| match error {
             // Only the user can provide the folder, and only for all casts at once.
             BadTensor::Location(BadLocation::NoFolder(_)) => {
-                Skip::Because(Reason::DataUnavailable(Box::new(error)))
+                Skip::NotFolded(NotFolded::DataUnavailable(Box::new(error)))
             }
             _ => {
                 let name = self.model.name(value);
@@ -102,7 +102,7 @@ impl FoldDecisions<'_> {
                 self.computed.nodes.insert(node);
                 self.count_outputs(node);
                 if extent == Extent::All
-                    && let Err(Skip::Because(reason)) = self.fold_other(node)
+                    && let Err(Skip::NotFolded(reason)) = self.fold_other(node)
                 {
                     self.kept.push((node, reason));
                 }
@@ -114,7 +114,7 @@ impl FoldDecisions<'_> {
                     .map(|(_, value)| (value, (node, why.clone())));
                 self.computed.failed.extend(failed);
                 if extent == Extent::All {
-                    self.kept.push((node, Reason::NotComputed(why)));
+                    self.kept.push((node, NotFolded::NotComputed(why)));
                 }
             }
         }
@@ -278,7 +278,7 @@ impl FoldDecisions<'_> {
         let change = self.change(model.inputs(node).map(|(_, value)| value), &folds);
         let growth = change.after.growth - self.storage.growth;
         if growth > WORTH_A_NODE as i64 {
-            return Err(Reason::GrowthLimit {
+            return Err(NotFolded::GrowthLimit {
                 growth,
                 limit: WORTH_A_NODE,
             }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use super::known::{Computed, Derivation, Known};
 use super::leading::leading_to_casts;
-use super::reason::Reason;
+use super::reason::NotFolded;
 use super::storage::{ChainId, SharedChain, Storage};
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
@@ -105,10 +105,10 @@ const BATCH: Threshold = Threshold::new("decisions between reports of progress",
 ///
 /// # Errors
 /// If no casts are known for the opset.
-pub fn known_opset(opset: Option<i64>) -> Result<u32, Reason> {
+pub fn known_opset(opset: Option<i64>) -> Result<u32, NotFolded> {
     match opset {
         Some(known @ 1..=LATEST_OPSET) => Ok(known as u32),
-        _ => Err(Reason::OpsetUnknown { opset }),
+        _ => Err(NotFolded::OpsetUnknown { opset }),
     }
 }
 
@@ -116,7 +116,7 @@ pub fn known_opset(opset: Option<i64>) -> Result<u32, Reason> {
 ///
 /// # Errors
 /// If the opset's operator does not support the types.
-pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cast, Reason> {
+pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cast, NotFolded> {
     let kernel = Cast::new(from, to, rules)?;
     // CastLike has no new version at opset 28, and does not support the types that `Cast` supports
     // since then.
@@ -127,7 +127,7 @@ pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cas
         {
             Ok(kernel)
         }
-        _ => Err(Reason::PairUnsupported {
+        _ => Err(NotFolded::PairUnsupported {
             op: op_type.to_owned(),
             opset: rules.opset,
             from,
@@ -171,7 +171,7 @@ pub struct FoldDecisions<'m> {
     /// In topological order.
     pub(super) folds: Vec<Fold>,
     /// In document order.
-    pub(super) kept: Vec<(NodeId, Reason)>,
+    pub(super) kept: Vec<(NodeId, NotFolded)>,
     /// The first invalid cast.
     invalid: Option<Invalid>,
     /// By the value that the node produces.
@@ -191,14 +191,14 @@ pub struct FoldDecisions<'m> {
 /// Why a node is kept.
 #[derive(Debug)]
 pub(super) enum Skip {
-    Because(Reason),
+    NotFolded(NotFolded),
     /// The model is invalid, at the cast.
     Invalid(Box<Invalid>),
 }
 
-impl<R: Into<Reason>> From<R> for Skip {
+impl<R: Into<NotFolded>> From<R> for Skip {
     fn from(reason: R) -> Skip {
-        Skip::Because(reason.into())
+        Skip::NotFolded(reason.into())
     }
 }
 
@@ -212,7 +212,7 @@ impl FoldDecisions<'_> {
     /// The casts that do not fold, and the other nodes with known inputs that do not, in document
     /// order.
     #[must_use]
-    pub fn kept(&self) -> &[(NodeId, Reason)] {
+    pub fn kept(&self) -> &[(NodeId, NotFolded)] {
         &self.kept
     }
 
@@ -233,7 +233,7 @@ impl FoldDecisions<'_> {
     fn visit(&mut self, node: NodeId) {
         match self.fold(node) {
             Ok(()) => {}
-            Err(Skip::Because(reason)) => self.kept.push((node, reason)),
+            Err(Skip::NotFolded(reason)) => self.kept.push((node, reason)),
             Err(Skip::Invalid(invalid)) if self.invalid.is_none() => {
                 self.invalid = Some(*invalid);
             }
@@ -246,14 +246,16 @@ impl FoldDecisions<'_> {
             UnclearCast::Invalid(what) => {
                 Skip::Invalid(Box::new(Invalid::at(self.model.node_place(node), what)))
             }
-            UnclearCast::CallersDisagree(attribute) => Reason::CallersDisagree { attribute }.into(),
+            UnclearCast::CallersDisagree(attribute) => {
+                NotFolded::CallersDisagree { attribute }.into()
+            }
         })?;
         if let Some(value) = [Some(cast.input), cast.output]
             .into_iter()
             .flatten()
             .find(|&value| self.is_ambiguous(value))
         {
-            return Err(Reason::ShadowedName {
+            return Err(NotFolded::ShadowedName {
                 name: self.model.name(value).to_owned(),
             }
             .into());
@@ -276,11 +278,11 @@ impl FoldDecisions<'_> {
         };
         if let (Some(first), false) = (summary.undefined.first, self.options.undefined) {
             let Tally { count, why, .. } = summary.undefined;
-            return Err(Reason::UndefinedValue { count, first, why }.into()); // Case 3.
+            return Err(NotFolded::UndefinedValue { count, first, why }.into()); // Case 3.
         }
         if let (Some(first), None) = (summary.contested.first, self.options.contested) {
             let Tally { count, why, .. } = summary.contested;
-            return Err(Reason::ContestedValue { count, first, why }.into());
+            return Err(NotFolded::ContestedValue { count, first, why }.into());
         }
         let like = match cast.to {
             TypeSource::Like(like) => Some(like),
@@ -310,7 +312,7 @@ impl FoldDecisions<'_> {
             .max_growth
             .filter(|&limit| growth > i64::try_from(limit).unwrap_or(i64::MAX))
         {
-            Some(limit) => Err(Reason::GrowthLimit { growth, limit }.into()),
+            Some(limit) => Err(NotFolded::GrowthLimit { growth, limit }.into()),
             None => Ok(()),
         }
     }
@@ -343,7 +345,7 @@ impl FoldDecisions<'_> {
         if self.budget.try_spend(constant, bytes) {
             return Ok(());
         }
-        Err(Reason::CastLimit {
+        Err(NotFolded::CastLimit {
             constant: self.model.name(constant).to_owned(),
         }
         .into())
@@ -362,7 +364,7 @@ impl FoldDecisions<'_> {
         known
             .or_else(|| self.inferred().of(like).dtype())
             .ok_or_else(|| {
-                Reason::TypeUnknown {
+                NotFolded::TypeUnknown {
                     like: self.model.name(like).to_owned(),
                 }
                 .into()
@@ -389,7 +391,7 @@ impl FoldDecisions<'_> {
 
     pub(super) fn check_holder(&self, scope: ScopeId, to: DType) -> Result<(), Skip> {
         if self.becomes_node(scope) && !self.is_constant_of(scope, to) {
-            return Err(Reason::ConstantTypeUnsupported { to }.into());
+            return Err(NotFolded::ConstantTypeUnsupported { to }.into());
         }
         Ok(())
     }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::file::{Content, NewFile, OpenFile};
-use super::names::{names, not_beneath, only};
+use super::components::{names, not_beneath, only};
+use super::file::{FileContent, OpenFile, OpenNewFile};
 use super::stat::{FileId, Stat};
 use super::{memory, system};
 use crate::base::stored::Stored;
@@ -88,8 +88,8 @@ impl Folder {
 
     /// Runs `work` with a folder in memory in place of the files of the operating system: on this
     /// thread, relative paths and those that begin with `/` are paths beneath it.
-    pub fn in_place_of_system<T>(work: impl FnOnce(&Folder) -> T) -> T {
-        memory::Folder::in_place_of_system(|folder| work(&Folder::in_memory(folder.clone())))
+    pub fn with_virtual_file_system<T>(work: impl FnOnce(&Folder) -> T) -> T {
+        memory::Folder::with_virtual_file_system(|folder| work(&Folder::in_memory(folder.clone())))
     }
 
     /// The paths and bytes of all files of the table in memory of which this folder is a part; none
@@ -136,8 +136,8 @@ impl Folder {
     pub fn bytes(&self, name: impl AsRef<Path>) -> io::Result<Bytes> {
         let file = self.read(name.as_ref())?;
         match &file.content {
-            Content::Memory(inode) => inode.bytes().try_to_bytes(),
-            Content::System(file) => {
+            FileContent::Memory(inode) => inode.bytes().try_to_bytes(),
+            FileContent::System(file) => {
                 let mut bytes = Vec::new();
                 io::Read::read_to_end(&mut &*file, &mut bytes)?;
                 Ok(bytes.into())
@@ -194,7 +194,7 @@ impl Folder {
                 let inode = folder.read(name)?;
                 Ok(OpenFile {
                     stat: inode.stat(),
-                    content: Content::Memory(inode),
+                    content: FileContent::Memory(inode),
                 })
             }
         }
@@ -275,15 +275,15 @@ impl Folder {
     ///
     /// # Errors
     /// Any I/O error; also if the name is in use, even by a dangling link.
-    pub fn create(&self, name: &OsStr, mode: u32) -> io::Result<NewFile> {
+    pub fn create(&self, name: &OsStr, mode: u32) -> io::Result<OpenNewFile> {
         match &self.backend {
-            Backend::System(folder) => {
-                Ok(NewFile(Content::System(folder.create(only(name)?, mode)?)))
-            }
+            Backend::System(folder) => Ok(OpenNewFile(FileContent::System(
+                folder.create(only(name)?, mode)?,
+            ))),
             Backend::Memory(folder) => {
                 let inode = folder.create();
                 folder.link(&inode, only(name)?)?;
-                Ok(NewFile(Content::Memory(inode)))
+                Ok(OpenNewFile(FileContent::Memory(inode)))
             }
         }
     }
@@ -291,12 +291,12 @@ impl Folder {
     /// Creates an unnamed file in the file system of this folder. It is deleted when it is closed,
     /// unless [`Folder::link`] gives it a name. None if the system does not support unnamed files.
     #[must_use]
-    pub fn create_unnamed(&self) -> Option<NewFile> {
+    pub fn create_unnamed(&self) -> Option<OpenNewFile> {
         match &self.backend {
             Backend::System(folder) => folder
                 .create_unnamed()
-                .map(|file| NewFile(Content::System(file))),
-            Backend::Memory(folder) => Some(NewFile(Content::Memory(folder.create()))),
+                .map(|file| OpenNewFile(FileContent::System(file))),
+            Backend::Memory(folder) => Some(OpenNewFile(FileContent::Memory(folder.create()))),
         }
     }
 
@@ -304,10 +304,12 @@ impl Folder {
     ///
     /// # Errors
     /// Any I/O error; also if the name is in use.
-    pub fn link(&self, file: &NewFile, name: &OsStr) -> io::Result<()> {
+    pub fn link(&self, file: &OpenNewFile, name: &OsStr) -> io::Result<()> {
         match (&self.backend, &file.0) {
-            (Backend::System(folder), Content::System(file)) => folder.link(file, only(name)?),
-            (Backend::Memory(folder), Content::Memory(inode)) => folder.link(inode, only(name)?),
+            (Backend::System(folder), FileContent::System(file)) => folder.link(file, only(name)?),
+            (Backend::Memory(folder), FileContent::Memory(inode)) => {
+                folder.link(inode, only(name)?)
+            }
             _ => Err(io::ErrorKind::CrossesDevices.into()),
         }
     }

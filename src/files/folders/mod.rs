@@ -10,10 +10,10 @@
 //! names and bytes. Callers see opaque types and paths; a path that begins with the path of a table
 //! in memory refers to that table, see [`Folder::memory`].
 
+mod components;
 mod file;
 mod folder;
 mod memory;
-mod names;
 mod paths;
 mod stat;
 #[cfg(unix)]
@@ -23,7 +23,7 @@ mod system;
 #[path = "other.rs"]
 mod system;
 
-pub use file::{NewFile, OpenFile, Reading};
+pub use file::{OpenFile, OpenNewFile, Reading};
 pub use folder::{Folder, Lock};
 pub use paths::{
     create_folders, exists, id_of, is_file, is_folder, is_in_memory, list, process_id, read,

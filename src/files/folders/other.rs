@@ -66,7 +66,7 @@ impl Folder {
     pub(super) fn read(&self, name: &OsStr) -> io::Result<File> {
         match self.stat(name)?.kind {
             Kind::File => File::open(self.0.join(name)),
-            _ => Err(super::names::not_regular()),
+            _ => Err(super::components::not_regular()),
         }
     }
 

@@ -111,7 +111,7 @@ impl Folder {
         match self.stat(name)?.kind {
             Kind::File => {}
             Kind::Link => return Err(rustix::io::Errno::LOOP.into()),
-            Kind::Folder | Kind::Other => return Err(super::names::not_regular()),
+            Kind::Folder | Kind::Other => return Err(super::components::not_regular()),
         }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(File::from(openat(&self.0, name, flags, Mode::empty())?))

@@ -33,7 +33,7 @@ pub(super) fn render(run: &LintRun) -> Document<'_> {
     Document::json(Log {
         schema: SCHEMA,
         version: "2.1.0",
-        runs: [Run {
+        runs: [SarifRun {
             tool,
             invocations,
             results,
@@ -47,11 +47,11 @@ struct Log<'r> {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [Run<'r>; 1],
+    runs: [SarifRun<'r>; 1],
 }
 
 #[derive(serde::Serialize)]
-struct Run<'r> {
+struct SarifRun<'r> {
     tool: Value,
     invocations: Value,
     results: Results<'r>,
