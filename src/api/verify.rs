@@ -34,7 +34,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// See [`Plan::execute_verified`].
+    /// See [`SavePlan::execute_verified`].
     pub fn save_verified(
         &self,
         path: impl AsRef<Path>,
@@ -59,7 +59,7 @@ impl Model {
 }
 
 impl SavePlan {
-    /// Like [`Plan::execute`]; before the files get their names, they are opened again and
+    /// Like [`SavePlan::execute`]; before the files get their names, they are opened again and
     /// verified.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl Verification {
     ///
     /// # Errors
     /// If the original uses a name that nothing defines, and if the model could not be verified:
-    /// see [`Plan::execute_verified`].
+    /// see [`SavePlan::execute_verified`].
     pub fn verdict(&self, written: &Model) -> Result<Verified, Error> {
         self.verdict_from(self.original(), written)
     }

@@ -160,7 +160,7 @@ pub fn check_target(path: &Path) -> Result<(), Error> {
     check_target_with(path, CREATE)
 }
 
-/// What to do if the folder of a file does not exist.
+/// The remedy if the folder of a file does not exist.
 const CREATE: &str = "create it first";
 
 fn check_target_with(path: &Path, remedy: &str) -> Result<(), Error> {

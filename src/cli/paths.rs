@@ -84,7 +84,7 @@ fn is_pattern(path: &str) -> bool {
 /// Which files of a folder are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ignored {
-    /// Those that git ignores, and those of `.ignore` files.
+    /// The files that git ignores or that `.ignore` files list.
     ByIgnoreFiles,
     /// None.
     Nothing,

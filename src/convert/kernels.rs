@@ -35,11 +35,11 @@ pub(super) struct Gap {
 /// The versions of a runtime that run some nodes.
 #[derive(Debug)]
 pub(super) struct Kernels {
-    /// The wanted versions that run all of them.
+    /// The wanted versions that run all nodes.
     pub runs: Versions,
-    /// Those that none of the wanted versions runs.
+    /// The nodes that none of the wanted versions runs.
     pub gaps: Vec<Gap>,
-    /// The number of those of which it is not certain that they have kernels.
+    /// The number of nodes of which it is not certain that they have kernels.
     pub undecided: usize,
 }
 

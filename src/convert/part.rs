@@ -37,7 +37,7 @@ pub(super) struct Shared<'a, 'm> {
 pub(super) struct Part {
     /// The nodes that replace a changed node.
     pub nodes: Vec<(NodeId, NewNodes)>,
-    /// Those of them that were expanded, and whose nodes a function can contain.
+    /// The changed nodes that were expanded into nodes that a function can contain.
     pub callable: Vec<NodeId>,
     /// Constants that a node no longer uses.
     pub released: Vec<ValueId>,
@@ -245,7 +245,7 @@ impl<'m> NodePlanner<'_, 'm> {
             record
                 .declared
                 .into_iter()
-                .map(|(value, dtype)| Edit::Declare { value, dtype }),
+                .map(|(value, dtype)| Edit::set_type(value, dtype)),
         );
         let mut initializers = record.initializers;
         // Removes added constants that a later step no longer uses.

@@ -154,12 +154,12 @@ impl Drop for Hidden {
 }
 
 /// Removes the temporary files that interrupted runs left in a folder, and returns their paths.
-/// `is_used` says which of some files with such names are data files of a model, which a user may
-/// name like that.
+/// `is_used` tells which of the files with names of temporary files are data files of a model: a
+/// user may choose such a name.
 ///
-/// Such a file is not needed: it is a part of a new file, or a second copy of an old one. A running
-/// process locks its unfinished files, and the folder while it changes names. Without support for
-/// such locks, nothing is removed.
+/// A temporary file is not needed: it is a part of a new file, or a second copy of an old one. A
+/// running process locks its unfinished files, and the folder while it changes names. Without
+/// support for such locks, nothing is removed.
 ///
 /// # Errors
 /// Any I/O error.

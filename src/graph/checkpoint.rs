@@ -15,7 +15,7 @@ pub(crate) struct Checkpoint {
 
 #[derive(Clone, Debug)]
 enum Messages {
-    /// Those of a model that has not changed since it was read are decoded again.
+    /// The bytes of a model that has not changed since it was read; they are decoded again.
     Encoded(Bytes),
     Decoded(ModelProto),
 }

@@ -79,14 +79,11 @@ impl Model {
                             .map(|name| (*scope, name.as_bytes())),
                     );
                 }
-                Edit::ReplaceTensor { .. }
-                | Edit::CastTensor { .. }
-                | Edit::Declare { .. }
-                | Edit::Retype { .. } => {}
+                Edit::ReplaceTensor { .. } | Edit::SetType { .. } => {}
                 Edit::RenameOutput { node, name, .. } => {
                     defined.insert((node.scope, name.as_bytes()));
                 }
-                Edit::DeclareNew { .. } | Edit::SetAttribute { .. } => {}
+                Edit::SetAttribute { .. } => {}
                 Edit::SetOpset { .. }
                 | Edit::SetIrVersion(_)
                 | Edit::FreezeInitializers
@@ -154,8 +151,11 @@ impl Model {
     pub(super) fn check_replaced_tensors(&self, edits: &[Edit]) -> Result<(), Refused> {
         let replacements = || {
             edits.iter().filter_map(|edit| match edit {
-                Edit::ReplaceTensor { place, with } => Some((*place, (with, true))),
-                Edit::CastTensor { place, with } => Some((*place, (with, false))),
+                Edit::ReplaceTensor {
+                    place,
+                    with,
+                    check_width,
+                } => Some((*place, (with, *check_width))),
                 _ => None,
             })
         };
@@ -164,9 +164,9 @@ impl Model {
             return Ok(());
         }
         for (place, old) in self.tensors() {
-            if let Some((new, keeps_width)) = replaced.remove(&place)
+            if let Some((new, check_width)) = replaced.remove(&place)
                 && ((&old.name, &old.dims) != (&new.name, &new.dims)
-                    || (keeps_width && width(old) != width(new)))
+                    || (check_width && width(old) != width(new)))
             {
                 return Err(Invalid::at(
                     self.tensor_path(place),
@@ -197,7 +197,11 @@ impl Model {
             Edit::ReplaceNode { node, with } => {
                 is_good && !has_functions && with.keeps_values_of(self.node(*node))
             }
-            Edit::ReplaceTensor { with, .. } => is_good && Tensor::read(with).is_ok(),
+            Edit::ReplaceTensor {
+                with,
+                check_width: true,
+                ..
+            } => is_good && Tensor::read(with).is_ok(),
             _ => false,
         };
         let parts: Vec<&[Edit]> = edits.chunks(PART.get()).collect();

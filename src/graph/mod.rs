@@ -42,7 +42,7 @@ pub use cast_node::{CastNode, TypeSource, UnclearCast};
 pub(crate) use change::set_element_type;
 pub(crate) use checkpoint::Checkpoint;
 pub use constant::{Constant, ConstantValue, NotConstant};
-pub use edit::{Edit, Refused};
+pub use edit::{Edit, Refused, TypePlace};
 pub use fresh_names::FreshNames;
 pub use index::{NonNodeUse, Origin, ValueId};
 pub use metadata::MetadataKeys;

@@ -19,7 +19,7 @@ pub struct Model {
     pub(super) source: Source,
 }
 
-/// Where a model comes from.
+/// The origin of a model, and its data files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Source {
     pub(super) path: Option<PathBuf>,

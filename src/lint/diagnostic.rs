@@ -81,7 +81,7 @@ pub(super) struct Places<'m> {
 }
 
 impl<'m> Places<'m> {
-    /// Those of the model in this file.
+    /// The places of the model in a file, before any was looked up.
     pub fn new(path: &str) -> Places<'m> {
         Places {
             path: path.into(),
@@ -360,7 +360,7 @@ fn value_region(model: &Model, value: ValueId) -> Option<Region> {
     }
 }
 
-/// The bytes of a message that is as it came.
+/// The byte range of an unmodified message in the input file.
 fn region<M>(message: &Lossless<M>) -> Option<Region> {
     message.source().map(|source| Region {
         offset: message.offset(),

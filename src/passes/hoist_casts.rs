@@ -46,7 +46,8 @@ fn plan(model: &Model) -> Plan {
         plan.report_change(model, node, format!("splits what was cast to {}", first.to));
         for (part, cast, output) in parts {
             removed.insert(output);
-            plan.edits.extend(Edit::declare(model, part, cast.to));
+            plan.edits
+                .extend(Edit::set_type_if_declared(model, part, cast.to));
             plan.edits.push(Edit::Rewire {
                 from: output,
                 to: part,

@@ -61,7 +61,7 @@ fn plan(model: &Model) -> Plan {
                 region
                     .values
                     .into_iter()
-                    .filter_map(|value| Edit::declare(model, value, from)),
+                    .filter_map(|value| Edit::set_type_if_declared(model, value, from)),
             );
         } else if let Some(result) = joined(model, &casts, node, &first, &unused) {
             let mut nodes = vec![with_sources(model, node, &first), first[0].proto.clone()];

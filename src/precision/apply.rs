@@ -21,7 +21,7 @@ use crate::base::hash::HashMap;
 use crate::casts::admits;
 use crate::elements::cast::collapses;
 use crate::elements::dtype::DType;
-use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, ValueId};
+use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, TypePlace, ValueId};
 use crate::ops::schemas::ValueType;
 use crate::protobuf::schema::NodeProto;
 
@@ -319,12 +319,16 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             });
         }
         if needs_declaration(model, scope) {
-            let (name, dtype) = if is_output {
+            let (name, to) = if is_output {
                 (input.clone(), from)
             } else {
                 (output.clone(), to)
             };
-            self.list.push(Edit::DeclareNew { scope, name, dtype });
+            self.list.push(Edit::SetType {
+                at: TypePlace::Name { scope, name },
+                from: None,
+                to,
+            });
         }
         // Of a cast that is exact, the new one starts where that does.
         let source = if is_output {
@@ -502,11 +506,13 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                 let scopes = declared.into_iter().chain(returned);
                 let name = model.name(value);
                 let from = self.precision.dtype(value, Assignment::Old);
-                self.list.extend(scopes.map(|scope| Edit::Retype {
-                    scope,
-                    name: name.to_owned(),
-                    from,
-                    dtype,
+                self.list.extend(scopes.map(|scope| Edit::SetType {
+                    at: TypePlace::Name {
+                        scope,
+                        name: name.to_owned(),
+                    },
+                    from: Some(from),
+                    to: dtype,
                 }));
             }
         }

@@ -157,7 +157,7 @@ fn plan_values(
     Ok((edits, report, unchanged))
 }
 
-/// That no value has a type that changes, if values have another one that can.
+/// A note, if no value has a type that changes, but values have a type that could be changed.
 fn of_other_types(types: &Types) -> Option<String> {
     let has = |dtype: DType| {
         types

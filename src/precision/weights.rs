@@ -234,9 +234,10 @@ pub(super) fn edit(model: &Model, weight: &Weight, to: &[DType]) -> Result<Edit,
             .0;
     }
     Ok(match weight.place {
-        WeightPlace::Tensor(place) => Edit::CastTensor {
+        WeightPlace::Tensor(place) => Edit::ReplaceTensor {
             place,
             with: content.replace_in(&weight.tensor),
+            check_width: false,
         },
         WeightPlace::Attribute(node, name) => {
             let with = AttributeProto::tensor("value", content.into_tensor(""));

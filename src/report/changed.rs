@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::counts::write_counts;
-use super::words::{bytes, plural};
+use super::format::{bytes, plural};
 use crate::base::printable::Shown;
 use crate::diff::inspect::Counts;
 use crate::storage::{Saved, UnusedFile, WrittenDataFile};

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::changed::ChangedModel;
+use super::format::{counted, plural};
 use super::prepared::{Prepared, write_prepared};
-use super::words::{counted, plural};
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
 use crate::convert::{Blocker, Code, Exactness, IrVersions, NodeChange, Opsets, Report};

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::changed::ChangedModel;
+use super::format::{counted, plural, write_reasons};
 use super::prepared::{Prepared, write_prepared};
-use super::words::{counted, plural, write_reasons};
 use crate::base::printable::Shown;
 use crate::passes::{ComputedNode, Folded, KeptNode, NodeChange, OfPass, RemovalOf, Report};
 

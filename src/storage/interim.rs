@@ -59,7 +59,7 @@ pub(super) fn of(output: &Path, data: &Path, name: &str) -> Result<Option<Interi
                     ..reference
                 },
             );
-            edits.push(Edit::ReplaceTensor { place, with });
+            edits.push(Edit::replace_tensor(place, with));
         }
     }
     if edits.is_empty() {

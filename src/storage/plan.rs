@@ -47,7 +47,8 @@ pub struct SavePlan {
     /// The report, without the data files that are no longer used.
     pub(super) saved: Saved,
     pub(super) control: Control,
-    /// What a verification reads, if the file is not stored or is computed whenever it is read.
+    /// The image of the file that a verification reads, if the file is not stored, or is computed
+    /// whenever it is read.
     pub(super) image: Option<Image>,
 }
 
@@ -68,7 +69,7 @@ pub(super) struct Files {
     made: Option<WrittenDataFile>,
 }
 
-/// Where the values of tensors that move go.
+/// The tensors whose values move, and the data file for the values.
 struct Placed {
     tensors: Vec<(TensorPlace, TensorProto)>,
     data: Data,
@@ -120,7 +121,7 @@ impl SavePlan {
         let control = model.control().clone();
         let edits = tensors
             .into_iter()
-            .map(|(place, with)| Edit::ReplaceTensor { place, with })
+            .map(|(place, with)| Edit::replace_tensor(place, with))
             .collect();
         // The index is freed before the layout is made.
         let model = model.apply(edits)?;

@@ -128,7 +128,7 @@ fn decoded(tensor: &Tensor) -> Option<Piece> {
     }
 }
 
-/// Where the data file of a tensor is, which need not be readable.
+/// The path of the data file of a tensor. The file need not be readable.
 fn located(tensor: &TensorProto, paths: &RewritePaths) -> Option<PathBuf> {
     let reference = Reference::read(tensor).ok()?;
     paths

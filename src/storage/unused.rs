@@ -32,14 +32,14 @@ const LONGEST_PADDING: u64 = 1 << 16;
 #[derive(Debug, Default)]
 pub(super) struct Unused {
     files: Vec<File>,
-    /// The folder in which they are looked up.
+    /// The folder in which the files are looked up.
     data: Arc<DataFolder>,
-    /// The path of the model that referred to them and is replaced.
+    /// The path of the replaced model, which refers to the files.
     output: PathBuf,
 }
 
-/// By data file: the models that are replaced before, and no longer use the file then. All paths
-/// are resolved, as far as they exist.
+/// Maps a data file to the models that use it and that earlier plans of this run replace. Existing
+/// paths are resolved.
 #[derive(Debug, Default)]
 pub(crate) struct Released(HashMap<PathBuf, HashSet<PathBuf>>);
 
@@ -59,7 +59,7 @@ struct File {
 }
 
 impl Unused {
-    /// Those of `old`, except for those that are `is_used`.
+    /// The data files of `old`, except those for which `is_used` holds.
     pub(super) fn of(
         old: &DataRanges,
         data: &Arc<DataFolder>,

@@ -58,7 +58,7 @@ impl SavePlan {
         self.preview_after(&mut Released::default())
     }
 
-    /// The same after other plans, by the outputs of which some files are no longer used.
+    /// Like [`SavePlan::preview`], if the plans that have released files were already executed.
     pub(crate) fn preview_after(self, released: &mut Released) -> Saved {
         let decided = self.unused.decide(self.prunes, released);
         self.unused.release(released);
@@ -75,10 +75,10 @@ impl SavePlan {
         self.write_if(None)
     }
 
-    /// Like [`Plan::write`], if a check accepts the model.
+    /// Like [`SavePlan::write`], if a check accepts the model.
     ///
     /// # Errors
-    /// See [`Plan::write`]; also any error of the check.
+    /// See [`SavePlan::write`]; also any error of the check.
     pub(crate) fn write_if(mut self, accept: Option<WrittenCheck>) -> io::Result<Saved> {
         let (_locks, decided);
         let steps = self.count();

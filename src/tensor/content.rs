@@ -95,9 +95,9 @@ impl Content {
         }
     }
 
-    /// The same values with a token that ends the computation of summaries, and of casts from and
-    /// to strings. What they return is then incomplete, and to be discarded: there may be fewer
-    /// strings than elements.
+    /// The content with a token that ends the computation of summaries, and of casts from and to
+    /// strings. Their results are then incomplete and must be discarded: there may be fewer strings
+    /// than elements.
     #[must_use]
     pub(crate) fn with_cancel(mut self, cancel: &Cancel) -> Content {
         self.cancel = Some(cancel.clone());
@@ -195,7 +195,7 @@ impl Content {
         ))
     }
 
-    /// The same elements in another shape of as many.
+    /// The elements in another shape with the same number of elements.
     ///
     /// # Panics
     /// If the shape has another number of elements.
@@ -286,7 +286,7 @@ impl Content {
         }
     }
 
-    /// The same values with all pending moves and casts computed.
+    /// The content with all pending moves and casts computed.
     #[must_use]
     pub(crate) fn computed(self) -> Content {
         let data = match &self.data {

@@ -47,7 +47,7 @@ impl<'m, 'p> Equality<'m, 'p> {
         }
     }
 
-    /// The same, which also takes values for equal that are equal by other terms.
+    /// The comparison, which also accepts values that are equal by the terms of `exact`.
     pub fn or(self, exact: Option<Equality<'m, 'p>>) -> Equality<'m, 'p> {
         Equality {
             exact: exact.map(Box::new),
@@ -498,7 +498,8 @@ impl Equality<'_, '_> {
         result.or_else(|what| self.compare_exactly(original, written).ok_or(what))
     }
 
-    /// The same without law 4, for the values of the original that have the term.
+    /// Compares without law 4, for the values of the original that have the term. Returns the
+    /// number of compared elements.
     fn compare_exactly(&mut self, original: &WithCasts, written: &WithCasts) -> Option<u64> {
         self.exact.as_ref()?;
         let found = self.content(written).ok()?;

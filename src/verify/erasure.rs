@@ -85,9 +85,9 @@ pub(super) struct Erasure<'v> {
     pub nodes: HashMap<NodeId, NodeId>,
     /// By value of the written model: that of the original.
     values: Vec<Option<ValueId>>,
-    /// What values of the original were cast from.
+    /// The casts of the original, as trees.
     sources: Sources,
-    /// The same, also through lossless casts to other types, once it was asked for.
+    /// Like `sources`, with lossless casts to other types; computed on first use.
     lossless_sources: OnceLock<Sources>,
     /// By node of the written model: the graphs in its attributes.
     bodies: HashMap<NodeId, Vec<ScopeId>>,

@@ -29,7 +29,7 @@ impl<'m> Matching<'m> {
         Matching::new(original, written, false)
     }
 
-    /// Like [`Pairs::by_results`], but a node that makes the result of another operator may have
+    /// Like [`Matching::by_results`], but a node that makes the result of another operator may have
     /// taken the name of that result.
     pub fn by_operators(original: &'m Model, written: &'m Model) -> Matching<'m> {
         Matching::new(original, written, true)

@@ -39,7 +39,8 @@ pub(super) fn verify(
     (verified, faults)
 }
 
-/// What terms show: faults of values by name and, by scope, of nodes, declarations and outputs.
+/// The faults that terms show: by name for values, and by scope for nodes, declarations and
+/// outputs.
 fn by_terms(
     matching: &Matching,
     new_messages: &NewMessages,

@@ -3,7 +3,9 @@
 
 use onnx_recast::cast::{Contested, DType};
 use onnx_recast::convert::{Code, OperatorAdapter, Reason};
-use onnx_recast::graph::{Body, ConstantValue, Edit, NotConstant, ScopeId, ScopeKind, TypeSource};
+use onnx_recast::graph::{
+    Body, ConstantValue, Edit, NotConstant, ScopeId, ScopeKind, TypePlace, TypeSource,
+};
 use onnx_recast::lint::{
     Baseline, Finding, Known, Rule, Safety, Selected, Selection, Severity, Subject,
 };
@@ -287,4 +289,38 @@ fn errors_and_plans_tell_a_caller_what_to_do() {
     )
     .unwrap();
     assert_eq!(plan.bytes_with_data(), bytes);
+}
+
+#[test]
+fn a_declared_type_is_set_if_it_is_the_stated_one() {
+    let mut model = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) <float[2] h> {
+            h = Neg (x)
+            y = Neg (h)
+        }"#,
+    );
+    let value = model.lookup(ScopeId::MAIN, "h").unwrap();
+    let name = TypePlace::Name {
+        scope: ScopeId::MAIN,
+        name: "h".to_owned(),
+    };
+    let cases = [
+        (TypePlace::Value(value), Some(DType::Double), DType::Float),
+        (TypePlace::Value(value), Some(DType::Float), DType::Float16),
+        (TypePlace::Value(value), None, DType::Bfloat16),
+        (name.clone(), Some(DType::Double), DType::Bfloat16),
+        (name, Some(DType::Bfloat16), DType::Int8),
+    ];
+    for (at, from, expected) in cases {
+        let case = format!("{at:?} from {from:?}");
+        let to = if from == Some(DType::Double) {
+            DType::String
+        } else {
+            expected
+        };
+        model
+            .apply_edits(vec![Edit::SetType { at, from, to }])
+            .unwrap();
+        assert_eq!(model.declared_type(value), Some(expected), "{case}");
+    }
 }

@@ -135,7 +135,7 @@ fn outputs_become_the_mode(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The reverse.
+/// Inverse of [`outputs_become_the_mode`], for a downgrade to opset 13.
 fn mode_becomes_outputs(cx: &mut Context) -> Result<(), Reason> {
     let trains = cx.int_or("training_mode", 0)? != 0;
     if !has_one_output(cx) {

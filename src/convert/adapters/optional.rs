@@ -2,8 +2,8 @@
 //! known what the optional contains.
 //!
 //! An optional that nodes only take apart again is not needed: its element is a value of the model.
-//! The same decision is made at each of the nodes, so that either all of them are rewritten or
-//! none.
+//! Each of the nodes makes the decision by the same rule, so that either all of them are rewritten
+//! or none.
 
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;

@@ -130,7 +130,7 @@ impl Context<'_, '_> {
         self.add_after_output(0, op, extra, attributes, suffix, known);
     }
 
-    /// The same for another output.
+    /// Like [`Context::add_after`], for any output.
     pub fn add_after_output(
         &mut self,
         index: usize,

@@ -288,7 +288,7 @@ impl Writer {
         }
     }
 
-    /// The opposite: an axis for each letter.
+    /// Inverse of [`Writer::matrix`]: a product with an axis for each letter.
     fn split(
         &mut self,
         product: String,

@@ -223,7 +223,7 @@ fn computed_places(mode: &str, axis: i64) -> String {
             .replace('$', &axis.to_string())
 }
 
-/// The same places, if they are known.
+/// The places as a constant, if the length of the axis and the pads are known.
 fn constant_places(
     mode: &str,
     axis: i64,

@@ -227,7 +227,8 @@ impl Folder {
         self.check_and_rename(from, to)
     }
 
-    /// Not atomic, but other processes that change names hold the folder's lock.
+    /// Checks that the new name is unused, and then renames. Both together are not atomic, but
+    /// other processes of this program that change names hold the lock of the folder.
     fn check_and_rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match self.stat(to) {
             Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),

@@ -1,6 +1,6 @@
 //! The rule `cast-result-undefined`.
 
-use super::words::tally_of;
+use super::phrases::tally_of;
 use crate::elements::cast::Tally;
 use crate::elements::dtype::{Class, DType};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};

@@ -1,6 +1,6 @@
 //! The rule `float8-constant-out-of-range`.
 
-use super::words::{largest, overflow_becomes, tally_of};
+use super::phrases::{largest, overflow_becomes, tally_of};
 use crate::elements::cast::{Cast, Rules, Tally};
 use crate::elements::dtype::DType;
 use crate::elements::float_format::Format;

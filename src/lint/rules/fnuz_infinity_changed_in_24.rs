@@ -1,6 +1,6 @@
 //! The rule `fnuz-infinity-changed-in-24`.
 
-use super::words::tally_of;
+use super::phrases::tally_of;
 use crate::elements::cast::{Cast, FNUZ_SETTLED, Rules};
 use crate::elements::dtype::{Class, DType};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};

@@ -87,13 +87,13 @@ pub fn infer(model: &Model) -> Inferred {
     infer_with(model, None)
 }
 
-/// The same, with a choice between contested shapes.
+/// Like [`infer`], with a choice between contested shapes.
 #[must_use]
 pub fn infer_with(model: &Model, contested: Option<Contested>) -> Inferred {
     without_symbols(walk(model, contested))
 }
 
-/// The same, with the names of dimensions.
+/// Like [`infer`], with the names of dimensions.
 #[must_use]
 pub fn infer_with_names(model: &Model) -> (Inferred, DimensionNames) {
     let found = walk(model, None);
@@ -128,7 +128,7 @@ impl Deferred {
         }
     }
 
-    /// Those of the model, which is the same in all calls.
+    /// The types and shapes of the model, which must be the same model in all calls.
     pub fn of(&self, model: &Model) -> &Inferred {
         self.inferred
             .get_or_init(|| infer_with(model, self.contested))

@@ -55,7 +55,8 @@ pub(super) fn walk(model: &Model, contested: Option<Contested>) -> Found<'_> {
     walk_with(model, &bodies, found.symbols, contested).0
 }
 
-/// The same by these declarations, and whether there are contested results that are unknown.
+/// Walks all scopes with the declarations of `bodies`. Also returns whether there are contested
+/// results, which are unknown.
 fn walk_with<'m>(
     model: &'m Model,
     bodies: &Bodies<'m>,

@@ -51,10 +51,10 @@ struct Limit {
 /// The versions of a runtime that have a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Those that have a kernel, or may have one: types are unknown, or the operators of the
-    /// domain.
+    /// The versions that have a kernel, or may have one because types or the operators of the
+    /// domain are unknown.
     pub possible: Versions,
-    /// Those of them that have one whatever the unknown types are.
+    /// The versions that have a kernel whatever the unknown types are.
     pub certain: Versions,
 }
 

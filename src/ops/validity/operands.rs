@@ -21,11 +21,11 @@ pub struct Fault {
 pub enum What {
     /// The inputs or outputs that a node has.
     Operands,
-    /// That a node has no output.
+    /// The lack of any output.
     NoOutput,
     /// An attribute that a node has.
     Attribute,
-    /// An attribute that it has not.
+    /// An attribute that a node lacks.
     MissingAttribute,
 }
 

@@ -17,13 +17,13 @@ const SMALL: f64 = 4.0;
 /// weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Position {
-    /// It does not.
+    /// It does not follow from positions only.
     No,
     /// It is constant.
     Constant,
     /// It is an input of the model.
     Given,
-    /// It is computed from one, or from integers.
+    /// It is computed from an input, or from integers.
     Computed,
 }
 

@@ -73,7 +73,7 @@ impl Numbers {
     }
 }
 
-/// What the type of a tensor says of its numbers.
+/// The state of numbers of which only the type of their tensor is known.
 fn of_type(tensor: &TensorProto) -> State {
     DType::from_number(tensor.data_type()).map_or(State::PLAIN, State::of_type)
 }

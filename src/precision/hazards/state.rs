@@ -67,12 +67,12 @@ impl State {
         }
     }
 
-    /// The same, with another interval.
+    /// The state with another interval.
     pub fn with(self, interval: Interval) -> State {
         State { interval, ..self }
     }
 
-    /// The same, with a hazard.
+    /// The state with a hazard.
     pub fn with_hazard(self, kind: Kind) -> State {
         State {
             hazard: Some(Hazard {

@@ -14,7 +14,7 @@ const FEW: f64 = 256.0;
 /// Integers to this one are exact in FLOAT16.
 const EXACT: Interval = Interval::new(-2048.0, 2048.0);
 
-/// What the walk knows: the states of values, by their index, and the numbers of constants.
+/// The data of the walk: the states of values, by their index, and the numbers of constants.
 pub struct Known<'k, 'm> {
     pub model: &'m Model,
     pub inferred: &'k Inferred,
@@ -149,7 +149,7 @@ impl Known<'_, '_> {
         }
     }
 
-    /// What a function of two intervals makes of those of all inputs.
+    /// Folds the intervals of all inputs with a function of two intervals.
     fn folded(&self, node: NodeId, function: fn(Interval, Interval) -> Interval) -> State {
         let inputs = self.model.inputs(node).map(|(_, value)| self.state(value));
         let join = |left: State, right: State| {
