@@ -15,7 +15,7 @@ use crate::protobuf::Piece;
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Content, Data, Failure, Packing, element_count};
 
-/// Bytes that one thread computes at a time.
+/// The number of bytes per job of a thread.
 const PART: Threshold = Threshold::new("part of an array", 96 << 10).small_from(7);
 
 /// Elements of one type in C order. Casts are computed when the elements are taken out.

@@ -12,7 +12,7 @@ use bytes::Bytes;
 
 use super::threshold::Threshold;
 
-/// Bytes that are compared or hashed at a time.
+/// The number of bytes that are read at a time to be compared or hashed.
 const CHUNK: Threshold = Threshold::new("chunk of stored bytes", 1 << 20);
 
 /// A file that cannot be mapped, such as a file of a browser: its ranges are read when they are

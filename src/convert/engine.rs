@@ -54,8 +54,8 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
     Ok(conversion)
 }
 
-/// A model as the options read it: in the opset that it imports, or as if it, and the functions
-/// that import the same opset, imported the one that they state.
+/// The model with the opset that the options state, if they state one: the model and the functions
+/// that import the same opset then import the stated opset instead.
 ///
 /// # Errors
 /// If ONNX has no such opset.

@@ -62,7 +62,7 @@ impl Kernels {
     }
 }
 
-/// The versions that run a node, or the nodes that replace it, which count as one.
+/// The versions that run a node, or all of the nodes that replace it.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     pub kernels: Kernels,

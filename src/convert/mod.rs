@@ -86,7 +86,8 @@ options! {
         /// none to refuse them.
         pub contested: Option<Contested>,
         /// The runtime that has to run the result. If it lacks kernels for nodes in `opset`, the
-        /// closest lower opset is taken in which it has them, or else the closest higher one.
+        /// closest lower opset in which it has the kernels is taken, or else the closest higher
+        /// one.
         pub runtime: Option<Runtime>,
         /// Adapters of other crates.
         pub adapters: Vec<OperatorAdapter>,

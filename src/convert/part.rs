@@ -64,7 +64,7 @@ impl Part {
     }
 }
 
-/// The nodes after which progress is reported.
+/// The number of nodes after which progress is reported.
 const BATCH: Threshold = Threshold::new("planned nodes between reports of progress", 64);
 
 impl<'m> Shared<'_, 'm> {

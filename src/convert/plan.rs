@@ -29,7 +29,7 @@ pub(super) struct ConversionPlan {
     pub kernels: Kernels,
 }
 
-/// The nodes of a part; a scope of fewer is planned at once.
+/// The number of nodes per job of a thread.
 const PART: Threshold = Threshold::new("part of planned nodes", 1024);
 
 impl ConversionPlan {

@@ -20,9 +20,9 @@ pub(super) struct PlanForOpset {
     pub notes: Vec<String>,
 }
 
-/// The plan for the opset of the options, or, if their runtime lacks kernels in it, for the closest
-/// lower opset in which it has them, or else the closest higher one. If there is none, the plan has
-/// blockers.
+/// The plan for the opset of the options. If the runtime lacks kernels in this opset, the plan for
+/// the closest lower opset with kernels for all nodes, or else for the closest higher one. If no
+/// opset has kernels for all nodes, the plan has blockers.
 ///
 /// # Errors
 /// If the operation is cancelled.

@@ -123,7 +123,7 @@ fn initializers(model: &Model, scope: ScopeId) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// The nodes that are checked by one thread.
+/// The number of nodes per job of a thread.
 const PART: Threshold = Threshold::new("part of checked nodes", 4096);
 
 fn check_node(model: &Model, node: NodeId) -> Result<(), NotConverted> {

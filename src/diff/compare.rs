@@ -78,7 +78,7 @@ pub(super) struct Walk<'a> {
     pub(super) faults: Vec<(usize, Invalid)>,
 }
 
-/// The pairs of a part.
+/// The number of pairs of messages per job of a thread.
 const PART: Threshold = Threshold::new("part of compared pairs", 1024);
 
 /// The fields of an attribute that its text form covers.

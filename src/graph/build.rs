@@ -118,7 +118,8 @@ struct Builder<'m> {
     wide: Vec<(NodeId, &'m NodeProto)>,
 }
 
-/// The number of inputs or outputs up to which one is found in the graph as fast as in a table.
+/// The maximum number of inputs or outputs of a node for which a search in the graph is as fast as
+/// a table.
 const NARROW: Threshold = Threshold::new("inputs of a narrow node", 16).or_zero();
 
 /// A use of a name.

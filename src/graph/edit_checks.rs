@@ -20,7 +20,7 @@ use crate::protobuf::ir_version;
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::Tensor;
 
-/// The edits that are checked by one thread.
+/// The number of edits per job of a thread.
 const PART: Threshold = Threshold::new("part of edits", 4096);
 
 impl Model {

@@ -122,7 +122,7 @@ pub(super) fn replace(
     replaced
 }
 
-/// The nodes that are replaced by one thread.
+/// The number of nodes per job of a thread.
 const PART: Threshold = Threshold::new("part of replaced nodes", 512);
 
 impl From<Vec<NodeProto>> for NewNodes {

@@ -16,7 +16,7 @@ use crate::tensor::{CASTS_OF_EACH, Content, Data, Tensor};
 /// Elements per block between two casts: few enough for the cache, and a whole number of bytes in
 /// every packing.
 const BLOCK: Threshold = Threshold::new("block of a tally", 8192).multiple_of(8);
-/// Elements per unit of work of a thread.
+/// The number of elements per job of a thread.
 const PART: Threshold = Threshold::new("part of a tally", 128 * BLOCK.usual()).multiple_of(8);
 
 impl Subject<'_> {

@@ -84,7 +84,7 @@ pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// The findings that are described by one thread.
+/// The number of findings per job of a thread.
 const PART: Threshold = Threshold::new("part of findings", 512);
 
 fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {

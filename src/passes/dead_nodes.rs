@@ -43,8 +43,8 @@ fn may_have_effects(model: &Model, node: NodeId) -> bool {
     !is_known || model.callee(node).is_some() || proto.output.is_empty()
 }
 
-/// The nodes that the outputs of the model and of its functions depend on, those that may have
-/// effects, and those whose results are shadowed by what stays.
+/// The nodes that stay: nodes on which the outputs of the model or of a function depend, nodes that
+/// may have effects, and nodes whose results are shadowed by a value that stays.
 fn used_nodes(model: &Model) -> HashSet<NodeId> {
     let subgraphs = model.subgraphs();
     let mut used = HashSet::default();

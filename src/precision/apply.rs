@@ -395,8 +395,8 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         std::iter::successors(Some(start), step).skip(1).last()
     }
 
-    /// The result of a cast of a value to the new type that the model has, if it is before all of
-    /// these users, and they see it.
+    /// The result of an existing cast of a value to the new type, if the cast precedes all of the
+    /// users, and the result is visible to them.
     fn existing_cast(&self, value: ValueId, users: &[User]) -> Option<ValueId> {
         let (model, scope) = (self.model, self.model.scope_of(value));
         let first = users.iter().map(|user| self.position(*user, scope)).min()?;

@@ -343,8 +343,8 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         }
         self.consume(value, variable, User::Output(scope, index));
         let is_of_node = model.scope_of(value) == scope && model.producer(value).is_some();
-        // An output of several scopes, or of one twice, has one name there, which only one of them
-        // could give to a cast.
+        // If a value is an output of several scopes, or of one scope twice, only one of the outputs
+        // could give its name to a cast.
         if !is_of_node || model.scopes_that_output(value).len() > 1 {
             self.types.unify(value.index() as Variable, variable);
         }

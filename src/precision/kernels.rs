@@ -1,9 +1,8 @@
 //! The kernels of the runtime that has to run the result: a node without a kernel for its new types
 //! keeps the old ones.
 //!
-//! A kernel is for all types of a node together. Which of them change is known after the cut only,
-//! so that it is repeated with the nodes without a kernel kept, until all nodes that change have
-//! one.
+//! Whether a node has a kernel depends on all of its types, which are known after the cut only. The
+//! cut is repeated, with nodes without a kernel kept, until all nodes that change have a kernel.
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use crate::elements::cast::{Cast, Features, Kernel, Level, Rules, convert_elemen
 use crate::elements::dtype::DType;
 use crate::elements::float_format::Format;
 
-/// Elements per unit of work.
+/// The number of elements per job of a thread.
 const PART: Threshold = Threshold::new("part of a precision survey", 1 << 16);
 
 /// The losses of the elements of a constant.

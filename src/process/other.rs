@@ -66,7 +66,7 @@ impl RemovedOnSignal {
 /// The number of [`Hold`]s.
 static HOLDS: AtomicU32 = AtomicU32::new(0);
 
-/// A guard: while it exists, [`exit`] does not end the process.
+/// A guard: while it exists, the memory limit does not end the process.
 pub(crate) struct Hold(());
 
 /// Starts a hold, for a few short steps that must not be interrupted.

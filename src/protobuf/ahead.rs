@@ -20,10 +20,11 @@ use crate::base::parallel;
 use crate::base::threshold::Threshold;
 use crate::process::expect_large_graph;
 
-/// The bytes of a part, about; a model of fewer is decoded at once.
+/// The approximate number of encoded bytes per part. Models of less than two parts are decoded by
+/// one thread.
 const PART: Threshold = Threshold::new("part of encoded nodes", 1 << 18);
 
-/// Nodes in a row.
+/// Consecutive fields of the file that are nodes.
 struct NodeRun {
     range: Range<usize>,
     /// The nodes of each part, and the memory that decoding has counted.

@@ -10,7 +10,8 @@ use super::recipe::Recipe;
 use crate::base::stored::Stored;
 use crate::base::threshold::Threshold;
 
-/// Shorter runs are copied into the head: a separate piece would cost more than the copy.
+/// The minimum number of bytes of a separate piece. Shorter runs are copied into the head, since a
+/// separate piece would cost more than the copy.
 const SMALLEST_PIECE: Threshold = Threshold::new("smallest piece", 4096);
 
 /// A run of the file's bytes.

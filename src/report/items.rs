@@ -6,8 +6,9 @@ use crate::base::parallel;
 use crate::base::printable::{Put, Shown};
 use crate::base::threshold::Threshold;
 
-/// The items whose text is made by one thread, and the items whose texts exist at the same time.
+/// The number of items per job of a thread.
 const PART: Threshold = Threshold::new("part of printed items", 256);
+/// The number of items whose texts exist at the same time.
 const BATCH: Threshold = Threshold::new("batch of printed items", 16 * PART.usual());
 
 /// Passes on what `write` adds for each item, in order.

@@ -46,8 +46,8 @@ pub(super) fn missing(matching: &Matching) -> HashMap<ScopeId, Vec<Fault>> {
     faults
 }
 
-/// New initializers that are not in the one form that they have, that nothing uses, or that are
-/// listed before those of the original.
+/// The faults of new initializers: a message with other fields than passes write, no use, or a
+/// position before the initializers of the original.
 pub(super) fn added(
     new_messages: &NewMessages,
     matching: &Matching,

@@ -170,8 +170,9 @@ impl Equality<'_, '_> {
         })
     }
 
-    /// Values that differ from those of the same name, also where nothing uses them, and new ones
-    /// that nothing uses. Where casts moved, a value may have the type before or after a cast.
+    /// The faults of values: a value that differs from the value of the same name, used or not, and
+    /// a new value without uses. A value next to a cast that moved may have the type before or
+    /// after the cast.
     pub fn named(&mut self) -> Vec<Fault> {
         let (terms, matching) = (self.terms, self.terms.matching);
         let mut faults = Vec::new();

@@ -170,8 +170,8 @@ impl Shown {
     }
 }
 
-/// Text that is made while it is written, since it may take much more memory than the value from
-/// which it is made.
+/// Text that is formatted while it is written: the whole text may take much more memory than the
+/// formatted value.
 pub struct Parts<'d>(Box<Make<'d>>);
 
 type Make<'d> = dyn Fn(&mut Put) -> io::Result<()> + 'd;
@@ -219,7 +219,7 @@ impl<'d> Parts<'d> {
     }
 }
 
-/// Text of this many bytes is written at once.
+/// The number of bytes of text that are written at a time.
 const LONGEST_WAITING: Threshold = Threshold::new("waiting text", 1 << 16).or_zero();
 
 /// The output of a command.

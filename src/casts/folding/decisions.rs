@@ -98,7 +98,7 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Fol
     decisions
 }
 
-/// Nodes after which progress is reported.
+/// The number of nodes after which progress is reported.
 const BATCH: Threshold = Threshold::new("decisions between reports of progress", 1024);
 
 /// The opset of ai.onnx, if its casts are known.

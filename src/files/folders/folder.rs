@@ -67,9 +67,9 @@ impl Folder {
         Err(io::Error::other("the folder changed while it was opened"))
     }
 
-    /// A new folder in memory. It exists as long as a clone of it, a folder beneath it, or a model
-    /// that was read from it. During this time, the files in it can be read and written under
-    /// [`Folder::path`] like those of the operating system.
+    /// A new folder in memory. It exists while a clone of it, a folder beneath it, or a model that
+    /// was read from it exists. Meanwhile, its files can be read and written under [`Folder::path`]
+    /// like files of the operating system.
     ///
     /// ```
     /// use onnx_recast::internals::files::folders::Folder;

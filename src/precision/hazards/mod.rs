@@ -1,18 +1,19 @@
-//! Values that must not have the narrow type, although their operators support it: they leave its
-//! range until another operator brings them back, or lose what follows depends on.
+//! Values that must not have the narrow type, although their operators support it: they leave the
+//! range of the type until another operator brings them back, or lose digits on which later results
+//! depend.
 //!
 //! 1. `state`, `effects`, `transfer`, `walk`: forward, an interval for each value, and why it may
 //!    be out of the range of FLOAT16: it has integers, sums, squares, exponentials or constants
 //!    beyond it. `effects` has a row for each operator; an operator without a row brings numbers
 //!    back into the range, as normalizations do.
-//! 2. `guards`: backward, the values that must not be zero, where a constant that FLOAT16 makes
-//!    zero keeps them from it, or where they are probabilities.
+//! 2. `guards`: backward, the values that must not be zero: a constant that becomes zero in FLOAT16
+//!    keeps them from zero, or they are probabilities.
 //! 3. `angles`: backward from Sin and Cos, the arguments that grow with a position or a time.
-//! 4. `spread`, `beside`: what is squared or added to squares, and loses what their difference
-//!    depends on.
+//! 4. `spread`, `beside`: values that are squared, or added to squares, and lose digits on which
+//!    their difference depends.
 //! 5. `scales`: scales of quantization that the model computes.
 //!
-//! A value that is found keeps its type, and so do the operators that use it.
+//! Such a value keeps its type, and so do the operators that use the value.
 
 mod angles;
 mod backward;

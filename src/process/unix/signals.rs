@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 /// The maximum number of temporary files at a time: one for each file that is being written.
 const SLOTS: usize = 64;
 
-/// The paths of the files to be removed, as C strings; null for an unused entry. A path is taken
-/// out of its entry by an atomic exchange. It then belongs to the thread that is done with the
-/// file, which frees it, or to a signal handler, after which the process ends.
+/// The paths of the files to be removed, as C strings; null for an unused entry. An atomic exchange
+/// takes a path out of its entry. Either the thread that is done with the file takes the path, and
+/// frees it, or a signal handler does, and the process ends.
 static FILES: [AtomicPtr<libc::c_char>; SLOTS] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
 

@@ -30,7 +30,7 @@ use crate::elements::dtype::DType;
 use codes::Elements;
 use rule::Rule;
 
-/// Elements per unit of work.
+/// The number of elements per job of a thread.
 const PART: Threshold = Threshold::new("elements of a compared part", 1 << 18);
 
 /// The first element of `found` that is not that of `source`, of type `from`, after casts. Both are
