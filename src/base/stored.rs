@@ -36,11 +36,11 @@ pub struct Stored(StoredPlace);
 enum StoredPlace {
     /// In memory, or in a mapped file.
     Memory(Bytes),
-    File(Arc<File>, Range<u64>),
+    File(Arc<RangedFile>, Range<u64>),
 }
 
 #[derive(Debug)]
-struct File {
+struct RangedFile {
     source: Box<dyn ReadAt>,
     /// Why a range could not be read.
     failure: OnceLock<String>,
@@ -52,7 +52,7 @@ impl Stored {
     pub fn of_file(source: impl ReadAt) -> Stored {
         let range = 0..source.bytes();
         Stored(StoredPlace::File(
-            Arc::new(File {
+            Arc::new(RangedFile {
                 source: Box::new(source),
                 failure: OnceLock::new(),
             }),

@@ -6,7 +6,7 @@
 
 use prost::Message;
 
-use super::context::Source;
+use super::context::NodeSource;
 use super::make;
 use super::reason::{NodeInvalid, Reason};
 use crate::base::hash::HashSet;
@@ -80,7 +80,7 @@ struct Pattern {
 impl Pattern {
     /// None if the nodes contain graphs, whose names would have to be numbered too.
     fn of(
-        source: &Source,
+        source: &NodeSource,
         nodes: &[NodeProto],
         initializers: &[TensorProto],
         opset: i64,
@@ -153,7 +153,7 @@ fn unnamed(tensor: &TensorProto) -> Vec<u8> {
 }
 
 /// A value that is a small constant: axes, shapes, pads.
-fn constant(source: &Source, value: ValueId) -> Option<TensorProto> {
+fn constant(source: &NodeSource, value: ValueId) -> Option<TensorProto> {
     source
         .model
         .constant(value)
@@ -169,7 +169,7 @@ fn constant(source: &Source, value: ValueId) -> Option<TensorProto> {
 /// is a single node beside constants in a subgraph or function, where shapes are not considered. A
 /// body of the node may use values of the graph around it.
 pub(super) fn expect_consistent_replacement(
-    source: &Source,
+    source: &NodeSource,
     nodes: &[NodeProto],
     initializers: &[TensorProto],
     to: i64,

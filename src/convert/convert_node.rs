@@ -4,7 +4,7 @@ use super::reason::{OperatorTooNew, OperatorUnknown, Overridable, Reason};
 use std::borrow::Cow;
 
 use super::bodies::graphs_mut;
-use super::context::{Context, Record, Source};
+use super::context::{Context, NodeSource, Record};
 use super::expand::expand;
 use super::expansion_body::ExpansionBodies;
 use super::operator_adapter::{NodeAdapter, OperatorAdapter};
@@ -15,7 +15,7 @@ use crate::protobuf::schema::NodeProto;
 
 /// Converts a node to the target opset.
 pub(super) struct NodeConverter<'a, 'm> {
-    pub source: &'a Source<'m>,
+    pub source: &'a NodeSource<'m>,
     pub names: &'a mut FreshNames<'m>,
     pub record: &'a mut Record,
     /// The bodies of expansions so far.

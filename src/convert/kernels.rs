@@ -2,7 +2,7 @@
 
 use super::Blocker;
 use super::bodies::graphs;
-use super::context::{Record, Source};
+use super::context::{NodeSource, Record};
 use super::reason::Code;
 use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, is_onnx_domain};
@@ -127,7 +127,7 @@ impl Wanted {
     /// subgraphs of the replaced node.
     pub fn check_new(
         &self,
-        source: &Source,
+        source: &NodeSource,
         record: &Record,
         nodes: &[NodeProto],
         opset: i64,

@@ -3,7 +3,7 @@
 
 use super::bodies::{Bodies, graphs};
 use super::consistency::{CheckedReplacements, expect_consistent_replacement};
-use super::context::{Record, Source};
+use super::context::{NodeSource, Record};
 use super::convert_node::{Blocked, NodeConverter};
 use super::expansion_body::{CheckOfPasses, ExpansionBodies};
 use super::kernels::{self, Checked, Kernels, Wanted};
@@ -145,7 +145,7 @@ impl<'m> NodePlanner<'_, 'm> {
             .windows(2)
             .find(|pair| pair[0].0 == pair[1].0)
             .map(|pair| pair[0].0);
-        let source = Source {
+        let source = NodeSource {
             model,
             inferred,
             settings: options.settings(),

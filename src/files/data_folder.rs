@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::folders::{self, Folder, Kind, OpenFile, Stat, id_of};
+use super::folders::{self, EntryKind, Folder, OpenFile, Stat, id_of};
 use super::mapped::mapped;
 use super::paths::{at, folder_of, identity};
 use crate::base::error::{Classified, ErrorKind, shortened};
@@ -396,12 +396,12 @@ impl DataFolder {
             .stat(&below)
             .map_err(|error| unreadable(location, error))?
         {
-            Some(stat) if stat.kind == Kind::File => Ok(Located {
+            Some(stat) if stat.kind == EntryKind::File => Ok(Located {
                 folder,
                 below,
                 stat,
             }),
-            Some(stat) if stat.kind != Kind::Link => {
+            Some(stat) if stat.kind != EntryKind::Link => {
                 Err(BadLocation::NoFile(for_message(location)))
             }
             _ => Err(unreadable(

@@ -6,7 +6,7 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::data_folder::DataFolder;
-use super::folders::{self, Kind, Reading};
+use super::folders::{self, EntryKind, Reading};
 use super::mapped::mapped;
 use crate::process::system::map;
 
@@ -59,7 +59,7 @@ pub fn open(path: &Path) -> io::Result<Input> {
 /// # Errors
 /// Any I/O error.
 pub fn open_with_data(path: &Path) -> io::Result<(Input, DataFolder)> {
-    if folders::stat_target(path)?.kind != Kind::File {
+    if folders::stat_target(path)?.kind != EntryKind::File {
         return Ok((open(path)?, DataFolder::of_model(path)));
     }
     let (data, file) = DataFolder::and_model(path)?;

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::folders::{Folder, Kind, Stat};
+use super::folders::{EntryKind, Folder, Stat};
 use super::paths::{folder_of, is_stream, names_a_folder};
 
 /// The minimum number of hexadecimal digits in the name of a cached file: MD5, two digits of which
@@ -83,10 +83,11 @@ impl NewFileTarget {
         let old = folder.stat(name.as_ref())?;
         match &old {
             Some(Stat {
-                kind: Kind::Folder, ..
+                kind: EntryKind::Folder,
+                ..
             }) => Err(is_folder()),
             Some(Stat {
-                kind: Kind::Link | Kind::Other,
+                kind: EntryKind::Link | EntryKind::Other,
                 ..
             }) => Err(io::Error::other("is not a regular file")),
             Some(Stat { links, .. }) if *links > names => {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::folders::{Folder, Kind, OpenNewFile};
+use super::folders::{EntryKind, Folder, OpenNewFile};
 use crate::base::parallel;
 use crate::process::system::RemovedOnSignal;
 
@@ -188,7 +188,7 @@ pub fn tidy(
     let is_removed = |name: &OsString| {
         let is_file = folder
             .stat(name.as_ref())
-            .is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == Kind::File));
+            .is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == EntryKind::File));
         is_file
             && folder
                 .read(name.as_ref())

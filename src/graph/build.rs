@@ -4,7 +4,7 @@ use petgraph::graph::NodeIndex;
 
 use super::calls;
 use super::index::{Declared, Index, Link, NonNodeUse, Origin, ValueData, ValueId, Vertex};
-use super::model::{Model, Source};
+use super::model::{Model, ModelSource};
 use super::query::domain_name;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind, graphs_of};
 use crate::base::error::{Invalid, ModelPlace, shortened};
@@ -40,9 +40,9 @@ impl Model {
         Ok(Model {
             proto,
             index,
-            source: Source {
+            source: ModelSource {
                 bad_tensors: bad_tensors.into(),
-                ..Source::default()
+                ..ModelSource::default()
             },
         })
     }

@@ -3,14 +3,14 @@
 use bytes::Bytes;
 
 use super::index::Index;
-use super::model::{Model, Source};
+use super::model::{Model, ModelSource};
 use crate::protobuf::schema::ModelProto;
 
 /// The state of a model.
 #[derive(Clone, Debug)]
 pub(crate) struct Checkpoint {
     messages: Messages,
-    source: Source,
+    source: ModelSource,
 }
 
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl Model {
         let empty = Model {
             proto: ModelProto::default(),
             index: Index::default(),
-            source: Source::default(),
+            source: ModelSource::default(),
         };
         std::mem::replace(self, empty)
     }

@@ -78,7 +78,7 @@ pub fn tally(
     };
     let (all, of_part) = (constant.elements(), PART.get());
     let converter = Converter::new(*cast);
-    let results = Results::new(cast.to(), is_result);
+    let results = CountedResults::new(cast.to(), is_result);
     let part = |first: usize| {
         if constant.is_cancelled() {
             return Tally::default();
@@ -162,21 +162,21 @@ fn plain(number: impl fmt::Display) -> String {
 const LONGEST_PLAIN: usize = 20;
 
 /// The results that are counted. They are rare: a table quickly shows whether a block has any.
-struct Results<F> {
+struct CountedResults<F> {
     bits: usize,
     table: Vec<bool>,
     is_meant: F,
 }
 
-impl<F: Fn(u64) -> bool> Results<F> {
-    fn new(dtype: DType, is_meant: F) -> Results<F> {
+impl<F: Fn(u64) -> bool> CountedResults<F> {
+    fn new(dtype: DType, is_meant: F) -> CountedResults<F> {
         let bits = dtype.bits();
         let table = if matches!(bits, 8 | 16) {
             (0..1 << bits).map(&is_meant).collect()
         } else {
             Vec::new()
         };
-        Results {
+        CountedResults {
             bits,
             table,
             is_meant,
@@ -204,7 +204,7 @@ fn tally_part(
     converter: &Converter,
     source: &[u8],
     elements: usize,
-    results: &Results<impl Fn(u64) -> bool>,
+    results: &CountedResults<impl Fn(u64) -> bool>,
     is_source: &impl Fn(u64) -> bool,
 ) -> Tally {
     let mut tally = Tally::default();

@@ -87,10 +87,10 @@ pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
 /// The number of findings per job of a thread.
 const PART: Threshold = Threshold::new("part of findings", 512);
 
-fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
+fn describe(model: &Model, path: &str, found: Vec<FoundFinding>) -> Vec<Diagnostic> {
     let mut places = Places::new(path);
     let mut last = (FindingPlace::Model, String::new());
-    let describe = |Found {
+    let describe = |FoundFinding {
                         finding,
                         rule,
                         severity,
@@ -110,14 +110,14 @@ fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
 }
 
 /// A finding with the rule that reports it.
-struct Found {
+struct FoundFinding {
     finding: Finding,
     rule: &'static Rule,
     severity: Severity,
 }
 
 /// The findings to report, in the order of the document.
-fn find(model: &Model, job: &Job) -> Vec<Found> {
+fn find(model: &Model, job: &Job) -> Vec<FoundFinding> {
     let subject = Subject::new(model, job.selection.targets(), noqa::unknown_rules);
     let (mut found, mut messages) = (Vec::new(), SharedTexts::default());
     let rules = job.selection.rules();
@@ -134,7 +134,7 @@ fn find(model: &Model, job: &Job) -> Vec<Found> {
                 if Arc::strong_count(&finding.message) == 1 {
                     finding.message = messages.shared(finding.message);
                 }
-                found.push(Found {
+                found.push(FoundFinding {
                     finding,
                     rule,
                     severity,
@@ -151,7 +151,7 @@ fn find(model: &Model, job: &Job) -> Vec<Found> {
 }
 
 /// Removes findings about a node that a more specific rule reports too.
-fn hide_less_specific(found: &mut Vec<Found>) {
+fn hide_less_specific(found: &mut Vec<FoundFinding>) {
     for (specific, general) in rules::MORE_SPECIFIC {
         let reported = found
             .iter()

@@ -119,7 +119,7 @@ fn is_used_by(model: &Model, cast: &ResolvedCast, node: NodeId) -> bool {
 }
 
 /// Moves that follow each other, and the casts of their results.
-struct Region<'c, 'm> {
+struct MoveRegion<'c, 'm> {
     values: Vec<ValueId>,
     casts: Vec<&'c ResolvedCast<'m>>,
 }
@@ -131,13 +131,13 @@ fn region<'c, 'm>(
     casts: &'c Casts<'m>,
     start: NodeId,
     first: &[&ResolvedCast],
-) -> Option<Region<'c, 'm>> {
+) -> Option<MoveRegion<'c, 'm>> {
     let (from, middle, among) = (
         first[0].from?,
         first[0].to,
         runs(model, casts, first[0].node),
     );
-    let mut region = Region {
+    let mut region = MoveRegion {
         values: Vec::new(),
         casts: Vec::new(),
     };

@@ -13,7 +13,7 @@ use super::reason::Code;
 use super::report::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
 use super::rules::refers_to_function;
 use super::scopes::casts_since;
-use super::types::{Assignment, Constraint, Kind, Types, Variable};
+use super::types::{Assignment, Constraint, Types, ValueKind, Variable};
 use super::uses::{Use, User};
 use super::weights::{self, Weight};
 use crate::base::error::{Error, shortened};
@@ -79,7 +79,7 @@ impl PrecisionAssignment<'_, '_> {
             });
         }
         let is_changed = |value: &ValueId| match types.kinds[value.index()] {
-            Some(Kind::CastOf(_)) | None => false,
+            Some(ValueKind::CastOf(_)) | None => false,
             Some(_) => self.assignment(*value) == Assignment::New,
         };
         let (kept, later_opset) = self.kept();
@@ -109,7 +109,7 @@ impl PrecisionAssignment<'_, '_> {
             let is_kept = |&(_, value): &(u32, ValueId)| {
                 matches!(
                     self.types.kinds[value.index()],
-                    Some(Kind::Computed | Kind::Stated)
+                    Some(ValueKind::Computed | ValueKind::Stated)
                 ) && self.assignment(value) == Assignment::Old
             };
             let Some((_, value)) = model
@@ -229,7 +229,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     /// Whether a value has no type that may change, or is the result of a cast that is removed.
     fn is_untouched(&self, value: ValueId, assignment: Assignment) -> bool {
         match self.types.kinds[value.index()] {
-            Some(Kind::CastOf(_)) => assignment == Assignment::New,
+            Some(ValueKind::CastOf(_)) => assignment == Assignment::New,
             kind => kind.is_none(),
         }
     }
@@ -434,7 +434,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         let model = self.model;
         for &node in model.topological_order() {
             for (_, value) in model.outputs(node) {
-                let Some(Kind::CastOf(source)) = self.types.kinds[value.index()] else {
+                let Some(ValueKind::CastOf(source)) = self.types.kinds[value.index()] else {
                     continue;
                 };
                 if self.precision.assignment(value) == Assignment::Old {

@@ -3,7 +3,7 @@
 use super::assignment::PrecisionAssignment;
 use super::casts::cast_to;
 use super::rules::type_attribute;
-use super::types::{Assignment, Kind};
+use super::types::{Assignment, ValueKind};
 use super::uses::User;
 use crate::elements::dtype::DType;
 use crate::graph::{Edit, Model, NodeId, set_element_type};
@@ -45,7 +45,9 @@ pub(super) fn edits(precision: &PrecisionAssignment) -> Vec<Edit> {
         );
         let with = match operator {
             "Constant" | "ConstantOfShape" => continue,
-            "Cast" if matches!(kind, Kind::CastOf(_)) || assignment == Assignment::Old => continue,
+            "Cast" if matches!(kind, ValueKind::CastOf(_)) || assignment == Assignment::Old => {
+                continue;
+            }
             "Cast" => cast_to(model, node.scope, types.change.to),
             "Optional" => match stated {
                 Some(stated) if assignment == Assignment::New => {

@@ -5,7 +5,7 @@ use super::integers::integers;
 use super::options::{Io, Options, Policy, Selection};
 use super::policy::is_sensitive;
 use super::reason::Code;
-use super::types::{Constraint, Kind, Types, Variable};
+use super::types::{Constraint, Types, ValueKind, Variable};
 use super::uses::{Use, User, Uses};
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{
@@ -37,11 +37,11 @@ pub(super) fn of<'m>(model: &'m Model, options: &Options, selection: &Selection)
 pub(super) struct Scratch {
     /// Type variables of the schema, their variables, and whether these get the new type.
     pub variables: Vec<(&'static str, Variable, bool)>,
-    pub operands: Vec<Operand>,
+    pub operands: Vec<TypedOperand>,
 }
 
 /// An input or output of a node whose type may change.
-pub(super) struct Operand {
+pub(super) struct TypedOperand {
     pub is_output: bool,
     pub index: u32,
     pub value: ValueId,
@@ -167,9 +167,9 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             Origin::Initializer { .. } | Origin::SparseInitializer(_)
         );
         self.types.kinds[value.index()] = Some(if is_constant {
-            Kind::Constant
+            ValueKind::Constant
         } else {
-            Kind::Computed
+            ValueKind::Computed
         });
         let variable = value.index() as Variable;
         let reasons = [
@@ -269,7 +269,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
                 model.uses(value).next().is_some(),
             );
             match self.types.kinds[value.index()] {
-                Some(Kind::Constant) if is_used && self.is_worth_a_cast(value) => {
+                Some(ValueKind::Constant) if is_used && self.is_worth_a_cast(value) => {
                     self.types.constrain(variable, Constraint::New)
                 }
                 Some(_) => self.types.fix_old(variable, Code::Weights),

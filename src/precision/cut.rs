@@ -11,7 +11,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::unionfind::UnionFind;
 use petgraph::visit::EdgeRef;
 
-use super::types::{Assignment, Classes, Constraint, Kind, Types, Variable};
+use super::types::{Assignment, Classes, Constraint, Types, ValueKind, Variable};
 use super::uses::Use;
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Model, ScopeId, ValueId};
@@ -153,7 +153,7 @@ fn groups(
         // What is cast from the new type has lost bits.
         let is_exact = matches!(
             types.kinds[value.index()],
-            Some(Kind::Constant | Kind::Stated)
+            Some(ValueKind::Constant | ValueKind::Stated)
         ) && !weights_only;
         let mut uses: Vec<Variable> = roots().collect();
         uses.sort_unstable();

@@ -15,7 +15,7 @@ use super::apply::Edits;
 use super::report::Emulation;
 use super::rounding::{self, DOMAIN, SINCE_OPSET, function_name};
 use super::rules::moves;
-use super::types::{Assignment, Kind};
+use super::types::{Assignment, ValueKind};
 use super::uses::User;
 use crate::base::error::{Error, ErrorKind};
 use crate::base::hash::HashSet;
@@ -66,7 +66,7 @@ impl Edits<'_, '_, '_> {
             .collect();
         for value in model.values() {
             match self.types.kinds[value.index()] {
-                None | Some(Kind::CastOf(_)) => {}
+                None | Some(ValueKind::CastOf(_)) => {}
                 Some(_) => match self.precision.assignment(value) {
                     Assignment::New => {
                         self.round_where_it_is_made(value, constants.contains(&value))?

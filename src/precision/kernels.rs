@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::casts::cast_node;
 use super::change::TypeChange;
 use super::reason::Code;
-use super::types::{Assignment, Classes, Kind, Types, Variable};
+use super::types::{Assignment, Classes, Types, ValueKind, Variable};
 use super::uses::User;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ScopeId};
@@ -22,12 +22,12 @@ pub(super) struct Kernels {
     /// None if there is no runtime, or its kernels are not known.
     runtime: Option<Runtime>,
     /// By node: its inputs and outputs whose types may change.
-    operands: BTreeMap<NodeId, Vec<Operand>>,
+    operands: BTreeMap<NodeId, Vec<KernelOperand>>,
     missing: BTreeMap<NodeId, MissingKernel>,
 }
 
 /// An input or output of a node whose type may change.
-struct Operand {
+struct KernelOperand {
     is_output: bool,
     index: u32,
     variable: Variable,
@@ -59,7 +59,7 @@ impl Kernels {
                 && is_run(model, &types.inferred, node.scope)
                 && let Some(new) = new(used.value)
             {
-                let operand = Operand {
+                let operand = KernelOperand {
                     is_output: false,
                     index,
                     variable: used.variable,
@@ -74,9 +74,9 @@ impl Kernels {
         {
             for node in model.nodes(scope) {
                 for (index, value) in model.outputs(node) {
-                    let changes = matches!(types.kinds[value.index()], Some(kind) if !matches!(kind, Kind::CastOf(_)));
+                    let changes = matches!(types.kinds[value.index()], Some(kind) if !matches!(kind, ValueKind::CastOf(_)));
                     if let Some(new) = new(value).filter(|_| changes) {
-                        let operand = Operand {
+                        let operand = KernelOperand {
                             is_output: true,
                             index,
                             variable: value.index() as Variable,
@@ -104,7 +104,7 @@ impl Kernels {
         let known = self.missing.len();
         let assignment = |variable: Variable| assignments[classes.root(variable) as usize];
         for (&node, operands) in &self.operands {
-            let changed: Vec<&Operand> = operands
+            let changed: Vec<&KernelOperand> = operands
                 .iter()
                 .filter(|operand| assignment(operand.variable) == Assignment::New)
                 .collect();
@@ -145,7 +145,8 @@ impl Kernels {
         let Some(runtime) = self.runtime else {
             return true;
         };
-        let operands: Vec<&Operand> = self.operands.get(&node).into_iter().flatten().collect();
+        let operands: Vec<&KernelOperand> =
+            self.operands.get(&node).into_iter().flatten().collect();
         opset <= runtime.newest_opset()
             && lacking(&runtime, types, node, opset, &operands).is_none()
     }
@@ -157,11 +158,12 @@ fn lacking(
     types: &Types,
     node: NodeId,
     opset: i64,
-    changed: &[&Operand],
+    changed: &[&KernelOperand],
 ) -> Option<MissingKernel> {
     let new = |is_output: bool, index: usize| {
-        let is_it =
-            |operand: &&&Operand| operand.is_output == is_output && operand.index as usize == index;
+        let is_it = |operand: &&&KernelOperand| {
+            operand.is_output == is_output && operand.index as usize == index
+        };
         changed.iter().find(is_it).map(|operand| operand.new)
     };
     let operations = operations_of(types.model, &types.inferred, node, opset);

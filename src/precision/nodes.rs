@@ -1,10 +1,10 @@
 //! The constraints of each form of node.
 
-use super::constraints::{Builder, Operand, Scratch};
+use super::constraints::{Builder, Scratch, TypedOperand};
 use super::options::Quantized;
 use super::reason::{Code, Unsupported};
 use super::rules;
-use super::types::{Constraint, Kind, Types, Variable};
+use super::types::{Constraint, Types, ValueKind, Variable};
 use super::uses::User;
 use crate::elements::dtype::DType;
 use crate::graph::{ConstantValue, NodeId, ScopeId, TypeSource, ValueId};
@@ -210,7 +210,7 @@ impl Builder<'_, '_, '_> {
                         formal,
                         !rules::is_own(name, is_output, index as usize),
                     );
-                    operands.push(Operand {
+                    operands.push(TypedOperand {
                         is_output,
                         index,
                         value,
@@ -223,7 +223,7 @@ impl Builder<'_, '_, '_> {
                 None => unknown.push(formal),
             }
         }
-        for Operand {
+        for TypedOperand {
             is_output,
             index,
             value,
@@ -265,7 +265,7 @@ impl Builder<'_, '_, '_> {
             );
             match name {
                 "Constant" => self.constant(id, value),
-                "ConstantOfShape" => self.types.kinds[value.index()] = Some(Kind::Stated),
+                "ConstantOfShape" => self.types.kinds[value.index()] = Some(ValueKind::Stated),
                 _ => {}
             }
         }
@@ -300,7 +300,7 @@ impl Builder<'_, '_, '_> {
         let is_known = self.model.constant(value).is_ok()
             && ConstantValue::of_node(self.model.node(id)).is_ok();
         if is_known {
-            self.types.kinds[value.index()] = Some(Kind::Constant)
+            self.types.kinds[value.index()] = Some(ValueKind::Constant)
         } else {
             self.types.fix_old(value.index() as Variable, Code::Fixed)
         }
@@ -351,7 +351,7 @@ impl Builder<'_, '_, '_> {
                     cast.input.index() as Variable,
                     User::Input(id, 0),
                 );
-                self.types.kinds[output.index()] = Some(Kind::Stated);
+                self.types.kinds[output.index()] = Some(ValueKind::Stated);
             }
             (true, true) => self.operator(id, schema),
             (true, false) => {
@@ -379,13 +379,13 @@ impl Builder<'_, '_, '_> {
                     let keeps_name =
                         model.scopes_that_output(output).is_empty() || self.keeps_output(output);
                     if keeps_name && model.is_visible_to_users(cast.input, output) {
-                        self.types.kinds[output.index()] = Some(Kind::CastOf(cast.input));
+                        self.types.kinds[output.index()] = Some(ValueKind::CastOf(cast.input));
                         self.types.constrain(variable, Constraint::New);
                     } else {
-                        self.types.kinds[output.index()] = Some(Kind::Stated)
+                        self.types.kinds[output.index()] = Some(ValueKind::Stated)
                     }
                 } else {
-                    self.types.kinds[output.index()] = Some(Kind::Stated);
+                    self.types.kinds[output.index()] = Some(ValueKind::Stated);
                 }
             }
             (false, false) => {}

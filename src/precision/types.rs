@@ -41,7 +41,7 @@ pub(super) enum Constraint {
 
 /// How a value gets its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     /// It is computed, or given.
     Computed,
     /// It is a constant, which is cast when the file is written.
@@ -60,7 +60,7 @@ pub(super) struct Types<'m> {
     /// By the value's index; in functions, the type that it has in all calls.
     value_types: Vec<Option<ValueType>>,
     /// By the value's index; none for values of other types. The variable of a value is its index.
-    pub kinds: Vec<Option<Kind>>,
+    pub kinds: Vec<Option<ValueKind>>,
     pub uses: Uses,
     /// Casts to the new type, with input and result.
     pub casts: BTreeMap<NodeId, (ValueId, ValueId)>,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::reason::Code;
 use super::survey::{Limits, Survey};
-use super::types::{Kind, Types, Variable};
+use super::types::{Types, ValueKind, Variable};
 use crate::base::error::{Error, ErrorKind, Invalid, ModelPlace};
 use crate::base::parallel;
 use crate::elements::cast::{Cast, Rules};
@@ -67,7 +67,7 @@ pub(super) fn read<'m>(types: &mut Types<'m>) -> Result<Vec<Weight<'m>>, Error> 
     let is_constant = |value: &ValueId| {
         matches!(
             types.kinds[value.index()],
-            Some(Kind::Constant | Kind::Stated)
+            Some(ValueKind::Constant | ValueKind::Stated)
         )
     };
     let values: Vec<ValueId> = model.values().filter(is_constant).collect();

@@ -71,7 +71,7 @@ struct Inner<M> {
     /// the memory of a `Vec`. No list and an empty list are equal.
     #[allow(clippy::box_collection)]
     rest: Option<Box<Vec<Field>>>,
-    source: Source,
+    source: EncodedSource,
 }
 
 impl<M> Inner<M> {
@@ -92,7 +92,7 @@ impl<M: Message> Inner<M> {
 /// The original bytes of a message: one run, whose keys are encoded as an encoder would encode
 /// them.
 #[derive(Clone, Default)]
-struct Source {
+struct EncodedSource {
     /// The offset of the first field.
     start: usize,
     /// The end of the last field; zero if no field was decoded yet.
@@ -101,7 +101,7 @@ struct Source {
     input: Option<Arc<Bytes>>,
 }
 
-impl Source {
+impl EncodedSource {
     /// Adds the field in `input` from `start` to `end`.
     fn add(&mut self, input: &Arc<Bytes>, start: usize, end: usize, key: &[u8]) {
         let is_first = self.end == 0;
@@ -232,7 +232,7 @@ impl<M: Known> Lossless<M> {
         ahead::forget();
         // The range of the outermost message is known, even if its keys are encoded in an unusual
         // way.
-        message.0.source = Source {
+        message.0.source = EncodedSource {
             start: 0,
             end: length,
             input: Some(Arc::new(bytes)),
@@ -259,7 +259,7 @@ impl<M> Lossless<M> {
     /// The original bytes of the message, if it is unchanged and they are one run.
     #[must_use]
     pub fn source(&self) -> Option<Bytes> {
-        let Source { start, end, input } = &self.0.source;
+        let EncodedSource { start, end, input } = &self.0.source;
         input.as_ref().map(|input| input.slice(*start..*end))
     }
 
@@ -321,7 +321,7 @@ impl<M> From<M> for Lossless<M> {
         Lossless(Box::new(Inner {
             known,
             rest: None,
-            source: Source::default(),
+            source: EncodedSource::default(),
         }))
     }
 }
@@ -417,12 +417,12 @@ impl<M: Known> Message for Lossless<M> {
 
     fn encoded_len(&self) -> usize {
         match &self.0.source {
-            Source {
+            EncodedSource {
                 start,
                 end,
                 input: Some(_),
             } => end - start,
-            Source { .. } => {
+            EncodedSource { .. } => {
                 self.0.known.encoded_len()
                     + self.0.rest().iter().map(Field::encoded_len).sum::<usize>()
             }

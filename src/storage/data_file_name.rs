@@ -10,7 +10,7 @@ use super::own_data_names::{is_same, name_of, normal, own_files, own_names};
 use super::rewrite_paths::RewritePaths;
 use super::unplaceable::Unplaceable;
 use crate::base::error::shortened;
-use crate::files::folders::{self, FileId, Kind};
+use crate::files::folders::{self, EntryKind, FileId};
 use crate::files::{Before, DataFolder, identity};
 use crate::protobuf::Layout;
 
@@ -56,7 +56,7 @@ pub(super) fn choose(
                     shortened(name)
                 )));
             }
-            Ok(found) if found.kind != Kind::File => {
+            Ok(found) if found.kind != EntryKind::File => {
                 return Err(Unplaceable::BadName(name.clone()));
             }
             _ if !stays_inside(&paths.folder, &path) => {

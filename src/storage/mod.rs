@@ -1,6 +1,6 @@
 //! Placement of the values of a model's tensors: in the model file, or in a data file beside it.
 //!
-//! Every [`Model`] is written through [`SavePlan::new`]. The rules:
+//! Every [`Model`](crate::graph::Model) is written through [`SavePlan::new`]. The rules:
 //!
 //! - [`Placement::Keep`]: every tensor stays where it is. Values that were computed from a data
 //!   file go into a new data file; so does every external tensor if the output is in another

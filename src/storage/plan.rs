@@ -72,11 +72,11 @@ pub(super) struct Files {
 /// The tensors whose values move, and the data file for the values.
 struct Placed {
     tensors: Vec<(TensorPlace, TensorProto)>,
-    data: Data,
+    data: DataSources,
 }
 
 /// The sources of the data files of an output.
-enum Data {
+enum DataSources {
     /// No data file is written.
     None,
     /// The data files of the input are copied, and the model refers to them as before.
@@ -270,7 +270,7 @@ fn place_tensors(
     {
         return Ok(Placed {
             tensors: Vec::new(),
-            data: Data::Copied(copies),
+            data: DataSources::Copied(copies),
         });
     }
     let to_model = sorted
@@ -281,7 +281,7 @@ fn place_tensors(
     if sorted.to_file.is_empty() {
         return Ok(Placed {
             tensors,
-            data: Data::None,
+            data: DataSources::None,
         });
     }
     let pieces: Vec<&Piece> = sorted.to_file.iter().map(|(_, _, piece)| piece).collect();
@@ -309,25 +309,25 @@ fn place_tensors(
     );
     Ok(Placed {
         tensors,
-        data: Data::Made(layout, chosen),
+        data: DataSources::Made(layout, chosen),
     })
 }
 
 /// The files that are written for the data of an output.
 fn files(
-    data: Data,
+    data: DataSources,
     mut before: Vec<Before>,
     paths: &RewritePaths,
     options: &Options,
 ) -> Result<Files, Unplaceable> {
     let (layout, chosen) = match data {
-        Data::None => {
+        DataSources::None => {
             return Ok(Files {
                 before,
                 ..Files::default()
             });
         }
-        Data::Copied(copies) => {
+        DataSources::Copied(copies) => {
             check_link(paths)?;
             before.extend(copies.there);
             return Ok(Files {
@@ -337,7 +337,7 @@ fn files(
                 ..Files::default()
             });
         }
-        Data::Made(layout, chosen) => (layout, chosen),
+        DataSources::Made(layout, chosen) => (layout, chosen),
     };
     let made = Some(WrittenDataFile {
         path: chosen.path.clone(),

@@ -11,7 +11,7 @@ use super::unused::Unused;
 use super::{accepted_name, neighbours};
 use crate::base::error::shortened;
 use crate::base::stored::Stored;
-use crate::files::folders::{self, FileId, Folder, Kind};
+use crate::files::folders::{self, EntryKind, FileId, Folder};
 use crate::files::{
     BadLocation, Before, DataFolder, PendingFile, SaveTarget, folder_of, is_stream,
 };
@@ -146,7 +146,7 @@ impl RewritePaths {
                 .map_or(Ok(None), |folder| folder.stat(&below));
             match found {
                 Ok(Some(found))
-                    if found.kind == Kind::File
+                    if found.kind == EntryKind::File
                         && there
                             .open(&location)
                             .is_ok_and(|file| layout.is_content_of(&file.bytes)) =>

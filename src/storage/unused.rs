@@ -31,7 +31,7 @@ const LONGEST_PADDING: u64 = 1 << 16;
 /// The data files that are no longer used.
 #[derive(Debug, Default)]
 pub(super) struct Unused {
-    files: Vec<File>,
+    files: Vec<UnusedDataFile>,
     /// The folder in which the files are looked up.
     data: Arc<DataFolder>,
     /// The path of the replaced model, which refers to the files.
@@ -52,7 +52,7 @@ impl Released {
 }
 
 #[derive(Debug)]
-struct File {
+struct UnusedDataFile {
     at: Located,
     location: String,
     ranges: Vec<Range<u64>>,
@@ -66,7 +66,7 @@ impl Unused {
         output: &Path,
         is_used: impl Fn(&Path) -> bool,
     ) -> Unused {
-        let mut files: Vec<File> = Vec::new();
+        let mut files: Vec<UnusedDataFile> = Vec::new();
         for (location, ranges) in old {
             let Ok(at) = data.locate(location) else {
                 continue;
@@ -74,7 +74,7 @@ impl Unused {
             match files.iter_mut().find(|file| file.at.path() == at.path()) {
                 Some(file) => file.ranges.extend(ranges.iter().cloned()),
                 None if is_used(&at.path()) => {}
-                None => files.push(File {
+                None => files.push(UnusedDataFile {
                     at,
                     location: location.clone(),
                     ranges: ranges.clone(),
@@ -111,7 +111,7 @@ impl Unused {
             let located = location
                 .and_then(|location| Some((location.to_owned(), data.locate(location).ok()?)));
             if let Some((location, at)) = located {
-                self.files.push(File {
+                self.files.push(UnusedDataFile {
                     at,
                     location,
                     ranges: Vec::new(),
@@ -164,7 +164,7 @@ impl Unused {
 
     fn check_removable(
         &self,
-        file: &File,
+        file: &UnusedDataFile,
         released: &Released,
         decoded: &mut Decoded,
     ) -> Result<(), String> {

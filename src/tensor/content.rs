@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::element_map::ElementMap;
 use super::elements::element_count;
 use super::external::without_values;
-use super::recipe::{CastRecipe, Packing, Source};
+use super::recipe::{CastRecipe, Packing, StoredNumbers};
 use super::strings;
 use super::typed::raw_data;
 use crate::base::progress::Cancel;
@@ -377,7 +377,7 @@ impl Content {
     fn recipe(&self, source: &Stored, casts: &[Cast], packing: Packing) -> CastRecipe {
         let dtype = casts.first().map_or(self.dtype, Cast::from);
         let (bytes, map) = (source.clone(), self.map.clone());
-        let source = Source {
+        let source = StoredNumbers {
             bytes,
             dtype,
             packing: self.packing,

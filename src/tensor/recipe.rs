@@ -36,7 +36,7 @@ pub enum Packing {
 
 /// Stored numbers, and which of them are meant.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
+pub(super) struct StoredNumbers {
     pub bytes: Stored,
     pub dtype: DType,
     pub packing: Packing,
@@ -46,7 +46,7 @@ pub(super) struct Source {
     pub elements: usize,
 }
 
-impl Source {
+impl StoredNumbers {
     /// A range of elements, packed; `first` is a multiple of 8.
     fn part(&self, first: usize, elements: usize) -> Bytes {
         let bits = self.dtype.bits();
@@ -77,7 +77,7 @@ impl Source {
 /// A chain of casts applied to a tensor in sequence, each with its own rounding.
 #[derive(Debug)]
 pub(super) struct CastRecipe {
-    source: Source,
+    source: StoredNumbers,
     steps: Vec<CastStep>,
     /// The storage of the result.
     packing: Packing,
@@ -104,7 +104,7 @@ impl CastStep {
 
 impl CastRecipe {
     /// The input type of the first cast is the type of the source.
-    pub(super) fn new(source: Source, casts: Vec<Cast>, packing: Packing) -> CastRecipe {
+    pub(super) fn new(source: StoredNumbers, casts: Vec<Cast>, packing: Packing) -> CastRecipe {
         let steps = casts
             .into_iter()
             .map(|cast| CastStep {

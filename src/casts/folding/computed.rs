@@ -3,7 +3,7 @@
 use prost::Message;
 
 use super::decisions::{ChainResult, Extent, Fold, FoldDecisions, Skip};
-use super::known::{Derivation, Key, Known};
+use super::known::{Derivation, Key, KnownValue};
 use super::reason::NotFolded;
 use super::storage::ChainId;
 use crate::base::error::{Classified, Invalid};
@@ -23,7 +23,7 @@ const LARGEST_RESULT: u64 = 1 << 20;
 
 impl FoldDecisions<'_> {
     /// The constant of a value that a node uses, if it is known.
-    pub(super) fn known(&self, node: NodeId, value: ValueId) -> Result<Known, Skip> {
+    pub(super) fn known(&self, node: NodeId, value: ValueId) -> Result<KnownValue, Skip> {
         if let Some(&fold) = self.by_output.get(&value) {
             let Fold {
                 content,
@@ -31,7 +31,7 @@ impl FoldDecisions<'_> {
                 shared: (chain, _),
                 ..
             } = &self.folds[fold];
-            return Ok(Known {
+            return Ok(KnownValue {
                 content: content.clone(),
                 derivation: Derivation::Chain(*chain),
                 constant: *constant,
@@ -68,7 +68,7 @@ impl FoldDecisions<'_> {
         };
         let tensor = Tensor::read(&constant.tensor).map_err(malformed)?;
         let content = tensor.load(self.model.data()).map_err(malformed)?;
-        Ok(Known {
+        Ok(KnownValue {
             content: content.with_cancel(&self.model.control().cancel),
             derivation: Derivation::Constant(value),
             constant: value,
@@ -126,8 +126,8 @@ impl FoldDecisions<'_> {
         &self,
         node: NodeId,
         operator: &Operator,
-    ) -> Option<(Vec<Option<Known>>, Option<TypeAndShape>)> {
-        let mut inputs: Vec<Option<Known>> = vec![None; self.model.node(node).input.len()];
+    ) -> Option<(Vec<Option<KnownValue>>, Option<TypeAndShape>)> {
+        let mut inputs: Vec<Option<KnownValue>> = vec![None; self.model.node(node).input.len()];
         for (index, value) in self.model.inputs(node) {
             match self.known(node, value) {
                 Ok(known) => *inputs.get_mut(index as usize)? = Some(known),
@@ -147,9 +147,9 @@ impl FoldDecisions<'_> {
         &mut self,
         node: NodeId,
         (operator, schema): (&Operator, &'static Schema),
-        inputs: Vec<Option<Known>>,
+        inputs: Vec<Option<KnownValue>>,
         first: Option<TypeAndShape>,
-    ) -> Result<Vec<(ValueId, Known)>, NotComputed> {
+    ) -> Result<Vec<(ValueId, KnownValue)>, NotComputed> {
         let model = self.model;
         let outputs: Vec<(u32, ValueId)> = model.outputs(node).collect();
         let Some(&(_, any_output)) = outputs.first() else {
@@ -192,7 +192,7 @@ impl FoldDecisions<'_> {
                 let (content, _) = decisions.results[chain].outcome.as_ref().ok()?;
                 Some((
                     value,
-                    Known {
+                    KnownValue {
                         content: content.clone(),
                         derivation: Derivation::Chain(chain),
                         constant,
@@ -251,7 +251,7 @@ impl FoldDecisions<'_> {
     fn fold_other(&mut self, node: NodeId) -> Result<(), Skip> {
         let mut folds = Vec::new();
         for (_, output) in self.model.outputs(node) {
-            let Some(Known {
+            let Some(KnownValue {
                 content,
                 derivation,
                 constant,

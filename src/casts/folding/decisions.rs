@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::known::{Computed, Derivation, Known};
+use super::known::{Computed, Derivation, KnownValue};
 use super::leading::leading_to_casts;
 use super::reason::NotFolded;
 use super::storage::{ChainId, SharedChain, Storage};
@@ -325,7 +325,7 @@ impl FoldDecisions<'_> {
     }
 
     /// Computes the result of a cast, unless it is already known, and returns its chain.
-    fn cast(&mut self, source: &Known, kernel: Cast, step: CastKey) -> Result<ChainId, Skip> {
+    fn cast(&mut self, source: &KnownValue, kernel: Cast, step: CastKey) -> Result<ChainId, Skip> {
         let key = (source.derivation, step);
         if let Some(&chain) = self.chains.get(&key) {
             return Ok(chain);

@@ -19,7 +19,7 @@ pub(super) enum Derivation {
 /// them fold.
 #[derive(Debug, Default)]
 pub(super) struct Computed {
-    pub values: HashMap<ValueId, Known>,
+    pub values: HashMap<ValueId, KnownValue>,
     pub nodes: HashSet<NodeId>,
     /// By output: the node whose results are not computed although its inputs are known, and why.
     pub failed: HashMap<ValueId, (NodeId, NotComputed)>,
@@ -39,7 +39,7 @@ pub(super) struct Key {
 
 /// A value that is the same in every run.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct KnownValue {
     pub content: Content,
     pub derivation: Derivation,
     /// The constant at the start of the chain: the first one, of a node with several inputs.

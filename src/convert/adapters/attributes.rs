@@ -1,7 +1,7 @@
 //! Operators that gained or lost an attribute, and little else.
 
 use super::super::adapter::{
-    Adapter, Drop, DropIf, Kind, RenameValue, Run, ToInput, Value, Write, adapter,
+    Adapter, Drop, DropIf, RenameValue, ReplacementKind, Run, ToInput, Value, Write, adapter,
 };
 use super::super::context::Context;
 use super::super::make;
@@ -30,7 +30,10 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     ]),
     adapter("BitShift", 28).down(&[Run(shift_must_be_small)]),
     adapter("DFT", 20)
-        .up(&[Write("axis", Value::Int(1)), ToInput("axis", 2, Kind::Int)])
+        .up(&[
+            Write("axis", Value::Int(1)),
+            ToInput("axis", 2, ReplacementKind::Int),
+        ])
         .down(&[Run(axis_becomes_attribute)]),
     adapter("DepthToSpace", 11).down(&[DropIf("mode", Value::String("DCR"))]),
     adapter("GatherND", 12).down(&[DropIf("batch_dims", Value::Int(0))]),

@@ -1,6 +1,8 @@
 //! `axis` and `axes`: negative ones since opset 11, as an input since 13 or 18.
 
-use super::super::adapter::{Adapter, CountFromFront, Kind, Run, ToAttribute, ToInput, adapter};
+use super::super::adapter::{
+    Adapter, CountFromFront, ReplacementKind, Run, ToAttribute, ToInput, adapter,
+};
 use super::super::context::{Context, counted_from_front};
 use super::super::reason::{AttributeUnsupported, Reason};
 use super::computed_axes;
@@ -17,15 +19,21 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(REDUCTIONS_EXCEPT_SUM, 11).down(&[CountFromFront("axes")]),
     adapter("ReduceSum", 11).down(&[CountFromFront("axes")]),
     adapter("ReduceSum", 13)
-        .up(&[Run(axes_must_not_be_empty), ToInput("axes", 1, Kind::Ints)])
+        .up(&[
+            Run(axes_must_not_be_empty),
+            ToInput("axes", 1, ReplacementKind::Ints),
+        ])
         .down(&[Run(axes_become_attribute)]),
     adapter(REDUCTIONS_EXCEPT_SUM, 18)
-        .up(&[Run(axes_must_not_be_empty), ToInput("axes", 1, Kind::Ints)])
+        .up(&[
+            Run(axes_must_not_be_empty),
+            ToInput("axes", 1, ReplacementKind::Ints),
+        ])
         .down(&[Run(axes_become_attribute)]),
     adapter("Squeeze", 11).down(&[CountFromFront("axes"), Run(sort_axes)]),
     adapter("Unsqueeze", 11).down(&[Run(count_in_the_output), Run(sort_axes)]),
     adapter("Squeeze Unsqueeze", 13)
-        .up(&[ToInput("axes", 1, Kind::Ints)])
+        .up(&[ToInput("axes", 1, ReplacementKind::Ints)])
         .down(&[Run(axes_select_a_shape)]),
 ];
 
@@ -86,7 +94,7 @@ fn axes_select_a_shape(cx: &mut Context) -> Result<(), Reason> {
     computed_axes::reshape(cx)?;
     match cx.node.op_type() {
         "Reshape" => Ok(()),
-        _ => ToAttribute(1, "axes", Kind::Ints).apply(cx),
+        _ => ToAttribute(1, "axes", ReplacementKind::Ints).apply(cx),
     }
 }
 

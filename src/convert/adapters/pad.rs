@@ -1,6 +1,6 @@
 //! `Pad` across opsets: versions 1 2 11 13 18 19 21 23 24 25.
 
-use super::super::adapter::{Adapter, Kind, Rename, Run, ToAttribute, ToInput, adapter};
+use super::super::adapter::{Adapter, Rename, ReplacementKind, Run, ToAttribute, ToInput, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason, TypeUnsupported};
@@ -13,10 +13,13 @@ pub(super) const ADAPTERS: &[Adapter] = &[
         .up(&[Rename("paddings", "pads")])
         .down(&[Rename("pads", "paddings")]),
     adapter("Pad", 11)
-        .up(&[ToInput("pads", 1, Kind::Ints), Run(value_becomes_input)])
+        .up(&[
+            ToInput("pads", 1, ReplacementKind::Ints),
+            Run(value_becomes_input),
+        ])
         .down(&[
             Run(value_becomes_attribute),
-            ToAttribute(1, "pads", Kind::Ints),
+            ToAttribute(1, "pads", ReplacementKind::Ints),
         ]),
     adapter("Pad", 18).down(&[Run(pads_for_all_axes)]),
     adapter("Pad", 19).down(&[Run(no_wrapping)]),

@@ -4,7 +4,8 @@
 //! without an offset, and round nearest neighbours down, or up along an axis that shrinks.
 
 use super::super::adapter::{
-    Adapter, Becomes, DropIf, Kind, RenameValue, Run, ToAttribute, ToInput, Value, adapter,
+    Adapter, Becomes, DropIf, RenameValue, ReplacementKind, Run, ToAttribute, ToInput, Value,
+    adapter,
 };
 use super::super::context::Context;
 use super::super::reason::{
@@ -26,8 +27,8 @@ pub(super) const ADAPTERS: &[Adapter] = &[
             RenameValue("mode", "linear", "bilinear"),
         ]),
     adapter("Upsample", 9)
-        .up(&[ToInput("scales", 1, Kind::Floats)])
-        .down(&[ToAttribute(1, "scales", Kind::Floats)]),
+        .up(&[ToInput("scales", 1, ReplacementKind::Floats)])
+        .down(&[ToAttribute(1, "scales", ReplacementKind::Floats)]),
     adapter("Upsample", 10).up(&[Becomes("Resize")]),
     adapter("Resize", 10).down(&[Run(must_not_shrink), Becomes("Upsample")]),
     adapter("Resize", 11)

@@ -1,7 +1,7 @@
 //! `Concat`, `Reshape`, `Shape`, `Slice`, `Tile` and `TopK` across opsets.
 
 use super::super::adapter::{
-    Adapter, Drop, Kind, Run, ToAttribute, ToInput, Value, Write, adapter,
+    Adapter, Drop, ReplacementKind, Run, ToAttribute, ToInput, Value, Write, adapter,
 };
 use super::super::context::Context;
 use super::super::make;
@@ -15,21 +15,24 @@ use crate::ops::inference::Known;
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Concat", 4).up(&[Write("axis", Value::Int(1))]),
     adapter("Reshape", 5)
-        .up(&[Drop("consumed_inputs"), ToInput("shape", 1, Kind::Ints)])
-        .down(&[ToAttribute(1, "shape", Kind::Ints)]),
+        .up(&[
+            Drop("consumed_inputs"),
+            ToInput("shape", 1, ReplacementKind::Ints),
+        ])
+        .down(&[ToAttribute(1, "shape", ReplacementKind::Ints)]),
     adapter("Reshape", 14).down(&[Run(zeros_must_copy)]),
     adapter("Shape", 15).down(&[Run(slice_the_shape)]),
     adapter("Slice", 10)
         .up(&[
-            ToInput("starts", 1, Kind::Ints),
-            ToInput("ends", 2, Kind::Ints),
-            ToInput("axes", 3, Kind::Ints),
+            ToInput("starts", 1, ReplacementKind::Ints),
+            ToInput("ends", 2, ReplacementKind::Ints),
+            ToInput("axes", 3, ReplacementKind::Ints),
         ])
         .down(&[
             Run(steps_must_be_one),
-            ToAttribute(3, "axes", Kind::Ints),
-            ToAttribute(2, "ends", Kind::Ints),
-            ToAttribute(1, "starts", Kind::Ints),
+            ToAttribute(3, "axes", ReplacementKind::Ints),
+            ToAttribute(2, "ends", ReplacementKind::Ints),
+            ToAttribute(1, "starts", ReplacementKind::Ints),
         ]),
     adapter("Slice", 11).down(&[Run(axes_count_from_the_front)]),
     adapter("Tile", 6)
@@ -41,9 +44,9 @@ pub(super) const ADAPTERS: &[Adapter] = &[
             ))
         })]),
     adapter("TopK", 10)
-        .up(&[ToInput("k", 1, Kind::IntInList)])
+        .up(&[ToInput("k", 1, ReplacementKind::IntInList)])
         .down(&[
-            ToAttribute(1, "k", Kind::IntInList),
+            ToAttribute(1, "k", ReplacementKind::IntInList),
             Run(k_must_be_positive),
         ]),
     // Without `sorted` any order is allowed, and the older version sorts.

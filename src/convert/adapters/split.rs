@@ -1,6 +1,8 @@
 //! `Split` across opsets: versions 1 2 11 13 18.
 
-use super::super::adapter::{Adapter, Kind, Run, ToAttribute, ToInput, Value, Write, adapter};
+use super::super::adapter::{
+    Adapter, ReplacementKind, Run, ToAttribute, ToInput, Value, Write, adapter,
+};
 use super::super::context::Context;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason};
 use crate::elements::dtype::DType;
@@ -12,8 +14,8 @@ pub(super) const ADAPTERS: &[Adapter] = &[
         .up(&[Run(lengths_become_attribute)])
         .down(&[Write("axis", Value::Int(0))]),
     adapter("Split", 13)
-        .up(&[ToInput("split", 1, Kind::Ints)])
-        .down(&[ToAttribute(1, "split", Kind::Ints)]),
+        .up(&[ToInput("split", 1, ReplacementKind::Ints)])
+        .down(&[ToAttribute(1, "split", ReplacementKind::Ints)]),
     adapter("Split", 18)
         .up(&[Run(count_outputs)])
         .down(&[Run(parts_must_be_equal)]),

@@ -19,7 +19,7 @@ use crate::ops::schemas::{Schema, TypeSet};
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto};
 
 /// The node in the unconverted model.
-pub(super) struct Source<'m> {
+pub(super) struct NodeSource<'m> {
     pub model: &'m Model,
     /// Computed on first use.
     pub inferred: &'m Deferred,
@@ -32,7 +32,7 @@ pub(super) struct Source<'m> {
     pub bodies: Vec<ScopeId>,
 }
 
-impl Source<'_> {
+impl NodeSource<'_> {
     fn inferred(&self) -> &Inferred {
         self.inferred.of(self.model)
     }
@@ -148,7 +148,7 @@ impl Record {
 
 /// A node that is converted from one version of its operator to the next.
 pub(super) struct Context<'a, 'm> {
-    pub source: &'a Source<'m>,
+    pub source: &'a NodeSource<'m>,
     pub names: &'a mut FreshNames<'m>,
     pub record: &'a mut Record,
     /// The version to convert from.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::components::not_regular;
-use super::stat::{Kind, Stat};
+use super::stat::{EntryKind, Stat};
 use super::{memory, system};
 use crate::base::stored::Stored;
 use crate::protobuf::Layout;
@@ -45,7 +45,7 @@ impl OpenFile {
     pub fn new(file: File) -> io::Result<OpenFile> {
         let stat = Stat::of_file(&file)?;
         match stat.kind {
-            Kind::File => Ok(OpenFile {
+            EntryKind::File => Ok(OpenFile {
                 content: FileContent::System(file),
                 stat,
             }),

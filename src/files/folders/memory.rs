@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::stat::{FileId, Id, Kind, Stat, Time};
+use super::stat::{EntryKind, FileId, Id, Stat, Time};
 use crate::base::stored::Stored;
 use crate::protobuf::{Layout, Pieces};
 
@@ -155,7 +155,7 @@ impl Entries {
                     .count() as u64,
                 ..inode.stat()
             }),
-            None if self.is_folder(path) => Ok(stat(Kind::Folder, 0, None)),
+            None if self.is_folder(path) => Ok(stat(EntryKind::Folder, 0, None)),
             None => Err(not_found()),
         }
     }
@@ -178,7 +178,7 @@ impl Entries {
 }
 
 /// Without permissions and times: a changed file is another file.
-fn stat(kind: Kind, bytes: u64, number: Option<u64>) -> Stat {
+fn stat(kind: EntryKind, bytes: u64, number: Option<u64>) -> Stat {
     let id = number.map(|number| FileId(Id::Numbers(u64::MAX, number)));
     Stat {
         kind,
@@ -235,7 +235,7 @@ impl Inode {
             InodeContent::Shared(bytes) => bytes.len(),
             InodeContent::Growing(bytes) => bytes.len() as u64,
         };
-        stat(Kind::File, bytes, Some(self.number))
+        stat(EntryKind::File, bytes, Some(self.number))
     }
 
     fn is_in_use(&self) -> bool {
@@ -324,7 +324,7 @@ impl Folder {
     pub(super) fn open(&self, path: &Path) -> io::Result<Folder> {
         let below = normal(path).ok_or_else(not_found)?;
         let kind = self.entries().stat(&below)?.kind;
-        if kind == Kind::Folder {
+        if kind == EntryKind::Folder {
             Ok(Folder {
                 below,
                 ..self.clone()

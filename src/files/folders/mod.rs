@@ -29,7 +29,7 @@ pub use paths::{
     create_folders, exists, id_of, is_file, is_folder, is_in_memory, list, process_id, read,
     read_text, resolve, stat, stat_target,
 };
-pub use stat::{FileId, Kind, Stat};
+pub use stat::{EntryKind, FileId, Stat};
 
 /// The permissions of a new file, as on Unix, before the user's umask is applied.
 pub const DEFAULT_MODE: u32 = 0o666;

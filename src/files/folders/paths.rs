@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::file::Reading;
 use super::folder::Folder;
-use super::stat::{FileId, Kind, Stat};
+use super::stat::{EntryKind, FileId, Stat};
 use super::{memory, system};
 
 /// The identity of the file at a path; links are followed. None if the path does not exist.
@@ -54,13 +54,13 @@ pub fn stat_target(path: &Path) -> io::Result<Stat> {
 /// Whether a path is that of a regular file; links are followed.
 #[must_use]
 pub fn is_file(path: &Path) -> bool {
-    stat_target(path).is_ok_and(|found| found.kind == Kind::File)
+    stat_target(path).is_ok_and(|found| found.kind == EntryKind::File)
 }
 
 /// Whether a path is that of a folder; links are followed.
 #[must_use]
 pub fn is_folder(path: &Path) -> bool {
-    stat_target(path).is_ok_and(|found| found.kind == Kind::Folder)
+    stat_target(path).is_ok_and(|found| found.kind == EntryKind::Folder)
 }
 
 /// Whether a path exists; links are followed.

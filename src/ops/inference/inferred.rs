@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::known::{Fact, Ints, Known, NOTHING};
 use super::length::Length;
-use super::walk::{Found, walk};
+use super::walk::{Inference, walk};
 use crate::base::hash::HashMap;
 use crate::elements::cast::Contested;
 use crate::graph::{Model, ScopeId, ValueId};
@@ -135,7 +135,7 @@ impl Deferred {
     }
 }
 
-fn without_symbols(found: Found) -> Inferred {
+fn without_symbols(found: Inference) -> Inferred {
     let sizes = |numbers: Vec<Option<Length>>| {
         numbers
             .into_iter()

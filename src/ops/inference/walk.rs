@@ -29,7 +29,7 @@ const MOST_TRACED_LOOPS: usize = 2;
 const MAX_DEPTH: usize = 64;
 
 /// The results of the walk.
-pub(super) struct Found<'m> {
+pub(super) struct Inference<'m> {
     /// By the value's index.
     pub facts: Vec<Fact>,
     /// The integers of small tensors that nodes compute.
@@ -45,7 +45,7 @@ pub(super) struct Found<'m> {
 /// Walks all scopes. Contested results are those of the choice, or unknown. If there are any, the
 /// shapes that the model declares for results of nodes count for nothing: they may follow from one
 /// reading, and a runtime may have the other.
-pub(super) fn walk(model: &Model, contested: Option<Contested>) -> Found<'_> {
+pub(super) fn walk(model: &Model, contested: Option<Contested>) -> Inference<'_> {
     let (mut bodies, symbols) = Bodies::new(model);
     let (found, has_contested) = walk_with(model, &bodies, symbols, contested);
     if !has_contested {
@@ -62,7 +62,7 @@ fn walk_with<'m>(
     bodies: &Bodies<'m>,
     symbols: Symbols<'m>,
     contested: Option<Contested>,
-) -> (Found<'m>, bool) {
+) -> (Inference<'m>, bool) {
     let mut walk = Walk {
         model,
         bodies,
@@ -135,7 +135,7 @@ fn walk_with<'m>(
         }
     }
     (
-        Found {
+        Inference {
             facts: known,
             numbers: ints,
             contradictions,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::backward::marked_before;
 use super::effects::{Effect, effect_of};
-use super::transfer::Known;
+use super::transfer::WalkData;
 use crate::elements::dtype::{Class, DType};
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
 use crate::precision::rules::operator;
@@ -29,7 +29,7 @@ enum Position {
 
 /// The values, by index, that are angles or lead to angles. `edges` lead from values to those of
 /// other scopes.
-pub fn angles(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
+pub fn angles(known: &WalkData, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
     let model = known.model;
     let turns = |node: &&NodeId| matches!(operator(model, **node), "Sin" | "Cos" | "Tan");
     let mut leads = vec![false; model.value_count()];
@@ -52,7 +52,7 @@ pub fn angles(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
     marked_before(model, edges, leads, |node| carries(model, node), is_angle)
 }
 
-fn positions(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
+fn positions(known: &WalkData, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
     let model = known.model;
     let mut positions = vec![Position::No; model.value_count()];
     for value in model.values() {

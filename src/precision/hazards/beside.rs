@@ -2,12 +2,12 @@
 //! these leave it, too.
 
 use super::effects::{Effect, effect_of};
-use super::transfer::Known;
+use super::transfer::WalkData;
 use crate::graph::ValueId;
 
 /// The values, by index, that are added to squares and are products themselves, as `x * c` is in
 /// `x * x - 2 * x * c + c * c`.
-pub fn beside(known: &Known) -> Vec<bool> {
+pub fn beside(known: &WalkData) -> Vec<bool> {
     let model = known.model;
     let mut beside = vec![false; model.value_count()];
     for &node in model.topological_order() {
@@ -36,7 +36,7 @@ pub fn beside(known: &Known) -> Vec<bool> {
 
 /// The values from a product to this one, if it consists of the elements of a product or multiples
 /// of them, which nothing else uses.
-fn product(known: &Known, value: ValueId) -> Option<Vec<ValueId>> {
+fn product(known: &WalkData, value: ValueId) -> Option<Vec<ValueId>> {
     let model = known.model;
     let node = model
         .producer(value)

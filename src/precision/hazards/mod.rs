@@ -30,11 +30,11 @@ mod transfer;
 mod walk;
 
 use self::interval::Interval;
-use self::numbers::Numbers;
-use self::transfer::Known;
+use self::numbers::Constants;
+use self::transfer::WalkData;
 use super::options::Selection;
 use super::reason::Code;
-use super::types::{Kind, Types, Variable};
+use super::types::{Types, ValueKind, Variable};
 use super::uses::{Use, User};
 use super::weights::{Weight, largest};
 use crate::elements::dtype::DType;
@@ -56,11 +56,11 @@ pub(super) fn keep(types: &mut Types, found: &[(ValueId, Code)], selection: &Sel
 pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec<(ValueId, Code)> {
     let model = types.model;
     let edges = edges::edges(types);
-    let numbers = Numbers::read(model, weights, beyond);
+    let numbers = Constants::read(model, weights, beyond);
     let limit = f64::from(largest(types.change.to));
     let range = Interval::new(-limit, limit);
     let states = walk::states(model, &types.inferred, &numbers, range, &edges);
-    let known = Known {
+    let known = WalkData {
         model,
         inferred: &types.inferred,
         numbers: &numbers,
@@ -118,7 +118,8 @@ fn keep_value(types: &mut Types, value: ValueId, code: Code, also: impl Fn(NodeI
         .collect();
     let is_also = types.model.producer(value).is_some_and(&also);
     // What a Cast makes for an output of the model alone, it makes in the type of the output.
-    if !is_also && (!variables.is_empty() || types.kinds[value.index()] != Some(Kind::Stated)) {
+    if !is_also && (!variables.is_empty() || types.kinds[value.index()] != Some(ValueKind::Stated))
+    {
         variables.push(value.index() as Variable);
     }
     for variable in variables {

@@ -2,7 +2,7 @@
 
 use super::effects::{Effect, effect_of};
 use super::interval::Interval;
-use super::state::{Kind, State};
+use super::state::{HazardKind, State};
 use crate::base::hash::HashSet;
 use crate::elements::dtype::DType;
 use crate::graph::{Model, NodeId, ValueId};
@@ -14,14 +14,14 @@ use crate::protobuf::schema::TensorProto;
 const MOST_ELEMENTS: u64 = 1 << 17;
 
 /// The constants of a model.
-pub struct Numbers {
+pub struct Constants {
     /// By the value's index; none for values that are computed.
     states: Vec<Option<State>>,
 }
 
-impl Numbers {
+impl Constants {
     /// Reads the constants. Those of `beyond` stay beyond the range of the type.
-    pub fn read(model: &Model, weights: &[Weight], beyond: &[ValueId]) -> Numbers {
+    pub fn read(model: &Model, weights: &[Weight], beyond: &[ValueId]) -> Constants {
         let vanishing = weights
             .iter()
             .filter(|weight| weight.survey.became_zero > 0);
@@ -50,9 +50,9 @@ impl Numbers {
         }
         for value in beyond {
             let state = states[value.index()].unwrap_or(State::PLAIN);
-            states[value.index()] = Some(state.with_hazard(Kind::Constant));
+            states[value.index()] = Some(state.with_hazard(HazardKind::Constant));
         }
-        Numbers { states }
+        Constants { states }
     }
 
     /// The state of a value, if it is a constant.

@@ -2,12 +2,12 @@
 //! grid of the integers that they scale.
 
 use super::effects::{Effect, effect_of};
-use super::numbers::Numbers;
+use super::numbers::Constants;
 use crate::graph::{Model, ValueId};
 
 /// The values, by index, that are scales of `DynamicQuantizeLinear`, or products of them and
 /// constants.
-pub fn scales(model: &Model, numbers: &Numbers) -> Vec<bool> {
+pub fn scales(model: &Model, numbers: &Constants) -> Vec<bool> {
     let mut scales = vec![false; model.value_count()];
     for &node in model.topological_order() {
         let is_product = matches!(

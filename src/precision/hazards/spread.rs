@@ -2,10 +2,10 @@
 //! variance that is small beside them.
 
 use super::effects::{Effect, effect_of};
-use super::transfer::Known;
+use super::transfer::WalkData;
 
 /// The values, by index, that are means or differences from means, and are squared later.
-pub fn spread(known: &Known) -> Vec<bool> {
+pub fn spread(known: &WalkData) -> Vec<bool> {
     let model = known.model;
     // Forward: means, and what is moved or subtracted from them.
     let mut of_mean = vec![false; model.value_count()];

@@ -2,8 +2,8 @@
 
 use super::effects::{Effect, effect_of};
 use super::interval::Interval;
-use super::numbers::Numbers;
-use super::state::{Hazard, Kind, State, least};
+use super::numbers::Constants;
+use super::state::{Hazard, HazardKind, State, least};
 use crate::elements::dtype::{Class, DType};
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::inference::Inferred;
@@ -15,16 +15,16 @@ const FEW: f64 = 256.0;
 const EXACT: Interval = Interval::new(-2048.0, 2048.0);
 
 /// The data of the walk: the states of values, by their index, and the numbers of constants.
-pub struct Known<'k, 'm> {
+pub struct WalkData<'k, 'm> {
     pub model: &'m Model,
     pub inferred: &'k Inferred,
-    pub numbers: &'k Numbers,
+    pub numbers: &'k Constants,
     pub states: &'k [State],
     /// The numbers that the type can have.
     pub range: Interval,
 }
 
-impl Known<'_, '_> {
+impl WalkData<'_, '_> {
     pub fn state(&self, value: ValueId) -> State {
         self.states[value.index()]
     }
@@ -107,7 +107,7 @@ impl Known<'_, '_> {
             Effect::Contracts => self.contracted(node),
             Effect::Means => match first.hazard {
                 Some(Hazard {
-                    kind: Kind::Sum,
+                    kind: HazardKind::Sum,
                     is_inverse: false,
                 }) => State::within(first.interval),
                 _ => State {
@@ -119,19 +119,19 @@ impl Known<'_, '_> {
             Effect::SumsMagnitudes => self.sum(node, first, first.interval.absolute()),
             Effect::SumsSquares => self.sum(
                 node,
-                first.with_hazard(Kind::Square),
+                first.with_hazard(HazardKind::Square),
                 first.interval.squared(),
             ),
             Effect::Products => {
                 if first.interval.is_within(Interval::new(-1.0, 1.0)) {
                     State::within(Interval::new(-1.0, 1.0))
                 } else {
-                    State::PLAIN.with_hazard(Kind::Square)
+                    State::PLAIN.with_hazard(HazardKind::Square)
                 }
             }
             Effect::Powers => self.power(node, first, second),
             Effect::Exponential => {
-                State::within(first.interval.map(f64::exp)).with_hazard(Kind::Exponential)
+                State::within(first.interval.map(f64::exp)).with_hazard(HazardKind::Exponential)
             }
             Effect::Root => root(first),
             Effect::Reciprocal => reciprocal(first),
@@ -213,10 +213,11 @@ impl Known<'_, '_> {
                     is_inverse: true, ..
                 }
                 | Hazard {
-                    kind: Kind::Guard, ..
+                    kind: HazardKind::Guard,
+                    ..
                 } => product,
                 Hazard {
-                    kind: Kind::Constant,
+                    kind: HazardKind::Constant,
                     ..
                 } if !shrinks => State {
                     hazard: Some(hazard),
@@ -232,7 +233,7 @@ impl Known<'_, '_> {
         match (first.hazard, second.hazard) {
             _ if is_square => State {
                 guard: first.guard.map(|guard| guard * guard),
-                ..product.with_hazard(Kind::Square)
+                ..product.with_hazard(HazardKind::Square)
             },
             // A constant that is a factor guards nothing.
             (None, None) => State {
@@ -246,7 +247,7 @@ impl Known<'_, '_> {
                 ..product
             },
             (Some(left), Some(right)) if left.is_inverse || right.is_inverse => product,
-            (Some(_), Some(_)) => product.with_hazard(Kind::Square),
+            (Some(_), Some(_)) => product.with_hazard(HazardKind::Square),
         }
     }
 
@@ -338,7 +339,7 @@ impl Known<'_, '_> {
                 ..sum
             },
             None if count <= FEW => sum,
-            None => sum.with_hazard(Kind::Sum),
+            None => sum.with_hazard(HazardKind::Sum),
         }
     }
 
@@ -366,7 +367,7 @@ impl Known<'_, '_> {
             return if is_proper {
                 State::within(Interval::UNIT)
             } else {
-                State::PLAIN.with_hazard(Kind::Exponential)
+                State::PLAIN.with_hazard(HazardKind::Exponential)
             };
         }
         match exponent.low {
@@ -375,10 +376,10 @@ impl Known<'_, '_> {
                 ..first
             }),
             power if power < 1.0 => root(first),
-            2.0 => State::within(first.interval.squared()).with_hazard(Kind::Square),
+            2.0 => State::within(first.interval.squared()).with_hazard(HazardKind::Square),
             power if power > 1.0 => {
                 let largest = first.interval.magnitude().powf(power);
-                State::within(Interval::new(-largest, largest)).with_hazard(Kind::Square)
+                State::within(Interval::new(-largest, largest)).with_hazard(HazardKind::Square)
             }
             _ => first,
         }
@@ -428,7 +429,7 @@ impl Known<'_, '_> {
         let is_known =
             numbers.magnitude().is_finite() && (is_narrow || self.is_constant(node, 0, |_| true));
         if is_known {
-            State::within(numbers).with_hazard(Kind::Integer)
+            State::within(numbers).with_hazard(HazardKind::Integer)
         } else {
             State::PLAIN
         }
@@ -439,7 +440,7 @@ impl Known<'_, '_> {
         if integers.interval.is_within(EXACT) {
             State::within(integers.interval)
         } else {
-            State::within(integers.interval).with_hazard(Kind::Integer)
+            State::within(integers.interval).with_hazard(HazardKind::Integer)
         }
     }
 }
@@ -456,7 +457,7 @@ fn root(of: State) -> State {
 fn reciprocal(of: State) -> State {
     let result = State::within(Interval::new(1.0, 1.0).over(of.interval));
     match (of.guard, of.hazard) {
-        (Some(_), _) => result.with_hazard(Kind::Guard),
+        (Some(_), _) => result.with_hazard(HazardKind::Guard),
         (None, Some(hazard)) => State {
             hazard: Some(Hazard {
                 is_inverse: !hazard.is_inverse,

@@ -1,9 +1,9 @@
 //! The states of all values of a model.
 
 use super::interval::Interval;
-use super::numbers::Numbers;
+use super::numbers::Constants;
 use super::state::State;
-use super::transfer::Known;
+use super::transfer::WalkData;
 use crate::graph::{Model, ValueId};
 use crate::ops::inference::Inferred;
 
@@ -14,7 +14,7 @@ const MOST_WALKS: usize = 64;
 pub fn states(
     model: &Model,
     inferred: &Inferred,
-    numbers: &Numbers,
+    numbers: &Constants,
     range: Interval,
     edges: &[(ValueId, ValueId)],
 ) -> Vec<State> {
@@ -35,7 +35,7 @@ pub fn states(
             {
                 // Results of calls and of control flow get their states from bodies.
                 if !is_given[output.index()] {
-                    states[output.index()] = Known {
+                    states[output.index()] = WalkData {
                         model,
                         inferred,
                         numbers,

@@ -38,7 +38,7 @@ pub struct Drawing {
 /// A box.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Vertex {
-    kind: Kind,
+    kind: VertexKind,
     /// The upper left corner.
     at: Point,
     size: (u32, u32),
@@ -55,7 +55,7 @@ struct Vertex {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum VertexKind {
     /// The place itself.
     Here,
     Node,
@@ -229,14 +229,14 @@ fn described(
             } else {
                 proto.name().to_owned()
             };
-            (Kind::Node, model.node_path(node), label, detail)
+            (VertexKind::Node, model.node_path(node), label, detail)
         }
         Around::Value(value) | Around::Output(value) => {
             let kind = match model.origin(value) {
-                _ if vertex == Around::Output(value) => Kind::Output,
-                Origin::Initializer { .. } | Origin::SparseInitializer(_) => Kind::Constant,
-                Origin::Missing => Kind::Missing,
-                _ => Kind::Input,
+                _ if vertex == Around::Output(value) => VertexKind::Output,
+                Origin::Initializer { .. } | Origin::SparseInitializer(_) => VertexKind::Constant,
+                Origin::Missing => VertexKind::Missing,
+                _ => VertexKind::Input,
             };
             (
                 kind,
@@ -251,7 +251,7 @@ fn described(
     let size = (longest * 7 + 22, if detail.is_empty() { 28 } else { 44 });
     let name = title(&name);
     Vertex {
-        kind: if is_here { Kind::Here } else { kind },
+        kind: if is_here { VertexKind::Here } else { kind },
         at: (0, 0),
         size,
         label,

@@ -2,7 +2,7 @@
 //! result is the number of its type that is nearest, which the machine's own conversions or the
 //! distances to its neighbours show.
 
-use super::super::laws::{INFINITY, NAN, NEGATIVE_ZERO, Numbers, numbers};
+use super::super::laws::{INFINITY, NAN, NEGATIVE_ZERO, Representable, numbers};
 use crate::elements::cast::Cast;
 use crate::elements::dtype::{Class, DType};
 
@@ -133,7 +133,7 @@ struct Small {
 
 impl Small {
     fn of(dtype: DType) -> Option<Small> {
-        let Numbers {
+        let Representable {
             digits,
             unit,
             largest,
