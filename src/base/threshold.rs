@@ -1,9 +1,9 @@
 //! Sizes at which the code works in another way, but the result is the same: the length of a chunk,
 //! the work of a thread, the number of items from which a table pays off.
 //!
-//! Each is a constant beside the code that uses it. Tests replace all of them by values of a few
-//! bytes or elements, so that small models reach what otherwise only large ones do. A number that
-//! is part of a result, such as a limit or an alignment in a file, is not a threshold.
+//! Each threshold is a constant beside the code that uses it. Tests replace all thresholds by
+//! values of a few bytes or elements, so that small models reach the code paths of large models. A
+//! number that is part of a result, such as a limit or an alignment in a file, is not a threshold.
 
 /// A size that never changes a result.
 #[derive(Clone, Copy, Debug)]

@@ -29,8 +29,8 @@ pub struct PendingFile {
     pub layout: Layout,
     /// The open folder in which it is created; none for the folder of the path.
     pub folder: Option<Folder>,
-    /// Its permissions, as on Unix; none for those of the file that it replaces, or the default
-    /// ones.
+    /// Its permissions, as on Unix; `None` for the permissions of the replaced file, or the default
+    /// permissions.
     pub mode: Option<u32>,
     /// The file whose owner and permissions a new file gets; none for the default ones.
     pub like: Option<Stat>,

@@ -16,7 +16,7 @@ pub struct FreshNames<'m> {
     model: &'m Model,
     /// Read when more than a few fresh names are needed.
     known: Arc<OnceLock<HashSet<&'m str>>>,
-    /// How many more names are compared with those of the model one by one.
+    /// The number of further names that are compared with the names of the model one by one.
     comparisons: usize,
     made: HashSet<String>,
     /// By requested name: the number for the next attempt. Smaller numbers are taken.

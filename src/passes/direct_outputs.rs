@@ -43,7 +43,8 @@ fn plan(model: &Model) -> Plan {
                 && model.constant(input).is_err()
                 && !renamed.contains(&input)
         };
-        // From the last node of a chain to the first: each returns what the one before it computes.
+        // From the last node of a chain to the first: each node returns the result of its
+        // predecessor.
         let (mut producer, mut of_output, mut returning) = (node, 0, Vec::new());
         while let Some(input) =
             returned(model, &casts, producer).filter(|&input| can_be_renamed(input, &renamed))

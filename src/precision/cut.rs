@@ -1,4 +1,4 @@
-//! The types of the variables that may have either, with the fewest casts.
+//! The types of the variables that may have either type, with the fewest casts.
 //!
 //! A value needs one cast if any of its uses has another type, however many such uses there are.
 //! The cast is the capacity of an edge of a flow network, from the value to a vertex that all uses

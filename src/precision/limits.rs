@@ -271,8 +271,8 @@ impl Uses {
         self.of(value).iter().any(is_scale)
     }
 
-    /// The variables of nodes for which it matters that a value is not zero: they divide by it, or
-    /// take its root, logarithm or reciprocal, or do so after they have added it.
+    /// The variables of nodes that require a value other than zero: nodes that divide by the value,
+    /// that take its root, logarithm or reciprocal, or that do so with a sum of it.
     fn divided(&self, model: &Model, value: ValueId) -> Vec<Variable> {
         let mut variables = Vec::new();
         for used in self.of(value) {

@@ -60,8 +60,8 @@ pub(super) fn is_cast_of_mask(model: &Model, cast: ValueId) -> bool {
     all_uses(model, cast, &is_difference)
 }
 
-/// Whether a value is used, and all its uses, also those of what it is moved to, satisfy a
-/// condition.
+/// Whether a value is used, and all uses of it, and of the values to which data movement copies it,
+/// satisfy a condition.
 fn all_uses(model: &Model, value: ValueId, is_it: &dyn Fn((NodeId, u32)) -> bool) -> bool {
     let mut uses = model.uses(value).peekable();
     let moved = |node: NodeId| {

@@ -56,8 +56,8 @@ impl Weight<'_> {
     }
 }
 
-/// Reads the constants, and surveys their numbers. Those that are declared with another type than
-/// they have keep it.
+/// Reads the constants, and surveys their numbers. Constants whose declared type differs from the
+/// stored type keep their types.
 ///
 /// # Errors
 /// If a data file cannot be read.

@@ -256,7 +256,7 @@ impl<M> Lossless<M> {
         self.0.source.start as u64
     }
 
-    /// The original bytes of the message, if it is unchanged and they are one run.
+    /// The original bytes of the message, if it is unchanged and its bytes are contiguous.
     #[must_use]
     pub fn source(&self) -> Option<Bytes> {
         let EncodedSource { start, end, input } = &self.0.source;

@@ -23,7 +23,7 @@ pub(super) struct Image {
     pub data: Stored,
 }
 
-/// Seals the computed tensors of a model: what the verification reads of them is what is written.
+/// Seals the computed tensors of a model: the verification reads the bytes that are written.
 /// Returns the model and its image.
 pub(super) fn sealed(model: Model) -> Result<(Model, Image), Refused> {
     let computed: Vec<(TensorPlace, TensorProto, Arc<Sealed>)> = model

@@ -22,7 +22,7 @@ pub struct OverInput<'p> {
 }
 
 impl SavePlan {
-    /// The first file that one of these plans replaces and another one reads.
+    /// The first file that a plan replaces and another plan reads.
     pub(crate) fn over_inputs<'p>(
         plans: impl Iterator<Item = &'p SavePlan> + Clone,
     ) -> Option<OverInput<'p>> {

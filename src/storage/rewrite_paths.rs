@@ -90,8 +90,8 @@ impl RewritePaths {
         (folders::resolve(&self.folder).ok()? != folder_of(&output)).then_some(output)
     }
 
-    /// The location of a tensor's values, the path of the file there, and the values, after a check
-    /// that it contains all of them.
+    /// The location of a tensor's values, the path of the data file at this location, and the
+    /// values, after a check that the file contains all of them.
     pub fn external(
         &self,
         model: &Model,

@@ -95,8 +95,8 @@ fn sort_all<'m>(
             return Err(Unplaceable::Stream);
         }
         if keeps && paths.is_in_place && is_missing(proto, paths) {
-            // A data file that stays unchanged may be absent: it can be fetched later. If it is
-            // there, it stays in use.
+            // A data file that stays unchanged may be absent, and be fetched later. An existing one
+            // stays in use.
             sorted.kept.extend(located(proto, paths));
             continue;
         }

@@ -56,7 +56,7 @@ impl Sources {
         sources
     }
 
-    /// Whether a value is another one, or the other one was cast from it.
+    /// Whether `of` is `source`, or was cast from it.
     pub fn is_source(&self, source: ValueId, of: ValueId) -> bool {
         if source == of {
             return true;

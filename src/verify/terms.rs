@@ -287,8 +287,8 @@ impl<'m> Terms<'m> {
             && let Some(counterpart) = self.matching.node(node)
         {
             let original = self.matching.original;
-            // The nodes themselves are compared, too: those of another operator only if they are
-            // not known by what they compute.
+            // The nodes themselves are compared, too. Nodes of different operators are compared
+            // only if terms do not describe what they compute.
             let is_same = || original.node(counterpart).op_type == model.node(node).op_type;
             let id = original
                 .output(counterpart, index)

@@ -15,8 +15,8 @@ use crate::protobuf::outline::{MODEL_PROTO, Message, NODE_PROTO};
 use crate::protobuf::schema::NodeProto;
 use crate::protobuf::{Known, Lossless};
 
-/// The fields that passes may change. Nodes and declared types are compared one by one, and inputs
-/// of nodes by what is known of the values.
+/// Whether passes may change a field. Nodes and declared types are compared one by one, and inputs
+/// of nodes by the terms of their values.
 pub(super) fn of_passes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
     match (message, field) {
         ("GraphProto" | "FunctionProto", "node" | "value_info")
@@ -52,8 +52,8 @@ pub(super) fn compare_models(
     if protos.iter().all(|proto| proto.source().is_some()) {
         return compare("", &MODEL_PROTO, models, protos, is_expected);
     }
-    // At least one of them has to be encoded: nodes one by one, so that they are not in memory
-    // twice.
+    // At least one of the models has no original bytes and must be encoded. Its nodes are encoded
+    // one by one, so that they are not in memory twice.
     let [mut before, mut after] = protos.map(without_nodes);
     if let (Some(before), Some(after)) = (before.graph.as_mut(), after.graph.as_mut()) {
         for (before, after) in before.initializer.iter_mut().zip(&mut after.initializer) {

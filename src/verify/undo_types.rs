@@ -233,9 +233,9 @@ impl Erasure<'_> {
         }
     }
 
-    /// Sets the element type of a declaration back if it was an old one and is the new one. In both
-    /// messages: a file may state several kinds of types for one value, of which only the last is
-    /// kept where the type changes.
+    /// Sets the new element type of a declaration back to its old type. Both messages are changed:
+    /// a file may state several kinds of types for one value, and a changed message has only the
+    /// last one.
     fn undo_type(&self, stated: &mut TypeProto, before: &mut TypeProto) {
         if let (Some(found), Some(expected)) = (element_type(stated), element_type(before))
             && found == self.report.to

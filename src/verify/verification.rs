@@ -74,8 +74,7 @@ impl Verification {
         }
     }
 
-    /// A verification of what fixes make of a model, which is given as it is before, with the
-    /// options by which it is fixed.
+    /// A verification of a fixed model. `original` is the model before the fixes.
     #[must_use]
     pub fn of_fixes(
         original: &Model,

@@ -1,10 +1,10 @@
 //! Output that is safe to print, and the only way to make it.
 //!
-//! The names and strings of a model are chosen by its author. Printed as they are, they could give
-//! orders to a terminal, reorder or hide what follows, begin lines that look like ours, or be
-//! commands to the CI system that reads the log. [`Shown`] is text for people, [`Document`] is
-//! JSON, XML, a script or a page for programs; both can only be made through functions that escape,
-//! and the functions that write to standard output and standard error take nothing else.
+//! The author of a model chooses its names and strings. Printed without escapes, they could control
+//! a terminal, reorder or hide text, forge lines of output, or be commands to the CI system that
+//! reads the log. [`Shown`] is text for people, [`Document`] is JSON, XML, a script or a page for
+//! programs; both can only be made through functions that escape, and the functions that write to
+//! standard output and standard error take nothing else.
 
 mod document;
 mod escape;

@@ -171,7 +171,7 @@ pub(super) struct Context<'a, 'm> {
 }
 
 impl Context<'_, '_> {
-    /// Changes the node in a way that may turn out to be impossible: then it is as it was.
+    /// Changes the node. If the change fails, the node and the record are restored.
     pub fn attempt(
         &mut self,
         change: impl FnOnce(&mut Self) -> Result<(), Reason>,

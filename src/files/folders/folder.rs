@@ -383,8 +383,8 @@ impl Folder {
         }
     }
 
-    /// Whether the user may replace and remove a file of this folder, as far as the sticky bit
-    /// decides: in a folder that has it, only one's own files, unless the folder is one's own.
+    /// Whether the sticky bit permits the user to replace and remove a file of this folder. In a
+    /// folder with the sticky bit, only the owner of the file or of the folder may do so.
     ///
     /// # Errors
     /// Any I/O error.

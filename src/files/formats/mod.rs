@@ -1,4 +1,4 @@
-//! Files that are not ONNX models: what they are, and how to get a model from them.
+//! Files that are not ONNX models: their formats, and how to convert them to a model.
 //!
 //! The bytes are looked at only after they failed to decode as a model, so that no model can be
 //! mistaken for something else.

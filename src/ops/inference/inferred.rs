@@ -57,8 +57,8 @@ impl Inferred {
         self.called.contains_key(&function)
     }
 
-    /// The types that a value of a function has in the calls of graphs, also through other
-    /// functions; `None` if it is unknown in one of them, or there are none.
+    /// The types that a value of a function has in the calls of graphs, direct or through other
+    /// functions; `None` if the type is unknown in one of the calls, or there are no calls.
     #[must_use]
     pub fn types_in_calls(&self, function: ScopeId, value: ValueId) -> Option<TypeSet> {
         self.called.get(&function)?.get(&value).copied()

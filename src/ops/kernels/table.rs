@@ -383,8 +383,8 @@ struct NamedSet {
     set: Option<TypeSet>,
 }
 
-/// The set of these types; the inner `None` if sets cannot hold one of them, such as sparse
-/// tensors, so that types are not limited.
+/// The set of these types. The inner `None` means any type: one of the types, such as a sparse
+/// tensor, cannot be in a set.
 fn set<'t>(types: impl Iterator<Item = &'t str>) -> Option<Option<TypeSet>> {
     let types = types.map(value_type).collect::<Option<Vec<ValueType>>>()?;
     Some(types.into_iter().try_fold(TypeSet::of(&[]), TypeSet::with))

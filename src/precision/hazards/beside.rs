@@ -34,8 +34,8 @@ pub fn beside(known: &WalkData) -> Vec<bool> {
     beside
 }
 
-/// The values from a product to this one, if it consists of the elements of a product or multiples
-/// of them, which nothing else uses.
+/// The values from a product to this value, if the value consists of elements of the product or of
+/// multiples of them, and no other node uses the values between.
 fn product(known: &WalkData, value: ValueId) -> Option<Vec<ValueId>> {
     let model = known.model;
     let node = model
