@@ -73,7 +73,10 @@ pub fn diff(left: &Model, right: &Model) -> Result<Comparison, Error> {
     let Compared {
         differences,
         faults,
-    } = compare(side(left, &left_bytes), side(right, &right_bytes));
+    } = compare(
+        compared_message(left, &left_bytes),
+        compared_message(right, &right_bytes),
+    );
     [left, right].into_iter().try_for_each(|model| {
         model
             .control()
@@ -95,7 +98,7 @@ pub fn diff(left: &Model, right: &Model) -> Result<Comparison, Error> {
     })
 }
 
-fn side<'a>(model: &'a Model, bytes: &'a Bytes) -> ComparedMessage<'a> {
+fn compared_message<'a>(model: &'a Model, bytes: &'a Bytes) -> ComparedMessage<'a> {
     ComparedMessage {
         message: bytes,
         data: model.data(),

@@ -13,7 +13,7 @@ use super::open_results::{OnContested, Undefined};
 use super::opset::parse_cast_opset;
 use super::options::{Messages, chosen, exit_codes};
 use super::remedy::ALLOW_FOLDER;
-use super::streams::{message, print, say};
+use super::streams::{message, print, print_message};
 use super::{files, output, progress};
 use crate::api::not_written;
 use crate::api::tensor_files::{self, Failure, Form, Remedy};
@@ -216,7 +216,7 @@ impl CastFile {
                 let text = format!(
                     "{name}: {counted} {kind}, the first at index {first}: {why}; {option} writes them"
                 );
-                say(message(text));
+                print_message(message(text));
                 accepts = false;
             }
         }

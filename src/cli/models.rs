@@ -305,13 +305,13 @@ impl ModelRun<'_> {
         };
         let is_document = matches!(report, Some(Printed::Document(_)));
         match report {
-            Some(report) if self.models.output.is_stdout() => streams::say(report),
+            Some(report) if self.models.output.is_stdout() => streams::print_message(report),
             Some(report) => streams::print(report)?,
             None => {}
         }
         // One document is all that a script finds in a stream.
         if !(is_document && self.models.output.is_stdout()) {
-            streams::say_errors(errors);
+            streams::print_errors(errors);
         }
         Ok(if errors.is_empty() {
             ExitCode::SUCCESS

@@ -326,7 +326,7 @@ pub fn tidy<'p>(outputs: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
         .collect();
     for folder in folders {
         for path in storage::tidy(&folder).with_context(|| folder.display().to_string())? {
-            streams::say(streams::message(format_args!(
+            streams::print_message(streams::message(format_args!(
                 "{}: removed a temporary file of an interrupted run",
                 path.display()
             )));

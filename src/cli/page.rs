@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::options::Messages;
 use super::output::{SideFile, layout_of};
-use super::streams::{message, say};
+use super::streams::{message, print_message};
 use crate::api::not_written;
 use crate::base::printable::Document;
 use crate::files::{Reserved, reserve};
@@ -156,7 +156,7 @@ fn side_file(page: &Path) -> SideFile<'_> {
 pub fn write_page(page: &Document, file: &Path, messages: Messages) -> Result<(), Error> {
     side_file(file).write(|bytes| page.write(bytes))?;
     if !messages.quiet {
-        say(message(format_args!(
+        print_message(message(format_args!(
             "report written to {}",
             file.display()
         )));

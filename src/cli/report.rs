@@ -12,7 +12,7 @@ use super::files;
 use super::options::{EXIT_CODES, Messages};
 use super::page::{PageFile, write_page};
 use super::remedy::with_remedy;
-use super::streams::{is_terminal, print, say_errors};
+use super::streams::{is_terminal, print, print_errors};
 use crate::diff::inspect;
 use crate::report::{
     self, About, Before, ComparedModels, FoldedModel, Folding, Lengths, LintRun, Page, Prepared,
@@ -123,7 +123,7 @@ impl Report {
             // Without a model there is nothing to show.
             (_, None) => {}
         }
-        say_errors(errors);
+        print_errors(errors);
         Ok(if errors.is_empty() {
             ExitCode::SUCCESS
         } else {

@@ -101,7 +101,7 @@ pub fn save_together<T>(
     let locks = lock(written.iter().chain([&last]))?;
     let checked = check()?;
     let _held = system::hold();
-    let mut steps = Steps::default();
+    let mut steps = NameChanges::default();
     let (folder, path) = (last.place.folder.clone(), last.place.path());
     let done = steps
         .name_others(written, interim, &last.place)
@@ -143,7 +143,7 @@ fn lock<'w>(files: impl Iterator<Item = &'w Written>) -> io::Result<Vec<Lock>> {
 
 /// The changes of names, for undoing them.
 #[derive(Default)]
-struct Steps(Vec<NameChange>);
+struct NameChanges(Vec<NameChange>);
 
 enum NameChange {
     /// A file got this name, which was unused.
@@ -167,7 +167,7 @@ struct Left {
     why: Option<io::Error>,
 }
 
-impl Steps {
+impl NameChanges {
     /// Gives their names to all files but the last. Returns the second name of the old data file.
     fn name_others(
         &mut self,

@@ -68,9 +68,7 @@ impl Edits<'_, '_, '_> {
             match self.types.kinds[value.index()] {
                 None | Some(ValueKind::CastOf(_)) => {}
                 Some(_) => match self.precision.assignment(value) {
-                    Assignment::New => {
-                        self.round_where_it_is_made(value, constants.contains(&value))?
-                    }
+                    Assignment::New => self.round_at_producer(value, constants.contains(&value))?,
                     Assignment::Old => self.round_for_users(value),
                 },
             }
@@ -86,7 +84,7 @@ impl Edits<'_, '_, '_> {
         })
     }
 
-    fn round_where_it_is_made(&mut self, value: ValueId, is_constant: bool) -> Result<(), Error> {
+    fn round_at_producer(&mut self, value: ValueId, is_constant: bool) -> Result<(), Error> {
         let model = self.model;
         match model.origin(value) {
             Origin::Node { node, .. } if is_constant || self.gives_rounded(node) => Ok(()),

@@ -62,7 +62,7 @@ pub(super) fn take(start: usize, list: &mut Vec<NodeProto>) -> Option<usize> {
     })?;
     list.reserve_exact(run.parts.iter().map(|(nodes, _)| nodes.len()).sum());
     for (nodes, room) in run.parts {
-        context::take_room(room + size_of_val(nodes.as_slice()));
+        context::count_allocation(room + size_of_val(nodes.as_slice()));
         list.extend(nodes);
     }
     Some(run.range.end)
@@ -119,7 +119,7 @@ fn nodes_in(
     context: &DecodeContext,
 ) -> Option<(Vec<NodeProto>, usize)> {
     let mut rest = bytes.slice(part.clone());
-    let room = context::room_of_part(part.len(), bytes.len());
+    let room = context::memory_budget_of_part(part.len(), bytes.len());
     // Offsets are counted from the end of the input.
     context::begin(bytes.slice(..part.end), room);
     let mut nodes = Vec::new();

@@ -47,7 +47,7 @@ const SHORT_LIST: usize = 4;
 
 /// [`Known::reserve_item`] for one list.
 pub(super) fn reserve_item<T>(list: &mut Vec<T>) {
-    context::take_room(size_of::<T>());
+    context::count_allocation(size_of::<T>());
     if list.len() < SHORT_LIST {
         list.reserve_exact(1);
     }
@@ -204,7 +204,7 @@ impl<M: Known> Lossless<M> {
     pub fn from_bytes(bytes: Bytes) -> Result<Lossless<M>, Malformed> {
         ahead::decode(M::OUTLINE, &bytes);
         let length = bytes.len();
-        let room = context::room(length);
+        let room = context::memory_budget(length);
         context::begin(bytes.clone(), room);
         let mut rest = bytes.clone();
         let mut message = Lossless::<M>::default();
@@ -311,7 +311,7 @@ impl<M: Default> Default for Lossless<M> {
     /// Every decoded message begins here, and reduces the memory that is left for messages.
     fn default() -> Lossless<M> {
         // Allocators use more memory than is requested.
-        context::take_room(size_of::<Inner<M>>() * 9 / 8);
+        context::count_allocation(size_of::<Inner<M>>() * 9 / 8);
         Lossless(Box::default())
     }
 }

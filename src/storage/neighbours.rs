@@ -170,7 +170,7 @@ impl Neighbour {
 /// it.
 pub(super) fn use_as_data(file: &Path) -> Option<String> {
     if folders::is_file(file) && !is_model(file) {
-        user_beside(file)
+        model_that_uses(file)
     } else {
         None
     }
@@ -185,12 +185,12 @@ pub fn reason_not_to_replace(file: &Path) -> Option<String> {
     } else if is_model(file) {
         Some("is a model".to_owned())
     } else {
-        user_beside(file)
+        model_that_uses(file)
     }
 }
 
 /// The model beside a file that stores tensors in it, as the reason of a refusal.
-fn user_beside(file: &Path) -> Option<String> {
+fn model_that_uses(file: &Path) -> Option<String> {
     let neighbours = Neighbours::of(&folder_of(file), [file]);
     let user = neighbours.user_of(file)?;
     let is_beside = user.parent() == folders::resolve(file).ok()?.parent();

@@ -65,7 +65,7 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
     }
     drop(after);
     // What was computed and written.
-    let again = convert::plan_valid(&original, &before, options, Some(passes_kept))?;
+    let again = convert::plan_valid(&original, &before, options, Some(expect_equal_results))?;
     drop(before);
     let report = again.report();
     let expanded = report.expansions.iter().map(|expanded| &*expanded.node);
@@ -96,7 +96,7 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
 }
 
 /// Whether passes kept the results of a model, the first one.
-fn passes_kept(before: &Model, after: &Model) -> Result<(), String> {
+fn expect_equal_results(before: &Model, after: &Model) -> Result<(), String> {
     let (_, faults) = rewrite::verify(before, after, &PassOptions::default(), false);
     if faults.is_empty() {
         Ok(())
@@ -164,8 +164,8 @@ mod tests {
                 "two = Constant <value = int64 {{{number}}}> () y = Add (x, two)"
             ))
         };
-        assert_eq!(passes_kept(&before, &after(2)), Ok(()));
-        let fault = passes_kept(&before, &after(3)).unwrap_err();
+        assert_eq!(expect_equal_results(&before, &after(2)), Ok(()));
+        let fault = expect_equal_results(&before, &after(3)).unwrap_err();
         assert!(fault.contains("graph/two"), "{fault}");
     }
 
@@ -176,7 +176,7 @@ mod tests {
         let planned = |check| {
             convert::plan_valid(&model, &Deferred::default(), &Options::to(17), Some(check))
         };
-        assert!(planned(passes_kept).is_ok());
+        assert!(planned(expect_equal_results).is_ok());
         let Err(NotConverted::Blocked { blockers, .. }) =
             planned(|_, _| Err("they differ".to_owned()))
         else {
