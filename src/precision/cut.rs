@@ -70,7 +70,7 @@ pub(super) fn solve(
     (0..classes.len() as Variable).map(assignment).collect()
 }
 
-/// The assignments of the variables that may have either type. Those that values connect are
+/// The assignments of the variables that may have either type. Variables that values connect are
 /// decided together.
 fn free_assignments(
     groups: &[Group],

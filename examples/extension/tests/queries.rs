@@ -1,6 +1,9 @@
 //! The queries of a model and of the subject of a rule, as rules, passes and adapters of another
 //! crate use them.
 
+use std::error::Error as _;
+use std::io;
+
 use onnx_recast::cast::{Contested, DType};
 use onnx_recast::convert::{Code, OperatorAdapter, Reason};
 use onnx_recast::graph::{
@@ -11,8 +14,8 @@ use onnx_recast::lint::{
 };
 use onnx_recast::proto::AttributeProto;
 use onnx_recast::{
-    BadLocation, ConvertOptions, DataFolder, Error, ErrorKind, LintOptions, Model, SaveOptions,
-    SavePlan, SaveTarget,
+    BadLocation, ConvertOptions, DataFolder, Error, ErrorKind, Invalid, LintOptions, Model,
+    SaveOptions, SavePlan, SaveTarget,
 };
 
 fn model(text: &str) -> Model {
@@ -154,8 +157,13 @@ static SURVEY: Rule = Rule {
 fn survey(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let mut found = vec![Finding::at_model(format!(
-        "{} casts, valid or not",
-        subject.cast_nodes().count()
+        "{} casts, valid or not; {} casts of a cast; {} additions",
+        subject.cast_nodes().count(),
+        subject.cast_pairs().count(),
+        model
+            .nodes(ScopeId::MAIN)
+            .filter(|&node| model.is_op(node, "Add"))
+            .count()
     ))];
     let to_float = subject
         .casts()
@@ -220,7 +228,7 @@ fn a_rule_sees_casts_quantizers_constants_and_contradictions() {
         .map(|found| format!("{}: {}", found.place().as_str(), found.message))
         .collect();
     let expected = [
-        "model: 2 casts, valid or not",
+        "model: 2 casts, valid or not; 1 casts of a cast; 1 additions",
         "graph/n: tensor(float)[2]",
         "graph/quantize: quantizes to UINT8",
         "graph/narrow: 2 constant elements of FLOAT16",
@@ -266,6 +274,14 @@ fn an_adapter_of_an_upgrade_reads_types_and_sets_attributes() {
 fn errors_and_plans_tell_a_caller_what_to_do() {
     let error = Error::new(ErrorKind::Usage, "no such mode").with_remedy("use `fast`");
     assert_eq!(error.message(), "no such mode; use `fast`");
+    let unreadable = io::Error::other("unreadable");
+    let error = error.with_source(unreadable);
+    assert_eq!(error.source().unwrap().to_string(), "unreadable");
+    let invalid = Invalid::at("graph", "no values").with_source(error);
+    assert_eq!(
+        invalid.source().unwrap().to_string(),
+        "no such mode; use `fast`"
+    );
 
     let model = model(
         r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { y = Neg (x) }"#,

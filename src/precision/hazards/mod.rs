@@ -9,7 +9,7 @@
 //! 2. `guards`: backward, the values that must not be zero: a constant that becomes zero in FLOAT16
 //!    keeps them from zero, or they are probabilities.
 //! 3. `angles`: backward from Sin and Cos, the arguments that grow with a position or a time.
-//! 4. `spread`, `beside`: values that are squared, or added to squares, and lose digits on which
+//! 4. `variances`, `products`: values that are squared, or added to squares, and lose digits on which
 //!    their difference depends.
 //! 5. `scales`: scales of quantization that the model computes.
 //!
@@ -17,16 +17,16 @@
 
 mod angles;
 mod backward;
-mod beside;
 mod edges;
 mod effects;
 mod guards;
 mod interval;
 mod numbers;
+mod products;
 mod scales;
-mod spread;
 mod state;
 mod transfer;
+mod variances;
 mod walk;
 
 use self::interval::Interval;
@@ -73,7 +73,10 @@ pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec
         guards::probabilities(model, &edges),
     );
     let scales = scales::scales(model, &numbers);
-    let (spread, beside) = (spread::spread(&known), beside::beside(&known));
+    let (means, products) = (
+        variances::squared_means(&known),
+        products::added_to_squares(&known),
+    );
     let is_float16 = types.change.to == DType::Float16;
     let code = |value: ValueId| {
         let state = states[value.index()];
@@ -86,7 +89,7 @@ pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec
             (is_float16 && probabilities[value.index()]).then_some(Code::UnsafeLogarithm);
         let scale = (is_float16 && scales[value.index()]).then_some(Code::Scale);
         let angle = angles[value.index()].then_some(Code::UnsafeAngle);
-        let difference = (is_float16 && (spread[value.index()] || beside[value.index()]))
+        let difference = (is_float16 && (means[value.index()] || products[value.index()]))
             .then_some(Code::UnsafeSquare);
         hazard
             .or(guard)

@@ -1,5 +1,5 @@
-//! Products that are added to squares: of numbers so large that their squares leave the range,
-//! these leave it, too.
+//! Products that are added to squares: if the squares of the numbers leave the range, the products
+//! do so, too.
 
 use super::effects::{Effect, effect_of};
 use super::transfer::WalkData;
@@ -7,9 +7,9 @@ use crate::graph::ValueId;
 
 /// The values, by index, that are added to squares and are products themselves, as `x * c` is in
 /// `x * x - 2 * x * c + c * c`.
-pub fn beside(known: &WalkData) -> Vec<bool> {
+pub fn added_to_squares(known: &WalkData) -> Vec<bool> {
     let model = known.model;
-    let mut beside = vec![false; model.value_count()];
+    let mut added = vec![false; model.value_count()];
     for &node in model.topological_order() {
         if !matches!(
             effect_of(model, node),
@@ -26,12 +26,12 @@ pub fn beside(known: &WalkData) -> Vec<bool> {
         if model.outputs(node).any(|(_, output)| is_square(output)) {
             for (_, input) in model.inputs(node).filter(|(_, input)| !is_square(*input)) {
                 for value in product(known, input).unwrap_or_default() {
-                    beside[value.index()] = true;
+                    added[value.index()] = true;
                 }
             }
         }
     }
-    beside
+    added
 }
 
 /// The values from a product to this value, if the value consists of elements of the product or of
