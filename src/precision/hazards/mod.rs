@@ -9,8 +9,8 @@
 //! 2. `guards`: backward, the values that must not be zero: a constant that becomes zero in FLOAT16
 //!    keeps them from zero, or they are probabilities.
 //! 3. `angles`: backward from Sin and Cos, the arguments that grow with a position or a time.
-//! 4. `variances`, `products`: values that are squared, or added to squares, and lose digits on which
-//!    their difference depends.
+//! 4. `variances`, `products`: values that are squared, or added to squares, and lose digits on
+//!    which their difference depends.
 //! 5. `scales`: scales of quantization that the model computes.
 //!
 //! Such a value keeps its type, and so do the operators that use the value.
