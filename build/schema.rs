@@ -1,10 +1,10 @@
 //! From `proto/onnx.proto` to prost types whose nested messages keep unknown fields.
 //!
 //! prost drops a field that its schema does not know. Every message field is therefore declared as
-//! `Kept<M>`, which passes the known fields on to `M` and stores the others. Beside prost's
+//! `Lossless<M>`, which passes the known fields on to `M` and stores the others. Beside prost's
 //! structs, three things are generated: the list of known field numbers of each message; the module
-//! `schema` with an alias `X = Kept<raw::X>` for each message; and an outline of the schema, with
-//! the name and the kind of every field.
+//! `schema` with an alias `X = Lossless<raw::X>` for each message; and an outline of the schema,
+//! with the name and the kind of every field.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -71,8 +71,8 @@ pub fn generate(out_dir: &Path) {
         .flat_map(|file| &mut file.message_type)
         .for_each(keep_nested_messages);
     files.file.push(FileDescriptorProto {
-        name: Some("kept.proto".to_owned()),
-        package: Some("kept".to_owned()),
+        name: Some("lossless.proto".to_owned()),
+        package: Some("lossless".to_owned()),
         message_type: stand_ins,
         ..FileDescriptorProto::default()
     });
@@ -80,7 +80,7 @@ pub fn generate(out_dir: &Path) {
     config
         .out_dir(out_dir)
         .bytes(["."])
-        .extern_path(".kept", "crate::protobuf::schema");
+        .extern_path(".lossless", "crate::protobuf::schema");
     for field in RECURSIVE {
         config.boxed(field);
     }
@@ -123,8 +123,8 @@ fn leave_free_text_undecoded(message: &mut DescriptorProto) {
         .for_each(leave_free_text_undecoded);
 }
 
-/// What prost-build is told of the `Kept` alias of a message: that there is such a type, in another
-/// crate, and (for the float list) that it is neither `Copy` nor `Eq`.
+/// What prost-build is told of the `Lossless` alias of a message: that there is such a type, in
+/// another crate, and (for the float list) that it is neither `Copy` nor `Eq`.
 fn stand_in(message: &DescriptorProto) -> DescriptorProto {
     DescriptorProto {
         name: message.name.clone(),
@@ -140,7 +140,7 @@ fn stand_in(message: &DescriptorProto) -> DescriptorProto {
     }
 }
 
-/// Points every message field at the `Kept` alias.
+/// Points every message field at the `Lossless` alias.
 fn keep_nested_messages(message: &mut DescriptorProto) {
     for field in &mut message.field {
         if field.r#type() == Type::Message {
@@ -148,7 +148,7 @@ fn keep_nested_messages(message: &mut DescriptorProto) {
                 .type_name()
                 .strip_prefix(".onnx")
                 .expect("all types are of the package onnx");
-            field.type_name = Some(format!(".kept{name}"));
+            field.type_name = Some(format!(".lossless{name}"));
         }
     }
     for nested in &mut message.nested_type {
@@ -171,7 +171,7 @@ fn write_known(out: &mut String, module: &str, outer: &str, message: &Descriptor
     let arms: String = lists
         .map(|list| {
             format!(
-                "if tag == {} {{ kept::reserve_item(&mut self.{}{}) }}\n",
+                "if tag == {} {{ lossless::reserve_item(&mut self.{}{}) }}\n",
                 list.number(),
                 parts::path(message.name(), list.name()),
                 list.name()
@@ -216,7 +216,7 @@ fn write_alias(out: &mut String, module: &str, depth: usize, message: &Descripto
     let plain = format!("{up}{module}::{name}");
     writeln!(
         out,
-        "/// [`{name}`]({plain}) with its unknown fields.\npub type {name} = {up}Kept<{plain}>;"
+        "/// [`{name}`]({plain}) with its unknown fields.\npub type {name} = {up}Lossless<{plain}>;"
     )
     .expect("a String takes everything");
     if !message.nested_type.is_empty() {

@@ -80,7 +80,7 @@ pub use base::progress::{Cancel, Phase, Progress, Unit};
 pub use base::stored::{ReadAt, Stored};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use diff::inspect;
-pub use files::{BadLocation, DataFolder, Located, OpenDataFile, Target};
+pub use files::{BadLocation, DataFolder, Located, ReadDataFile, SaveTarget};
 pub use graph::Model;
 pub use onnx_cast::{Contested, DType, RoundMode, Rules, Tally};
 pub use ops::kernels::{MissingKernel, MissingOperator};
@@ -90,7 +90,7 @@ pub use passes::{Options as FoldOptions, Report as FoldReport};
 pub use precision::{Options as PrecisionOptions, Report as PrecisionReport};
 pub use protobuf::Progress as SaveProgress;
 pub use storage::{
-    DataFile, Options as SaveOptions, Placement, Plan as SavePlan, Saved, Unplaceable, UnusedFile,
+    Options as SaveOptions, Placement, SavePlan, Saved, Unplaceable, UnusedFile, WrittenDataFile,
 };
 
 /// Casts as ONNX defines them: which pairs of types an opset supports, which results are defined,
@@ -104,14 +104,16 @@ pub mod cast {
 
 /// The protobuf messages of ONNX.
 ///
-/// Each is a [`Kept`](proto::Kept) struct of the same name in [`proto::raw`], which prost
+/// Each is a [`Lossless`](proto::Lossless) struct of the same name in [`proto::raw`], which prost
 /// generates: it also holds the fields that this version does not know, and the bytes from which it
-/// was decoded until it is borrowed mutably. [`Kept::from_bytes`](proto::Kept::from_bytes) and
-/// [`Kept::to_bytes`](proto::Kept::to_bytes) read and write a message without losses; `decode` of
-/// [`prost::Message`] does not have the original bytes.
+/// was decoded until it is borrowed mutably. [`Lossless::from_bytes`](proto::Lossless::from_bytes)
+/// and [`Lossless::to_bytes`](proto::Lossless::to_bytes) read and write a message without losses;
+/// `decode` of [`prost::Message`] does not have the original bytes.
 pub mod proto {
     pub use crate::protobuf::schema::*;
-    pub use crate::protobuf::{Field, Kept, Malformed, PartBox, Piece, Reason, Recipe, Value, raw};
+    pub use crate::protobuf::{
+        Field, Lossless, Malformed, MalformedReason, PartBox, Piece, Recipe, Value, raw,
+    };
 }
 
 /// The modules of this crate, for its own tests and benchmarks. They change without notice.
@@ -152,7 +154,7 @@ pub mod internals {
     }
 
     pub mod diff {
-        pub use crate::diff::compare::{Compared, Side, compare};
+        pub use crate::diff::compare::{Compared, ComparedMessage, compare};
         pub use crate::diff::*;
     }
 

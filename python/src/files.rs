@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use onnx_recast::verify::{Verification, Verified};
-use onnx_recast::{Error, MemoryFiles, Model, OpenOptions, Placement, SaveOptions, Target};
+use onnx_recast::{Error, MemoryFiles, Model, OpenOptions, Placement, SaveOptions, SaveTarget};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -165,7 +165,7 @@ pub fn save(
     verification: Option<&Verification>,
     control: &Control,
 ) -> Result<(Value, Option<Verified>), Error> {
-    let plan = model.into_plan(&Target::File(path), options)?;
+    let plan = model.into_plan(&SaveTarget::File(path), options)?;
     control.stage.begin_to_write()?;
     let (saved, verified) = match verification {
         None => (plan.execute()?, None),
@@ -192,7 +192,10 @@ pub fn to_bytes<'py>(
         let bytes = watch.run(py, || {
             let files = MemoryFiles::new();
             model
-                .into_plan(&Target::File(files.path("model.onnx")), &output.options())?
+                .into_plan(
+                    &SaveTarget::File(files.path("model.onnx")),
+                    &output.options(),
+                )?
                 .execute()?;
             files.bytes("model.onnx")
         })?;
@@ -211,7 +214,7 @@ pub fn to_bytes<'py>(
     {
         return Ok(object);
     }
-    let length = usize::try_from(model.bytes()).unwrap_or(usize::MAX);
+    let length = usize::try_from(model.encoded_len()).unwrap_or(usize::MAX);
     // A model that is too long is an error that states the limit; then there is nothing to
     // allocate.
     let length = if length > LARGEST { 0 } else { length };

@@ -11,12 +11,10 @@ use crate::base::progress::{Cancel, Control, Progress, Unit};
 use crate::base::threshold::Threshold;
 use crate::protobuf::Piece;
 use crate::protobuf::schema::TensorProto;
-use crate::tensor::{Content, Data, Failure, element_count};
+use crate::tensor::{Content, Data, Failure, Packing, element_count};
 use onnx_cast::{BadLiteral, Cast, Contested, DType, RoundMode, Rules, Tally, Unsupported};
 
-pub use crate::tensor::SubByte as Packing;
-
-/// Bytes that one thread computes at a time.
+/// The number of bytes per job of a thread.
 const PART: Threshold = Threshold::new("part of an array", 96 << 10).small_from(7);
 
 /// Elements of one type in C order. Casts are computed when the elements are taken out.
@@ -170,7 +168,7 @@ impl Array {
         }
         Ok(Array::of(match packing {
             Packing::Packed => Content::new(dtype, dims, Data::Numbers(bytes.into(), Vec::new())),
-            Packing::Byte => Content::spread(dtype, dims, bytes),
+            Packing::Byte => Content::unpacked(dtype, dims, bytes),
         }))
     }
 
@@ -248,7 +246,7 @@ impl Array {
             .cast(cast)
             .map_err(|error| Error::caused_by(CannotCast::from(error)))?;
         if let Err(cancelled) = self.control.check() {
-            parallel::drop_later(content);
+            parallel::drop_in_background(content);
             return Err(Error::of(&cancelled));
         }
         if summary.undefined.count > 0 && !options.undefined {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::base::error::Error;
 use crate::diff::Difference;
-use crate::diff::compare::{Compared, Side, compare};
+use crate::diff::compare::{Compared, ComparedMessage, compare};
 use crate::diff::inspect::{self, Inspection, ValueFacts};
 use crate::graph::Model;
 
@@ -73,7 +73,10 @@ pub fn diff(left: &Model, right: &Model) -> Result<Comparison, Error> {
     let Compared {
         differences,
         faults,
-    } = compare(side(left, &left_bytes), side(right, &right_bytes));
+    } = compare(
+        compared_message(left, &left_bytes),
+        compared_message(right, &right_bytes),
+    );
     [left, right].into_iter().try_for_each(|model| {
         model
             .control()
@@ -95,8 +98,8 @@ pub fn diff(left: &Model, right: &Model) -> Result<Comparison, Error> {
     })
 }
 
-fn side<'a>(model: &'a Model, bytes: &'a Bytes) -> Side<'a> {
-    Side {
+fn compared_message<'a>(model: &'a Model, bytes: &'a Bytes) -> ComparedMessage<'a> {
+    ComparedMessage {
         message: bytes,
         data: model.data(),
         cancel: &model.control().cancel,

@@ -52,8 +52,8 @@ impl Model {
         convert::lowest(self, options)
     }
 
-    /// The same, in which a listed version of onnxruntime has kernels for all nodes: as
-    /// [`Model::lowest_opset`] if there is none.
+    /// Like [`Model::lowest_opset`], but a listed version of onnxruntime must have kernels for all
+    /// nodes, unless there is no such opset.
     #[must_use]
     pub fn lowest_running_opset(&self, options: &Options) -> Option<i64> {
         convert::lowest_that_runs(self, options)
@@ -144,6 +144,6 @@ impl From<NotConverted> for Error {
                 Error::of(error)
             }
         };
-        fact.because(error)
+        fact.with_source(error)
     }
 }

@@ -18,7 +18,8 @@ mod save;
 pub mod tensor_files;
 mod verify;
 
-pub use array::{Array, CannotCast, CastOptions, Packing};
+pub use crate::tensor::Packing;
+pub use array::{Array, CannotCast, CastOptions};
 pub use compare::{Comparison, diff};
 pub use lint::LintOptions;
 pub use memory::MemoryFiles;

@@ -119,7 +119,7 @@ impl OpenOptions {
             },
             (read, _) => read.map_err(Error::caused_by)?,
         };
-        let model = Model::for_reading(proto)
+        let model = Model::with_unchecked_tensors(proto)
             .map_err(Error::caused_by)?
             .with_data(data);
         Ok(match path {

@@ -4,7 +4,7 @@ use crate::base::error::Error;
 use crate::convert::{self, IrVersion};
 use crate::graph::{Model, ScopeId};
 use crate::precision::rounding::SINCE_OPSET;
-use crate::precision::{Options, Planned, Report, plan};
+use crate::precision::{Options, PlannedPrecision, Report, plan};
 use crate::verify::Verification;
 
 /// # Precision
@@ -31,7 +31,7 @@ impl Model {
     /// load the model, or a data file cannot be read.
     pub fn change_precision(&mut self, options: &Options) -> Result<Report, Error> {
         self.check_tensors()?;
-        let Planned {
+        let PlannedPrecision {
             copied,
             edits,
             report,
@@ -86,7 +86,7 @@ impl Model {
     /// command and the Python module.
     ///
     /// # Errors
-    /// Those of [`Model::change_precision`].
+    /// See [`Model::change_precision`].
     #[doc(hidden)]
     pub fn change_precision_for(
         &mut self,

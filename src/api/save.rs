@@ -8,10 +8,10 @@ use bytes::Bytes;
 
 use crate::base::error::{Classified, Error, ErrorKind};
 use crate::base::progress::Unit;
-use crate::files::Target;
+use crate::files::SaveTarget;
 use crate::graph::Model;
 use crate::protobuf::{LARGEST_MESSAGE, Layout};
-use crate::storage::{Options, Plan, Saved, Unplaceable, WrittenCheck};
+use crate::storage::{Options, SavePlan, Saved, Unplaceable, WrittenCheck};
 
 /// # Saving
 impl Model {
@@ -47,7 +47,7 @@ impl Model {
     /// once more.
     pub fn save_with(&self, path: impl AsRef<Path>, options: &Options) -> Result<Saved, Error> {
         self.clone()
-            .into_plan(&Target::File(path.as_ref().to_owned()), options)?
+            .into_plan(&SaveTarget::File(path.as_ref().to_owned()), options)?
             .execute()
     }
 
@@ -56,9 +56,9 @@ impl Model {
     ///
     /// # Errors
     /// See [`Model::save_with`].
-    pub fn into_plan(self, target: &Target, options: &Options) -> Result<Plan, Error> {
+    pub fn into_plan(self, target: &SaveTarget, options: &Options) -> Result<SavePlan, Error> {
         let path = self.path().map(Path::to_owned);
-        let plan = Plan::new(
+        let plan = SavePlan::new(
             self,
             path.as_deref().unwrap_or(Path::new("")),
             target,
@@ -77,7 +77,7 @@ impl Model {
     /// The bytes of the model file. Tensors in data files stay there.
     ///
     /// # Errors
-    /// If there are more than 2 GiB; if a file that the model was read from changed.
+    /// If the model exceeds 2 GiB; if a file that the model was read from changed.
     pub fn to_bytes(&self) -> Result<Bytes, Error> {
         if let Some(bytes) = self.proto().source() {
             return Ok(bytes.clone());
@@ -90,7 +90,7 @@ impl Model {
     /// Writes the bytes of the model file. Tensors in data files stay there.
     ///
     /// # Errors
-    /// Those of the writer; if there are more than 2 GiB; if a file that the model was read from
+    /// Any error of the writer; if the model exceeds 2 GiB; if a file that the model was read from
     /// changed; if the operation is cancelled.
     pub fn write_to(&self, mut writer: impl Write) -> Result<(), Error> {
         let mut layout = Layout::of(self.proto());
@@ -111,16 +111,16 @@ impl Model {
 
     /// The length of the model file.
     #[must_use]
-    pub fn bytes(&self) -> u64 {
+    pub fn encoded_len(&self) -> u64 {
         Layout::of(self.proto()).bytes()
     }
 }
 
-impl Plan {
+impl SavePlan {
     /// Writes the files.
     ///
     /// # Errors
-    /// Those of the operating system, with the file. The files that existed are then unchanged.
+    /// Any I/O error, with the file. The files that existed are then unchanged.
     pub fn execute(self) -> Result<Saved, Error> {
         self.execute_if(None)
     }
@@ -150,7 +150,7 @@ pub(crate) fn not_written(target: &str, error: io::Error) -> Error {
                 .unwrap_or(&message);
             Error::new(Classified::kind(&error), message)
                 .in_file(target)
-                .because(error)
+                .with_source(error)
         }
     }
 }

@@ -7,9 +7,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::base::error::{Error, ErrorKind};
 use crate::base::parallel;
 use crate::convert;
-use crate::files::Target;
+use crate::files::SaveTarget;
 use crate::graph::Model;
-use crate::storage::{Options, Plan, Saved};
+use crate::storage::{Options, SavePlan, Saved};
 use crate::verify::{Fault, NotVerified, Verification, Verified};
 
 /// # Verified saving
@@ -34,7 +34,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// See [`Plan::execute_verified`].
+    /// See [`SavePlan::execute_verified`].
     pub fn save_verified(
         &self,
         path: impl AsRef<Path>,
@@ -42,7 +42,7 @@ impl Model {
         verification: &Verification,
     ) -> Result<(Saved, Verified), Error> {
         self.clone()
-            .into_plan(&Target::File(path.as_ref().to_owned()), options)?
+            .into_plan(&SaveTarget::File(path.as_ref().to_owned()), options)?
             .execute_verified(verification)
     }
 }
@@ -52,14 +52,14 @@ impl Model {
     /// values of others.
     ///
     /// # Errors
-    /// With the first name that it does not define.
+    /// The first name that is used and not defined.
     pub(crate) fn expect_defined(&self) -> Result<(), Error> {
         convert::expect_defined(self).map_err(|invalid| self.error(Error::of(&invalid)))
     }
 }
 
-impl Plan {
-    /// Like [`Plan::execute`]; before the files get their names, they are opened again and
+impl SavePlan {
+    /// Like [`SavePlan::execute`]; before the files get their names, they are opened again and
     /// verified.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl Plan {
             }
         };
         // The original is read while the files are written.
-        let (written, ()) = parallel::beside(
+        let (written, ()) = parallel::join_here(
             || self.execute_if(Some(Box::new(check))),
             || original.read_ahead(),
         );
@@ -109,7 +109,7 @@ impl Verification {
     ///
     /// # Errors
     /// If the original uses a name that nothing defines, and if the model could not be verified:
-    /// see [`Plan::execute_verified`].
+    /// see [`SavePlan::execute_verified`].
     pub fn verdict(&self, written: &Model) -> Result<Verified, Error> {
         self.verdict_from(self.original(), written)
     }

@@ -15,11 +15,12 @@ pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 /// A hash set; create it with `default`.
 pub(crate) type HashSet<K> = std::collections::HashSet<K, RandomState>;
 
-/// Texts, equal ones of which are one allocation.
+/// Texts. Equal texts share one allocation.
 #[derive(Debug, Default)]
 pub(crate) struct SharedTexts(HashSet<Arc<str>>);
 
-/// How many different texts are kept to be shared. More are unlikely to recur.
+/// The maximum number of different texts that are stored to be shared. Further texts are unlikely
+/// to recur.
 const MOST_SHARED: Threshold = Threshold::new("shared texts", 1024).or_zero();
 
 impl SharedTexts {

@@ -1,10 +1,11 @@
-//! The base of all layers: errors and their places, cancellation and progress, names of choices,
-//! patterns, text that is safe to print.
+//! The base of all layers: errors and their places, cancellation and progress, threads, names of
+//! choices, patterns, text that is safe to print.
 
 pub mod choice;
 pub mod codes;
 pub mod error;
 pub mod hash;
+pub mod memory_message;
 pub mod options;
 pub mod parallel;
 pub mod patterns;

@@ -5,9 +5,12 @@
     reason = "which of them are used depends on the features and the platform"
 )]
 
+use std::convert::Infallible;
+
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
 
+use super::memory_message::{current, with_messages};
 use super::threshold::Threshold;
 
 /// The first expression on all cores, or the second on the current thread.
@@ -24,7 +27,7 @@ macro_rules! either {
     };
 }
 
-/// So many small items are worth the attention of another thread.
+/// The minimum number of items per rayon job, where one item takes little time.
 const FEW: Threshold = Threshold::new("few items", 1 << 9);
 
 /// The results of all items, in order.
@@ -34,11 +37,63 @@ pub fn map<T: Sync, R: Send>(items: &[T], result: impl Fn(&T) -> R + Sync) -> Ve
         .collect()
 }
 
-/// The results of all items, in order, where one item takes long.
+/// The results of all items, in order, where one item takes long. Meanwhile, the threads have the
+/// memory messages of the current thread.
 pub fn map_owned<T: Send, R: Send>(items: Vec<T>, result: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let messages = current();
     either!(items.into_par_iter(), items.into_iter())
-        .map(&result)
+        .map(|item| with_messages(messages, || result(item)))
         .collect()
+}
+
+/// The number of parts whose results [`map_in_batches`] computes before it joins them.
+const BATCH: Threshold = Threshold::new("parts of a batch", 32);
+
+/// Joins the results of parts of `part` items into a state, in order. The results of a batch of
+/// parts are computed on all cores, with the state as it was before the batch: the results of all
+/// parts do not exist at once.
+pub fn map_in_batches<S: Sync, T: Send, R: Send>(
+    state: &mut S,
+    items: impl IntoIterator<Item = T>,
+    part: usize,
+    result: impl Fn(&S, Vec<T>) -> R + Sync,
+    mut join: impl FnMut(&mut S, R),
+) {
+    let join = |state: &mut S, result| {
+        join(state, result);
+        Ok(())
+    };
+    let Ok::<_, Infallible>(()) = try_map_in_batches(state, items, part, result, join);
+}
+
+/// Like [`map_in_batches`], but stops at the first error of `join`.
+///
+/// # Errors
+/// The first error of `join`.
+pub fn try_map_in_batches<S: Sync, T: Send, R: Send, E>(
+    state: &mut S,
+    items: impl IntoIterator<Item = T>,
+    part: usize,
+    result: impl Fn(&S, Vec<T>) -> R + Sync,
+    mut join: impl FnMut(&mut S, R) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut items = items.into_iter();
+    let parts_of_batch = BATCH.get();
+    loop {
+        let parts = std::iter::repeat_with(|| items.by_ref().take(part).collect::<Vec<T>>());
+        let batch: Vec<Vec<T>> = parts
+            .take_while(|part| !part.is_empty())
+            .take(parts_of_batch)
+            .collect();
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let before = &*state;
+        let results = map_owned(batch, |part| result(before, part));
+        results
+            .into_iter()
+            .try_for_each(|result| join(state, result))?;
+    }
 }
 
 /// Appends the results of all items, in order, where many items take little time each.
@@ -62,7 +117,7 @@ pub fn join<A: Send, B: Send>(
 }
 
 /// The results of two functions; `here` runs on the current thread.
-pub fn beside<A, B: Send>(
+pub fn join_here<A, B: Send>(
     here: impl FnOnce() -> A,
     elsewhere: impl FnOnce() -> B + Send,
 ) -> (A, B) {
@@ -121,11 +176,11 @@ pub fn try_for_each<T: Send, S, E: Send>(
     })
 }
 
-/// Frees a value while the current thread goes on: to free a model of many nodes takes as long as
-/// to write it, and a process that has nothing else to do ends before it is done. Windows replaces
-/// no file that is still mapped, so there it is freed at once, and in unit tests, which have a
-/// folder that behaves like that.
-pub fn drop_later<T: Send + 'static>(value: T) {
+/// Frees a value on another thread: freeing a model of many nodes takes as long as writing it, and
+/// a process with no other work ends before the value is freed. On Windows, where a file that is
+/// still mapped cannot be replaced, the current thread frees the value, as in unit tests, which
+/// have a folder with this property.
+pub fn drop_in_background<T: Send + 'static>(value: T) {
     if cfg!(any(windows, test)) {
         drop(value)
     } else {
@@ -154,7 +209,7 @@ mod tests {
         let mut list = vec![7];
         extend_each(&mut list, items, double);
         assert_eq!(list, [vec![7], doubled].concat());
-        assert_eq!((join(|| 1, || 2), beside(|| 1, || 2)), ((1, 2), (1, 2)));
+        assert_eq!((join(|| 1, || 2), join_here(|| 1, || 2)), ((1, 2), (1, 2)));
         let text = |count| {
             map_and_join(
                 count,
@@ -190,5 +245,58 @@ mod tests {
             );
             assert_eq!(all(items(), |item| item != bad), all_hold);
         }
+    }
+
+    #[test]
+    fn results_are_joined_in_order_a_batch_at_a_time() {
+        let batch = 3 * BATCH.usual();
+        for count in [0, 1, 3, 4, batch, batch + 1, 4 * batch] {
+            let made = AtomicUsize::new(0);
+            let part = |joined: &Vec<usize>, items: Vec<usize>| {
+                made.fetch_add(items.len(), Ordering::Relaxed);
+                assert!(
+                    items[0] - joined.len() < batch,
+                    "item {} of {count} is in a later batch",
+                    items[0]
+                );
+                items
+            };
+            let (mut joined, mut most) = (Vec::new(), 0);
+            map_in_batches(
+                &mut joined,
+                0..count,
+                3,
+                part,
+                |joined: &mut Vec<usize>, items| {
+                    most = most.max(made.load(Ordering::Relaxed) - joined.len());
+                    joined.extend(items);
+                },
+            );
+            assert_eq!(joined, (0..count).collect::<Vec<_>>());
+            assert_eq!(
+                most,
+                count.min(batch),
+                "results of {count} items exist at once"
+            );
+        }
+    }
+
+    #[test]
+    fn the_first_error_ends_the_batches() {
+        let mut joined = Vec::new();
+        let found = try_map_in_batches(
+            &mut joined,
+            0..1000,
+            10,
+            |_, items| items[0],
+            |joined: &mut Vec<usize>, first| match first {
+                50 => Err(first),
+                _ => {
+                    joined.push(first);
+                    Ok(())
+                }
+            },
+        );
+        assert_eq!((found, joined), (Err(50), vec![0, 10, 20, 30, 40]));
     }
 }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 
 use super::threshold::Threshold;
 
-/// Bytes that are compared or hashed at a time.
+/// The number of bytes that are read at a time to be compared or hashed.
 const CHUNK: Threshold = Threshold::new("chunk of stored bytes", 1 << 20);
 
 /// A file that cannot be mapped, such as a file of a browser: its ranges are read when they are
@@ -30,17 +30,17 @@ pub trait ReadAt: Any + fmt::Debug + Send + Sync + RefUnwindSafe {
 
 /// A run of bytes. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Stored(Place);
+pub struct Stored(StoredPlace);
 
 #[derive(Clone, Debug)]
-enum Place {
+enum StoredPlace {
     /// In memory, or in a mapped file.
     Memory(Bytes),
-    File(Arc<File>, Range<u64>),
+    File(Arc<RangedFile>, Range<u64>),
 }
 
 #[derive(Debug)]
-struct File {
+struct RangedFile {
     source: Box<dyn ReadAt>,
     /// Why a range could not be read.
     failure: OnceLock<String>,
@@ -51,8 +51,8 @@ impl Stored {
     #[must_use]
     pub fn of_file(source: impl ReadAt) -> Stored {
         let range = 0..source.bytes();
-        Stored(Place::File(
-            Arc::new(File {
+        Stored(StoredPlace::File(
+            Arc::new(RangedFile {
                 source: Box::new(source),
                 failure: OnceLock::new(),
             }),
@@ -64,8 +64,8 @@ impl Stored {
     #[must_use]
     pub fn len(&self) -> u64 {
         match &self.0 {
-            Place::Memory(bytes) => bytes.len() as u64,
-            Place::File(_, range) => range.end - range.start,
+            StoredPlace::Memory(bytes) => bytes.len() as u64,
+            StoredPlace::File(_, range) => range.end - range.start,
         }
     }
 
@@ -87,10 +87,10 @@ impl Stored {
             self.len()
         );
         Stored(match &self.0 {
-            Place::Memory(bytes) => {
-                Place::Memory(bytes.slice(part.start as usize..part.end as usize))
+            StoredPlace::Memory(bytes) => {
+                StoredPlace::Memory(bytes.slice(part.start as usize..part.end as usize))
             }
-            Place::File(file, range) => Place::File(
+            StoredPlace::File(file, range) => StoredPlace::File(
                 Arc::clone(file),
                 range.start + part.start..range.start + part.end,
             ),
@@ -114,8 +114,8 @@ impl Stored {
     #[must_use]
     pub fn to_bytes(&self) -> Bytes {
         match &self.0 {
-            Place::Memory(bytes) => bytes.clone(),
-            Place::File(..) => {
+            StoredPlace::Memory(bytes) => bytes.clone(),
+            StoredPlace::File(..) => {
                 let mut bytes = vec![
                     0;
                     usize::try_from(self.len())
@@ -150,8 +150,10 @@ impl Stored {
     /// If there are fewer bytes.
     pub fn read(&self, offset: u64, out: &mut [u8]) {
         match &self.0 {
-            Place::Memory(bytes) => out.copy_from_slice(&bytes[offset as usize..][..out.len()]),
-            Place::File(file, range) => {
+            StoredPlace::Memory(bytes) => {
+                out.copy_from_slice(&bytes[offset as usize..][..out.len()])
+            }
+            StoredPlace::File(file, range) => {
                 let offset = range.start + offset;
                 assert!(
                     offset + out.len() as u64 <= range.end,
@@ -171,8 +173,8 @@ impl Stored {
     #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
         match &self.0 {
-            Place::Memory(_) => None,
-            Place::File(file, _) => file
+            StoredPlace::Memory(_) => None,
+            StoredPlace::File(file, _) => file
                 .failure
                 .get()
                 .map(|error| io::Error::other(error.as_str())),
@@ -183,8 +185,8 @@ impl Stored {
     #[must_use]
     pub fn in_memory(&self) -> Option<&Bytes> {
         match &self.0 {
-            Place::Memory(bytes) => Some(bytes),
-            Place::File(..) => None,
+            StoredPlace::Memory(bytes) => Some(bytes),
+            StoredPlace::File(..) => None,
         }
     }
 
@@ -192,16 +194,16 @@ impl Stored {
     #[must_use]
     pub fn in_file(&self) -> Option<(&dyn ReadAt, Range<u64>)> {
         match &self.0 {
-            Place::Memory(_) => None,
-            Place::File(file, range) => Some((&*file.source, range.clone())),
+            StoredPlace::Memory(_) => None,
+            StoredPlace::File(file, range) => Some((&*file.source, range.clone())),
         }
     }
 
     /// Where the bytes begin: 0 and an address, or a number of the file and an offset in it.
     pub(crate) fn place(&self) -> (usize, u64) {
         match &self.0 {
-            Place::Memory(bytes) => (0, bytes.as_ptr().addr() as u64),
-            Place::File(file, range) => (Arc::as_ptr(file).addr(), range.start),
+            StoredPlace::Memory(bytes) => (0, bytes.as_ptr().addr() as u64),
+            StoredPlace::File(file, range) => (Arc::as_ptr(file).addr(), range.start),
         }
     }
 
@@ -228,7 +230,7 @@ impl Stored {
 
 impl From<Bytes> for Stored {
     fn from(bytes: Bytes) -> Stored {
-        Stored(Place::Memory(bytes))
+        Stored(StoredPlace::Memory(bytes))
     }
 }
 

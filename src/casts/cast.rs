@@ -31,7 +31,7 @@ pub struct ResolvedCast<'m> {
 
 /// A cast of the result of another cast.
 #[derive(Clone, Copy, Debug)]
-pub struct Chain<'s, 'm> {
+pub struct CastPair<'s, 'm> {
     /// The type of the first cast's input.
     pub from: DType,
     /// The first cast.

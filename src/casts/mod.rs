@@ -11,7 +11,7 @@ use crate::graph::{Model, NodeId, TypeSource, ValueId};
 use crate::ops::inference::{Inferred, infer};
 use onnx_cast::DType;
 
-pub use cast::{Chain, ResolvedCast};
+pub use cast::{CastPair, ResolvedCast};
 pub use moves::{admits, keeps_kernels, keeps_kernels_of_cast, moves, runs};
 
 /// The valid casts of a model whose types are known.
@@ -79,10 +79,10 @@ impl<'m> Casts<'m> {
     }
 
     /// The casts of the results of other casts, in document order.
-    pub fn chains(&self) -> impl Iterator<Item = Chain<'_, 'm>> {
+    pub fn cast_pairs(&self) -> impl Iterator<Item = CastPair<'_, 'm>> {
         self.iter().filter_map(|second| {
             let first = self.producing(second.input)?;
-            Some(Chain {
+            Some(CastPair {
                 from: first.from?,
                 first,
                 second,

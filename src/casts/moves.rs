@@ -34,7 +34,7 @@ pub fn moves(model: &Model, node: NodeId) -> Option<(&'static str, usize)> {
     let proto = model.node(node);
     let &(operator, is_of_all) = MOVES.iter().find(|(name, _)| *name == proto.op_type())?;
     model
-        .applies(node, operator)
+        .is_op(node, operator)
         .then(|| (operator, if is_of_all { proto.input.len() } else { 1 }))
 }
 

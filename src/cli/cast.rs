@@ -13,16 +13,16 @@ use super::open_results::{OnContested, Undefined};
 use super::opset::parse_cast_opset;
 use super::options::{Messages, chosen, exit_codes};
 use super::remedy::ALLOW_FOLDER;
-use super::streams::{message, print, say};
+use super::streams::{message, print, print_message};
 use super::{files, output, progress};
 use crate::api::not_written;
 use crate::api::tensor_files::{self, Failure, Form, Remedy};
 use crate::base::printable::Shown;
 use crate::cast::{Cast, Summary};
-use crate::files::{NewFile, check_replaceable, formats, is_stream, save, save_together};
+use crate::files::{PendingFile, check_replaceable, formats, is_stream, save, save_together};
 use crate::protobuf::Layout;
 use crate::report::{bytes, plural};
-use crate::{CastOptions, Contested, DType, DataFolder, RoundMode, Rules, Tally, Target};
+use crate::{CastOptions, Contested, DType, DataFolder, RoundMode, Rules, SaveTarget, Tally};
 
 /// Cast one tensor, or a number, to another type, as ONNX's Cast does
 ///
@@ -128,14 +128,14 @@ impl CastFile {
             output::check_not_of_model(&output, "use another output")?;
         }
         let target = if is_stdout {
-            Target::Stdout
+            SaveTarget::Stdout
         } else {
-            Target::File(output)
+            SaveTarget::File(output)
         };
         let progress = [layout.progress()];
         let written = progress::of_files(messages, &progress, || write(layout, &target, &data));
         written.map_err(|error| not_written(&target.name(), error))?;
-        if target != Target::Stdout && !messages.quiet {
+        if target != SaveTarget::Stdout && !messages.quiet {
             let elements = plural(elements, "element");
             let (bytes_in, bytes_out) = (bytes(bytes_in), bytes(bytes_out));
             let mut report = Shown::line(format_args!("{} -> {}", input.name, target.name()));
@@ -216,7 +216,7 @@ impl CastFile {
                 let text = format!(
                     "{name}: {counted} {kind}, the first at index {first}: {why}; {option} writes them"
                 );
-                say(message(text));
+                print_message(message(text));
                 accepts = false;
             }
         }
@@ -225,10 +225,10 @@ impl CastFile {
 }
 
 /// Writes a file, unless its input changed while it was read.
-fn write(layout: Layout, target: &Target, data: &DataFolder) -> io::Result<()> {
+fn write(layout: Layout, target: &SaveTarget, data: &DataFolder) -> io::Result<()> {
     match target {
-        Target::File(path) if !is_stream(path) => save_together(
-            vec![NewFile::replacing(path.clone(), layout)],
+        SaveTarget::File(path) if !is_stream(path) => save_together(
+            vec![PendingFile::replacing(path.clone(), layout)],
             None,
             None,
             || data.expect_unchanged(),

@@ -55,7 +55,7 @@ impl Number<'_> {
     /// Prints what it becomes. The exit code is 1 if ONNX does not define it, for a single type.
     ///
     /// # Errors
-    /// If the opset does not support the type; those of standard output.
+    /// If the opset does not support the type, or standard output cannot be written.
     pub fn print(&self, wanted: &Wanted) -> anyhow::Result<ExitCode> {
         let mut rows = Vec::new();
         for to in wanted

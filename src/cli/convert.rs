@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::exit_code::ExitCode;
-use super::models::{Changes, Done, Models, Reporting, Run};
+use super::models::{Changes, ModelRun, Models, Outcome, Reporting};
 use super::open_results::OnContested;
 use super::opset::parse_opset;
 use super::options::{Messages, chosen, exit_codes};
@@ -126,7 +126,7 @@ choice!(Lowest { "run" => Runs, "any" => Any });
 
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let run = Run {
+        let run = ModelRun {
             command: "convert",
             doing: "converting",
             models: &self.models,
@@ -173,7 +173,7 @@ impl Convert {
         })
     }
 
-    fn convert(&self, model: &mut Model) -> Result<Done<Conversion>, Error> {
+    fn convert(&self, model: &mut Model) -> Result<Outcome<Conversion>, Error> {
         let prepared = self.preparation.apply(model)?;
         let options = self.options(model)?;
         let verification = self
@@ -192,7 +192,7 @@ impl Convert {
                     blockers: Vec::new(),
                     nearest_opset: None,
                 };
-                Ok(Done {
+                Ok(Outcome {
                     changes,
                     notes,
                     verification,
@@ -210,7 +210,7 @@ impl Convert {
                     blockers,
                     nearest_opset: error.nearest_opset(),
                 };
-                Ok(Done {
+                Ok(Outcome {
                     changes,
                     notes: note.into_iter().collect(),
                     verification,

@@ -10,7 +10,7 @@ use super::failures::caught;
 use super::files;
 use super::options::{Format, Messages, exit_codes};
 use super::remedy::with_remedy;
-use super::streams::{print, say_errors};
+use super::streams::{print, print_errors};
 use crate::base::parallel;
 use crate::diff::{Difference, DifferenceKind};
 use crate::report::{self, ComparedModels};
@@ -100,7 +100,7 @@ impl Diff {
             Format::Text if compared.differences.is_empty() && !errors.is_empty() => {}
             Format::Text => print(report::diff_text(&compared))?,
         }
-        say_errors(&errors);
+        print_errors(&errors);
         Ok(ExitCode::from(if errors.is_empty() { answer } else { 2 }))
     }
 
@@ -117,7 +117,7 @@ impl Diff {
             }
         };
         let compared = diff(&left, &right);
-        parallel::drop_later((left, right));
+        parallel::drop_in_background((left, right));
         match compared {
             Ok(Comparison {
                 mut differences,

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use super::remedy;
-use super::streams::{message, print, say};
+use super::streams::{message, print, print_message};
 use crate::base::error::catch;
 use crate::base::printable::{Printed, Shown};
 use crate::lint::BadConfig;
@@ -73,7 +73,7 @@ impl OnError {
         let text = message(&failure);
         match self {
             // Lint prints its own errors in its formats.
-            OnError::Lint(_) => say(text),
+            OnError::Lint(_) => print_message(text),
             _ => self.report_as(text, failure),
         }
     }
@@ -82,9 +82,9 @@ impl OnError {
     pub fn report_as(self, text: Shown, failure: Error) {
         let run = run_with(failure);
         match (self, self.document(&run)) {
-            (OnError::ModelsOnStderr, Some(document)) => say(document),
+            (OnError::ModelsOnStderr, Some(document)) => print_message(document),
             (_, document) => {
-                say(text);
+                print_message(text);
                 // If standard output cannot be written, that is most likely the error being
                 // reported.
                 let _ = document.map(print);
@@ -104,7 +104,7 @@ fn run_with(failure: Error) -> LintRun {
 /// the others go on.
 ///
 /// # Errors
-/// Those of the work, and its panic.
+/// The error of the work, or of its panic.
 pub fn caught<T>(path: &Path, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch(work)
         .map_err(|panic| panic.in_file(path.display().to_string()))

@@ -9,7 +9,7 @@ use super::{memory, progress};
 use crate::api::explain_open;
 use crate::files::{self, Input, folder_of};
 use crate::{
-    DataFolder, Error, ErrorKind, Model, OpenOptions, Placement, SaveOptions, SavePlan, Target,
+    DataFolder, Error, ErrorKind, Model, OpenOptions, Placement, SaveOptions, SavePlan, SaveTarget,
 };
 
 /// Where the values of large tensors go.
@@ -56,7 +56,7 @@ impl ExternalData {
     }
 
     /// Decides what is written where. Every command that writes models does so through this plan.
-    pub fn plan(&self, model: Model, target: &Target) -> Result<SavePlan, Error> {
+    pub fn plan(&self, model: Model, target: &SaveTarget) -> Result<SavePlan, Error> {
         let options = SaveOptions {
             placement: self.external_data.clone(),
             threshold: self.external_threshold,

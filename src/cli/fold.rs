@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::exit_code::ExitCode;
 use super::files;
-use super::models::{Changes, Done, Models, Reporting, Run};
+use super::models::{Changes, ModelRun, Models, Outcome, Reporting};
 use super::open_results::{OnContested, Undefined};
 use super::options::{EXIT_CODES, Messages};
 use super::prepare::Preparation;
@@ -66,7 +66,7 @@ struct Passes(Vec<Pass>);
 
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let run = Run {
+        let run = ModelRun {
             command: "fold",
             doing: "folding",
             models: &self.models,
@@ -76,7 +76,7 @@ impl Fold {
         run.run(|model| self.fold(model))
     }
 
-    fn fold(&self, model: &mut Model) -> Result<Done<Folding>, Error> {
+    fn fold(&self, model: &mut Model) -> Result<Outcome<Folding>, Error> {
         let options = FoldOptions {
             undefined: self.undefined == Undefined::Fold,
             contested: self.contested.0,
@@ -91,7 +91,7 @@ impl Fold {
             .verifies()
             .then(|| Verification::of_passes(model, &self.passes.0, &options));
         let report = model.run_passes(&self.passes.0, &options)?;
-        Ok(Done {
+        Ok(Outcome {
             changes: Folding::new(prepared, report),
             notes: Vec::new(),
             verification,

@@ -55,7 +55,7 @@ pub fn run_in_memory(
     files: impl IntoIterator<Item = (PathBuf, Stored)>,
     progress: impl Fn(Progress) + Send + Sync + 'static,
 ) -> Result<Ran, Error> {
-    Folder::in_place_of_system(|folder| {
+    Folder::with_virtual_file_system(|folder| {
         let of = |path: &Path, error| Error::caused_by(error).in_file(path.display().to_string());
         for (path, bytes) in files {
             folder

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::exit_code::ExitCode;
 use super::failures::caught;
 use super::options::{EXIT_CODES, Messages};
-use super::streams::{print, say_errors};
+use super::streams::{print, print_errors};
 use super::{files, paths, progress};
 use crate::Error;
 use crate::base::printable::Shown;
@@ -102,7 +102,7 @@ impl Inspect {
                 )?;
             }
         }
-        say_errors(&errors);
+        print_errors(&errors);
         Ok(if errors.is_empty() {
             ExitCode::SUCCESS
         } else {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::failures::OnError;
-use crate::process::{self, MemoryMessage};
+use crate::base::memory_message::{self, MemoryMessage};
+use crate::process;
 use crate::report::plural;
 use crate::{Error, ErrorKind};
 
@@ -46,7 +47,7 @@ pub fn set_memory_messages(path: Option<&str>) {
     };
     let limit =
         format!("needs more memory than the limit of {limit}; raise it with --max-memory BYTES");
-    process::set_memory_messages(words(&limit), words("the system has no memory left"));
+    memory_message::set_memory_messages(words(&limit), words("the system has no memory left"));
 }
 
 /// The upper bound of the default limit; more than any model needs.

@@ -20,7 +20,7 @@ use crate::diff::inspect;
 use crate::report::{self, About, ChangedModel, Lengths, Results, Sketch, Verdict, plural};
 use crate::storage::{OverInput, Released};
 use crate::verify::Verification;
-use crate::{Error, ErrorKind, Model, SavePlan, SaveProgress, Saved, Target, files};
+use crate::{Error, ErrorKind, Model, SavePlan, SaveProgress, SaveTarget, Saved, files};
 
 /// The models of a run, and where they are written.
 #[derive(Args)]
@@ -83,7 +83,7 @@ pub trait Changes: Serialize + Sized {
 }
 
 /// The result of a command for a model.
-pub struct Done<C> {
+pub struct Outcome<C> {
     pub changes: C,
     /// Notes, which the document lists together with those about the files.
     pub notes: Vec<String>,
@@ -92,13 +92,13 @@ pub struct Done<C> {
 }
 
 /// How a model is written, and what it is verified against.
-type Plan = (SavePlan, Option<Verification>);
+type WritePlan = (SavePlan, Option<Verification>);
 
 /// A model that was changed.
-struct Planned<C> {
+struct PlannedModel<C> {
     report: ChangedModel<C>,
     /// How it is written, if it is.
-    plan: Option<Plan>,
+    plan: Option<WritePlan>,
     /// The parts of the page about it, if there is a page.
     sketch: Option<Sketch>,
 }
@@ -112,7 +112,7 @@ struct Written {
 }
 
 /// The options of a run.
-pub struct Run<'r> {
+pub struct ModelRun<'r> {
     pub command: &'static str,
     /// The activity of the command, for the progress bar.
     pub doing: &'static str,
@@ -121,11 +121,11 @@ pub struct Run<'r> {
     pub messages: Messages,
 }
 
-impl Run<'_> {
+impl ModelRun<'_> {
     /// Changes each model, and then writes all; if one has an error or is refused, none is written.
     pub fn run<C: Changes>(
         &self,
-        change: impl Fn(&mut Model) -> Result<Done<C>, Error>,
+        change: impl Fn(&mut Model) -> Result<Outcome<C>, Error>,
     ) -> anyhow::Result<ExitCode> {
         let Models {
             models,
@@ -137,7 +137,7 @@ impl Run<'_> {
         // With errors no model is written, and no folder is made.
         let targets = output.targets_unless(*dry_run || !errors.is_empty(), &models)?;
         let outputs = targets.iter().flatten().filter_map(|target| {
-            if let Target::File(path) = target {
+            if let SaveTarget::File(path) = target {
                 Some(path)
             } else {
                 None
@@ -156,7 +156,7 @@ impl Run<'_> {
         progress::of_models(self.messages, self.doing, models.len(), |done| {
             for (path, target) in models.iter().zip(targets) {
                 match caught(path, || self.plan(path, target, models.len(), &change)) {
-                    Ok(Planned {
+                    Ok(PlannedModel {
                         report,
                         plan,
                         sketch,
@@ -226,18 +226,18 @@ impl Run<'_> {
     fn plan<C: Changes>(
         &self,
         path: &Path,
-        target: Option<Target>,
+        target: Option<SaveTarget>,
         models: usize,
-        change: impl Fn(&mut Model) -> Result<Done<C>, Error>,
-    ) -> Result<Planned<C>, Error> {
+        change: impl Fn(&mut Model) -> Result<Outcome<C>, Error>,
+    ) -> Result<PlannedModel<C>, Error> {
         let Models { external_data, .. } = self.models;
         let Reporting { dry_run, page, .. } = self.reporting;
         let name = path.display().to_string();
         let mut model = open_model(path, &external_data.folders)?;
         let original = page.before(path, &model, models)?;
-        let bytes_in = model.bytes();
+        let bytes_in = model.encoded_len();
         let before = inspect::counts(&model, bytes_in);
-        let Done {
+        let Outcome {
             changes,
             notes,
             verification,
@@ -247,14 +247,18 @@ impl Run<'_> {
             .map(|original| original.sketch(&changes.places(), (!is_refused).then_some(&model)));
         let mut report = ChangedModel::unwritten(name, *dry_run, changes, notes, before);
         if is_refused {
-            return Ok(Planned {
+            return Ok(PlannedModel {
                 report,
                 plan: None,
                 sketch,
             });
         }
         // The plan to write a model states the length of its file.
-        let mut bytes_out = if target.is_some() { 0 } else { model.bytes() };
+        let mut bytes_out = if target.is_some() {
+            0
+        } else {
+            model.encoded_len()
+        };
         let mut after = inspect::counts(&model, bytes_out);
         let plan = target
             .map(|target| external_data.plan(model, &target))
@@ -269,7 +273,7 @@ impl Run<'_> {
             bytes_out,
         });
         report.after = Some(after);
-        Ok(Planned {
+        Ok(PlannedModel {
             report,
             plan: plan.map(|plan| (plan, verification)),
             sketch,
@@ -301,13 +305,13 @@ impl Run<'_> {
         };
         let is_document = matches!(report, Some(Printed::Document(_)));
         match report {
-            Some(report) if self.models.output.is_stdout() => streams::say(report),
+            Some(report) if self.models.output.is_stdout() => streams::print_message(report),
             Some(report) => streams::print(report)?,
             None => {}
         }
         // One document is all that a script finds in a stream.
         if !(is_document && self.models.output.is_stdout()) {
-            streams::say_errors(errors);
+            streams::print_errors(errors);
         }
         Ok(if errors.is_empty() {
             ExitCode::SUCCESS
@@ -320,7 +324,7 @@ impl Run<'_> {
 /// Writes models one after the other, until one cannot be written; with `dry_run` none. Returns for
 /// each which files were written, or would be, and the error of the first that was not written.
 fn write_all(
-    mut plans: Vec<Plan>,
+    mut plans: Vec<WritePlan>,
     dry_run: bool,
     messages: Messages,
 ) -> (Vec<Written>, Option<Error>) {

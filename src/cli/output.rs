@@ -12,7 +12,7 @@ use super::streams;
 use crate::api::{is_text_model, not_written};
 use crate::files::{self, folder_of, folders};
 use crate::protobuf::{Layout, Piece};
-use crate::{Error, ErrorKind, Model, Target, process, storage};
+use crate::{Error, ErrorKind, Model, SaveTarget, process, storage};
 
 /// The options for outputs.
 #[derive(Args, Clone)]
@@ -47,12 +47,12 @@ impl Output {
     /// The target of each input; in a dry run there may be none.
     ///
     /// # Errors
-    /// Where an input has none, or two inputs have the same.
+    /// If an input has no target, or two inputs have the same target.
     pub fn targets_unless(
         &self,
         dry_run: bool,
         inputs: &[PathBuf],
-    ) -> anyhow::Result<Vec<Option<Target>>> {
+    ) -> anyhow::Result<Vec<Option<SaveTarget>>> {
         if dry_run && !self.is_given() {
             return Ok(vec![None; inputs.len()]);
         }
@@ -69,8 +69,8 @@ impl Output {
     /// The target of each input.
     ///
     /// # Errors
-    /// Where an input has none, or two inputs have the same.
-    fn targets(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<Target>> {
+    /// If an input has no target, or two inputs have the same target.
+    fn targets(&self, dry_run: bool, inputs: &[PathBuf]) -> anyhow::Result<Vec<SaveTarget>> {
         if !self.is_given() {
             if let [_, second] = inputs {
                 let second = second.display();
@@ -89,10 +89,10 @@ impl Output {
         let targets = inputs
             .iter()
             .map(|input| self.target(input))
-            .collect::<anyhow::Result<Vec<Target>>>()?;
+            .collect::<anyhow::Result<Vec<SaveTarget>>>()?;
         let files = || {
             targets.iter().filter_map(|target| {
-                if let Target::File(path) = target {
+                if let SaveTarget::File(path) = target {
                     Some(path.as_path())
                 } else {
                     None
@@ -122,11 +122,11 @@ impl Output {
         Ok(targets)
     }
 
-    fn target(&self, input: &Path) -> anyhow::Result<Target> {
+    fn target(&self, input: &Path) -> anyhow::Result<SaveTarget> {
         let is_text = is_text_model(input);
         match (&self.output, &self.out_dir) {
-            _ if self.is_stdout() => Ok(Target::Stdout),
-            (Some(output), _) => Ok(Target::File(output.clone())),
+            _ if self.is_stdout() => Ok(SaveTarget::Stdout),
+            (Some(output), _) => Ok(SaveTarget::File(output.clone())),
             _ if is_stdin(input) => {
                 bail!("a model from standard input has no file name; use -o FILE")
             }
@@ -135,7 +135,7 @@ impl Output {
                     .file_name()
                     .with_context(|| format!("{}: has no file name", input.display()))?;
                 let path = folder.join(name);
-                Ok(Target::File(if is_text {
+                Ok(SaveTarget::File(if is_text {
                     path.with_extension("onnx")
                 } else {
                     path
@@ -147,7 +147,7 @@ impl Output {
                     input.display()
                 )
             }
-            (None, None) => Ok(Target::File(input.to_owned())),
+            (None, None) => Ok(SaveTarget::File(input.to_owned())),
         }
     }
 }
@@ -155,12 +155,12 @@ impl Output {
 /// Checks before any work that a model can be written to this path.
 ///
 /// # Errors
-/// Where it is a folder, its folder does not exist, or its name is that of ONNX text.
+/// If the path is a folder, its folder does not exist, or its name is that of ONNX text.
 pub fn check_target(path: &Path) -> Result<(), Error> {
     check_target_with(path, CREATE)
 }
 
-/// What to do if the folder of a file does not exist.
+/// The remedy if the folder of a file does not exist.
 const CREATE: &str = "create it first";
 
 fn check_target_with(path: &Path, remedy: &str) -> Result<(), Error> {
@@ -178,7 +178,7 @@ fn check_target_with(path: &Path, remedy: &str) -> Result<(), Error> {
 fn check_folder(path: &Path, remedy: &str) -> Result<(), Error> {
     let folder = folder_of(path);
     let is_in = folder.display();
-    if folders::is_folder(path) || files::is_called_folder(path) {
+    if folders::is_folder(path) || files::names_a_folder(path) {
         Err(unusable(path, "is a folder, not a file; name a file in it"))
     } else if folders::is_folder(&folder) {
         Ok(())
@@ -195,9 +195,9 @@ fn check_folder(path: &Path, remedy: &str) -> Result<(), Error> {
 /// Checks that a file that is not a model does not replace a model or the data of one.
 ///
 /// # Errors
-/// If it does.
+/// If the path is that of a model, or of the data of a model.
 pub fn check_not_of_model(path: &Path, remedy: &str) -> Result<(), Error> {
-    match storage::why_kept(path) {
+    match storage::reason_not_to_replace(path) {
         Some(why) => Err(Error::new(ErrorKind::BadOutput, format!("{why}; {remedy}"))
             .in_file(path.display().to_string())),
         None => Ok(()),
@@ -223,7 +223,7 @@ impl SideFile<'_> {
     /// the run.
     ///
     /// # Errors
-    /// If it is not.
+    /// If the file cannot be written, or is one of the others.
     pub fn check<'p>(self, others: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
         let SideFile { path, what, is_one } = self;
         check_folder(path, CREATE)?;
@@ -245,7 +245,7 @@ impl SideFile<'_> {
     /// Checks that the file is not one of the other files of the run.
     ///
     /// # Errors
-    /// If it is.
+    /// If the file is one of the others.
     pub fn check_others<'p>(self, mut others: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
         let identity = files::identity(self.path);
         if others.any(|other| files::identity(other) == identity) {
@@ -269,10 +269,10 @@ impl SideFile<'_> {
     /// Writes the bytes that `make` appends.
     ///
     /// # Errors
-    /// Those of `make`, and of the operating system.
+    /// Any error of `make`, and any I/O error.
     pub fn write(self, make: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<(), Error> {
         let written = layout_of(make)
-            .and_then(|layout| files::save(layout, &Target::File(self.path.to_owned())));
+            .and_then(|layout| files::save(layout, &SaveTarget::File(self.path.to_owned())));
         written.map_err(|error| not_written(&self.path.display().to_string(), error))
     }
 
@@ -326,7 +326,7 @@ pub fn tidy<'p>(outputs: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
         .collect();
     for folder in folders {
         for path in storage::tidy(&folder).with_context(|| folder.display().to_string())? {
-            streams::say(streams::message(format_args!(
+            streams::print_message(streams::message(format_args!(
                 "{}: removed a temporary file of an interrupted run",
                 path.display()
             )));

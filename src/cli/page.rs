@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::options::Messages;
 use super::output::{SideFile, layout_of};
-use super::streams::{message, say};
+use super::streams::{message, print_message};
 use crate::api::not_written;
 use crate::base::printable::Document;
 use crate::files::{Reserved, reserve};
@@ -33,7 +33,7 @@ impl PageFile {
     /// the run.
     ///
     /// # Errors
-    /// If it is not.
+    /// If the page cannot be written, or is one of the files.
     pub fn check<'p>(&self, files: impl Iterator<Item = &'p Path>) -> anyhow::Result<()> {
         let Some(page) = &self.file else {
             return Ok(());
@@ -51,7 +51,7 @@ impl PageFile {
     /// Checks before files are written that none of them is the page.
     ///
     /// # Errors
-    /// If one is.
+    /// If one of the files is the page.
     pub fn check_written<'p>(&self, files: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
         match &self.file {
             Some(page) => side_file(page).check_others(files),
@@ -62,7 +62,7 @@ impl PageFile {
     /// A copy of one of some models for its sketch, if there is a page.
     ///
     /// # Errors
-    /// Those of [`PageFile::check_data`].
+    /// See [`PageFile::check_data`].
     pub fn before(
         &self,
         path: &Path,
@@ -92,7 +92,7 @@ impl PageFile {
     /// gone. The space is kept until the result is dropped.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn reserve(
         &self,
         command: &'static str,
@@ -117,7 +117,7 @@ impl PageFile {
     /// Writes the page, if one is wanted, unless an error of the run says that it must not be.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn write(
         &self,
         command: &'static str,
@@ -152,11 +152,11 @@ fn side_file(page: &Path) -> SideFile<'_> {
 /// Writes a page to a file, and says so.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Any I/O error.
 pub fn write_page(page: &Document, file: &Path, messages: Messages) -> Result<(), Error> {
     side_file(file).write(|bytes| page.write(bytes))?;
     if !messages.quiet {
-        say(message(format_args!(
+        print_message(message(format_args!(
             "report written to {}",
             file.display()
         )));

@@ -9,7 +9,7 @@ use ignore::{DirEntry, WalkBuilder};
 use super::files;
 use crate::api::explain_open;
 use crate::base::patterns;
-use crate::files::folders::{self, Kind};
+use crate::files::folders::{self, EntryKind};
 use crate::{Error, ErrorKind};
 
 /// Reads a list of paths, one per line; `-` reads the list from standard input.
@@ -32,7 +32,7 @@ pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
 
 /// A model file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Found {
+pub struct FoundFile {
     pub path: PathBuf,
     /// Whether the file was found by a folder or pattern, not named explicitly.
     pub in_folder: bool,
@@ -57,7 +57,7 @@ pub fn expand_patterns(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Error>) {
                     ));
                 }
             }
-            None => all.push(Ok(Found {
+            None => all.push(Ok(FoundFile {
                 path: path.clone(),
                 in_folder: false,
             })),
@@ -84,7 +84,7 @@ fn is_pattern(path: &str) -> bool {
 /// Which files of a folder are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ignored {
-    /// Those that git ignores, and those of `.ignore` files.
+    /// The files that git ignores or that `.ignore` files list.
     ByIgnoreFiles,
     /// None.
     Nothing,
@@ -92,15 +92,15 @@ pub enum Ignored {
 
 /// The model files that a path names; those of a folder or pattern, which may have none, are sorted
 /// by name. A path that cannot be read yields an error in place of its files.
-pub fn expand(path: &Path, ignored: Ignored) -> Vec<Result<Found, Error>> {
+pub fn expand(path: &Path, ignored: Ignored) -> Vec<Result<FoundFile, Error>> {
     let mut all = Vec::new();
     match folders::stat_target(path) {
-        _ if files::is_stdin(path) => all.push(Ok(Found {
+        _ if files::is_stdin(path) => all.push(Ok(FoundFile {
             path: path.to_owned(),
             in_folder: false,
         })),
-        Ok(found) if found.kind == Kind::Folder => walk(path, ignored, &mut all),
-        Ok(_) => all.push(Ok(Found {
+        Ok(found) if found.kind == EntryKind::Folder => walk(path, ignored, &mut all),
+        Ok(_) => all.push(Ok(FoundFile {
             path: plain(path),
             in_folder: false,
         })),
@@ -112,7 +112,7 @@ pub fn expand(path: &Path, ignored: Ignored) -> Vec<Result<Found, Error>> {
     all
 }
 
-fn expand_pattern(pattern: &str, ignored: Ignored, all: &mut Vec<Result<Found, Error>>) {
+fn expand_pattern(pattern: &str, ignored: Ignored, all: &mut Vec<Result<FoundFile, Error>>) {
     // The folder to search, and the pattern of the paths beneath it.
     let (folder, below): (PathBuf, Vec<Component>) = split(pattern);
     let is_of_folders = below.last().is_some_and(|last| last.as_os_str() == "**");
@@ -202,7 +202,7 @@ fn is_folder(entry: &DirEntry) -> bool {
 }
 
 /// Adds the models of a folder and its subfolders, except hidden folders.
-fn walk(folder: &Path, ignored: Ignored, all: &mut Vec<Result<Found, Error>>) {
+fn walk(folder: &Path, ignored: Ignored, all: &mut Vec<Result<FoundFile, Error>>) {
     for entry in entries(folder, ignored, |entry| {
         !(is_folder(entry) && is_hidden(entry))
     })
@@ -245,9 +245,9 @@ fn walk_failure(folder: &Path, error: ignore::Error) -> Error {
 
 /// Adds a file that was found, not named. Only regular files and links to them are added; reading a
 /// pipe would block.
-fn push_file(path: &Path, all: &mut Vec<Result<Found, Error>>) {
+fn push_file(path: &Path, all: &mut Vec<Result<FoundFile, Error>>) {
     match folders::stat_target(path) {
-        Ok(found) if found.kind == Kind::File => all.push(Ok(Found {
+        Ok(found) if found.kind == EntryKind::File => all.push(Ok(FoundFile {
             path: plain(path),
             in_folder: true,
         })),

@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::exit_code::ExitCode;
-use super::models::{Changes, Done, Models, Reporting, Run};
+use super::models::{Changes, ModelRun, Models, Outcome, Reporting};
 use super::opset::parse_opset;
 use super::options::{EXIT_CODES, Messages, chosen};
 use super::prepare::Preparation;
@@ -196,7 +196,7 @@ enum Range {
 impl Precision {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {
         let options = self.options()?;
-        let run = Run {
+        let run = ModelRun {
             command: "precision",
             doing: "changing",
             models: &self.models,
@@ -241,7 +241,7 @@ impl Precision {
         &self,
         model: &mut Model,
         options: &PrecisionOptions,
-    ) -> Result<Done<Narrowing>, Error> {
+    ) -> Result<Outcome<Narrowing>, Error> {
         let prepared = self.preparation.apply(model)?;
         let opset = self.convert(model, options)?;
         let (mut report, verification) =
@@ -254,7 +254,7 @@ impl Precision {
             let what = format!("nothing matches '{first}'{others}, which --strict does not permit");
             return Err(model.error(Error::new(ErrorKind::Usage, what)));
         }
-        Ok(Done {
+        Ok(Outcome {
             changes: Narrowing {
                 opset,
                 prepared,

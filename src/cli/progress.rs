@@ -70,10 +70,10 @@ pub fn of_models<T>(
     messages: Messages,
     verb: &str,
     models: usize,
-    work: impl FnOnce(&Done) -> T,
+    work: impl FnOnce(&Completed) -> T,
 ) -> T {
     let bar = bar(messages, models as u64);
-    let done = Done::default();
+    let done = Completed::default();
     let state = || {
         let done = done.0.load(Ordering::Relaxed);
         (
@@ -96,9 +96,9 @@ fn words(phase: Phase, written: u64, all: u64) -> String {
 
 /// The number of processed models.
 #[derive(Default)]
-pub struct Done(AtomicU64);
+pub struct Completed(AtomicU64);
 
-impl Done {
+impl Completed {
     pub fn count(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }

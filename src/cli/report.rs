@@ -12,7 +12,7 @@ use super::files;
 use super::options::{EXIT_CODES, Messages};
 use super::page::{PageFile, write_page};
 use super::remedy::with_remedy;
-use super::streams::{is_terminal, print, say_errors};
+use super::streams::{is_terminal, print, print_errors};
 use crate::diff::inspect;
 use crate::report::{
     self, About, Before, ComparedModels, FoldedModel, Folding, Lengths, LintRun, Page, Prepared,
@@ -61,9 +61,9 @@ pub enum PageFormat {
     Json,
 }
 
-/// The content of the page.
+/// The results that the page shows.
 #[derive(Default)]
-struct Made {
+struct PageResults {
     sketch: Option<Sketch>,
     folded: Vec<FoldedModel>,
     linted: Option<LintRun>,
@@ -87,20 +87,20 @@ impl Report {
         if !is_stdout {
             page_file.check(inputs.map(PathBuf::as_path))?;
         }
-        let made = caught(&self.model, || {
+        let results = caught(&self.model, || {
             Ok(self.make(if is_stdout { None } else { Some(&page_file) }))
         });
-        let made = made.unwrap_or_else(|error| Made {
+        let results = results.unwrap_or_else(|error| PageResults {
             errors: vec![error],
-            ..Made::default()
+            ..PageResults::default()
         });
-        let Made {
+        let PageResults {
             sketch,
             folded,
             linted,
             compared,
             errors,
-        } = &made;
+        } = &results;
         let results = Results {
             fold: Some(folded.as_slice()).filter(|models| !models.is_empty()),
             lint: linted.as_ref(),
@@ -123,7 +123,7 @@ impl Report {
             // Without a model there is nothing to show.
             (_, None) => {}
         }
-        say_errors(errors);
+        print_errors(errors);
         Ok(if errors.is_empty() {
             ExitCode::SUCCESS
         } else {
@@ -131,7 +131,7 @@ impl Report {
         })
     }
 
-    fn make(&self, page: Option<&PageFile>) -> Made {
+    fn make(&self, page: Option<&PageFile>) -> PageResults {
         let open = |path: &PathBuf| {
             let model = files::open_model(path, &self.folders)?;
             if let Some(page) = page {
@@ -144,67 +144,69 @@ impl Report {
         match opened {
             [Ok(Some(model)), Ok(None)] => self.about_one(&model),
             [Ok(Some(left)), Ok(Some(right))] => self.about_two(&left, &right),
-            opened => Made {
+            opened => PageResults {
                 errors: opened
                     .into_iter()
                     .filter_map(Result::err)
                     .map(with_remedy)
                     .collect(),
-                ..Made::default()
+                ..PageResults::default()
             },
         }
     }
 
     /// The page about a model: what it is, what folding would do, and what is wrong.
-    fn about_one(&self, model: &Model) -> Made {
+    fn about_one(&self, model: &Model) -> PageResults {
         let path = self.model.display().to_string();
-        let mut made = Made {
+        let mut results = PageResults {
             errors: model.inspect().1,
-            ..Made::default()
+            ..PageResults::default()
         };
         let (mut about, mut folds) = (Vec::new(), Vec::new());
         match model.lint(&LintOptions::default()) {
             Ok(findings) => {
                 about.extend(About::found(&findings));
-                made.linted = Some(LintRun {
+                results.linted = Some(LintRun {
                     findings,
                     models: vec![path.clone()],
                     ..LintRun::default()
                 });
             }
-            Err(error) => made.errors.push(error),
+            Err(error) => results.errors.push(error),
         }
         let mut changed = model.clone();
         match changed.fold(&FoldOptions::default()) {
             Ok(report) => {
                 folds = About::folded(&report);
                 let lengths = Lengths {
-                    bytes_in: model.bytes(),
-                    bytes_out: changed.bytes(),
+                    bytes_in: model.encoded_len(),
+                    bytes_out: changed.encoded_len(),
                 };
                 let before = inspect::counts(model, lengths.bytes_in);
                 let after = inspect::counts(&changed, lengths.bytes_out);
                 let changes = Folding::new(Prepared::default(), report);
                 let folded =
                     FoldedModel::unwritten(path.clone(), true, changes, Vec::new(), before);
-                made.folded.push(FoldedModel {
+                results.folded.push(FoldedModel {
                     lengths: Some(lengths),
                     after: Some(after),
                     ..folded
                 });
             }
-            Err(error) => made.errors.push(error),
+            Err(error) => results.errors.push(error),
         }
         about = About::in_turn(vec![about, folds]);
-        let after = (!made.folded.is_empty()).then_some(&changed);
-        made.sketch = Some(Before::of(path, model, 1).sketch(&about, after));
+        let after = (!results.folded.is_empty()).then_some(&changed);
+        results.sketch = Some(Before::of(path, model, 1).sketch(&about, after));
         let mut seen = HashSet::new();
-        made.errors.retain(|error| seen.insert(error.to_string()));
-        made
+        results
+            .errors
+            .retain(|error| seen.insert(error.to_string()));
+        results
     }
 
     /// The page about two models: their differences.
-    fn about_two(&self, left: &Model, right: &Model) -> Made {
+    fn about_two(&self, left: &Model, right: &Model) -> PageResults {
         let (differences, errors) = match diff(left, right) {
             Ok(Comparison {
                 differences,
@@ -215,7 +217,7 @@ impl Report {
         let about = About::compared(&differences);
         let [left_name, right_name] = [Some(&self.model), self.other.as_ref()]
             .map(|path| path.map_or_else(String::new, |path| path.display().to_string()));
-        Made {
+        PageResults {
             sketch: Some(Before::of(left_name.clone(), left, 1).sketch(&about, Some(right))),
             compared: Some(ComparedModels {
                 left: left_name,
@@ -223,7 +225,7 @@ impl Report {
                 differences,
             }),
             errors,
-            ..Made::default()
+            ..PageResults::default()
         }
     }
 }

@@ -51,7 +51,7 @@ fn append<'d>(
 /// the exit code.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Any I/O error.
 pub fn print<'d>(result: impl Into<Printed<'d>>) -> io::Result<()> {
     print_coloured(result, ColorChoice::Auto)
 }
@@ -59,7 +59,7 @@ pub fn print<'d>(result: impl Into<Printed<'d>>) -> io::Result<()> {
 /// Like [`print`], with a choice of colours.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Any I/O error.
 pub fn print_coloured<'d>(result: impl Into<Printed<'d>>, colours: ColorChoice) -> io::Result<()> {
     let written = append(result.into(), |texts| &mut texts.output)
         .unwrap_or_else(|result| write(result, colours, io::stdout(), process::note_output));
@@ -74,7 +74,7 @@ pub fn print_coloured<'d>(result: impl Into<Printed<'d>>, colours: ColorChoice) 
 
 /// Prints a message, or a report while standard output holds a model, to standard error. Errors of
 /// standard error are ignored.
-pub fn say<'d>(message: impl Into<Printed<'d>>) {
+pub fn print_message<'d>(message: impl Into<Printed<'d>>) {
     let _ = append(message.into(), |texts| &mut texts.errors)
         .unwrap_or_else(|message| write(message, ColorChoice::Auto, io::stderr(), || {}));
 }
@@ -159,6 +159,8 @@ pub fn text_width() -> Option<usize> {
 }
 
 /// Reports errors on standard error, one per line.
-pub fn say_errors(errors: &[Error]) {
-    errors.iter().for_each(|error| say(message(error)));
+pub fn print_errors(errors: &[Error]) {
+    errors
+        .iter()
+        .for_each(|error| print_message(message(error)));
 }

@@ -8,7 +8,7 @@ use clap::{ArgMatches, Command};
 use super::exit_code::ExitCode;
 use super::failures::{self, OnError};
 use super::output::is_stdout;
-use super::streams::{message, print, say};
+use super::streams::{message, print, print_message};
 use crate::base::printable::{self, Shown};
 use crate::{Error, ErrorKind};
 
@@ -34,7 +34,7 @@ pub fn print_usage(command: &Command, arguments: &[OsString], error: clap::Error
     match print(Shown::help(&error.render().ansi().to_string())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            say(message(failures::of_stdout(&error)));
+            print_message(message(failures::of_stdout(&error)));
             ExitCode::from(2)
         }
     }

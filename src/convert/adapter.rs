@@ -57,9 +57,9 @@ pub(super) enum Action {
     /// Renames a value of a string attribute: the attribute, the old and the new name.
     RenameValue(&'static str, &'static str, &'static str),
     /// Turns an attribute into the input at this index.
-    ToInput(&'static str, usize, Kind),
+    ToInput(&'static str, usize, ReplacementKind),
     /// Turns the constant input at this index into an attribute.
-    ToAttribute(usize, &'static str, Kind),
+    ToAttribute(usize, &'static str, ReplacementKind),
     /// Makes negative axes in an attribute non-negative.
     CountFromFront(&'static str),
     /// Renames the operator.
@@ -70,7 +70,7 @@ pub(super) enum Action {
 
 /// The types of an attribute and of the input that replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ReplacementKind {
     /// `INT` and a scalar of int64.
     Int,
     /// `INT` and a list of one int64.
@@ -88,7 +88,7 @@ impl Action {
             Action::Drop(name) => cx.remove_attribute(name),
             Action::DropIf(name, value) => match cx.attribute(name)? {
                 Some(attribute) if value.is(&attribute) => cx.remove_attribute(name),
-                Some(_) => return Err(AttributeUnsupported.because(unsupported(cx, name))),
+                Some(_) => return Err(Reason::new(AttributeUnsupported, unsupported(cx, name))),
                 None => {}
             },
             Action::Write(name, value) => {
@@ -125,20 +125,28 @@ fn unsupported(cx: &Context, name: &str) -> String {
     }
 }
 
-fn to_input(cx: &mut Context, name: &'static str, index: usize, kind: Kind) -> Result<(), Reason> {
+fn to_input(
+    cx: &mut Context,
+    name: &'static str,
+    index: usize,
+    kind: ReplacementKind,
+) -> Result<(), Reason> {
     let Some(attribute) = cx.attribute(name)? else {
         return Ok(());
     };
     if cx.input(index).is_some() {
-        return Err(NodeInvalid.because(format!(
-            "the node has both the attribute `{name}` and input {index}, which replaces it"
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!(
+                "the node has both the attribute `{name}` and input {index}, which replaces it"
+            ),
+        ));
     }
     let value = match kind {
-        Kind::Int => cx.constant_ints(name, &[], &[attribute.i()]),
-        Kind::IntInList => cx.constant_ints(name, &[1], &[attribute.i()]),
-        Kind::Ints => cx.constant_int_list(name, &attribute.ints),
-        Kind::Floats => cx.constant_float_list(name, &attribute.floats),
+        ReplacementKind::Int => cx.constant_ints(name, &[], &[attribute.i()]),
+        ReplacementKind::IntInList => cx.constant_ints(name, &[1], &[attribute.i()]),
+        ReplacementKind::Ints => cx.constant_int_list(name, &attribute.ints),
+        ReplacementKind::Floats => cx.constant_float_list(name, &attribute.floats),
     };
     cx.remove_attribute(name);
     cx.set_input(index, &value);
@@ -149,7 +157,7 @@ fn to_attribute(
     cx: &mut Context,
     index: usize,
     name: &'static str,
-    kind: Kind,
+    kind: ReplacementKind,
 ) -> Result<(), Reason> {
     if cx.input(index).is_none() {
         return Ok(());
@@ -159,22 +167,32 @@ fn to_attribute(
     if let Some([length]) = cx.known_input(index).static_shape().as_deref()
         && usize::try_from(*length).is_ok_and(|length| length > most)
     {
-        return Err(
-            TooLarge.because(format!("input {index} has {length} elements, which exceeds the number of dimensions and outputs"))
-        );
+        return Err(Reason::new(
+            TooLarge,
+            format!(
+                "input {index} has {length} elements, which exceeds the number of dimensions and outputs"
+            ),
+        ));
     }
     match kind {
-        Kind::Int | Kind::IntInList => match cx.read_ints(index)?.as_slice() {
-            [only] => cx.set_int(name, *only),
-            other => {
-                return Err(NodeInvalid.because(format!(
-                    "input {index} has {} elements, but the attribute `{name}` holds one",
-                    other.len()
-                )));
+        ReplacementKind::Int | ReplacementKind::IntInList => {
+            match cx.read_ints(index)?.as_slice() {
+                [only] => cx.set_int(name, *only),
+                other => {
+                    return Err(Reason::new(
+                        NodeInvalid,
+                        format!(
+                            "input {index} has {} elements, but the attribute `{name}` holds one",
+                            other.len()
+                        ),
+                    ));
+                }
             }
-        },
-        Kind::Ints => cx.set_attribute(AttributeProto::ints(name, cx.read_ints(index)?)),
-        Kind::Floats => cx.set_attribute(AttributeProto::floats(name, cx.read_floats(index)?)),
+        }
+        ReplacementKind::Ints => cx.set_attribute(AttributeProto::ints(name, cx.read_ints(index)?)),
+        ReplacementKind::Floats => {
+            cx.set_attribute(AttributeProto::floats(name, cx.read_floats(index)?))
+        }
     }
     cx.take_input(index);
     Ok(())

@@ -15,7 +15,7 @@ pub(super) fn graphs(node: &NodeProto) -> impl Iterator<Item = &GraphProto> {
         .filter_map(|attribute| attribute.g.as_ref())
 }
 
-/// The same graphs, to be changed; other attributes are not borrowed mutably.
+/// Like [`graphs`], to change the graphs. Other attributes are not borrowed mutably.
 pub(super) fn graphs_mut(node: &mut raw::NodeProto) -> impl Iterator<Item = &mut GraphProto> {
     node.attribute
         .iter_mut()

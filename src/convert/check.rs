@@ -47,7 +47,7 @@ pub(super) fn operands(node: &NodeProto, version: &'static Schema) -> Result<(),
 
 /// The reason for a version that removes its operator.
 pub(super) fn deprecated(version: &Schema) -> Reason {
-    OperatorDeprecated.because(format!("{version} is deprecated"))
+    Reason::new(OperatorDeprecated, format!("{version} is deprecated"))
 }
 
 impl From<Fault> for Reason {
@@ -57,7 +57,7 @@ impl From<Fault> for Reason {
             What::Attribute => AttributeUnsupported,
             What::NoOutput | What::MissingAttribute => NodeInvalid,
         };
-        code.because(text)
+        Reason::new(code, text)
     }
 }
 
@@ -89,7 +89,7 @@ fn operands_of(
         .filter(|&index| cx.input(index).is_some())
         .filter_map(move |index| {
             Some(Operand {
-                side: Side::Input(index),
+                side: OperandIndex::Input(index),
                 old: old.and_then(|old| old.input(index)),
                 new: new.input(index)?,
             })
@@ -98,7 +98,7 @@ fn operands_of(
         .filter(|&index| cx.has_output(index))
         .filter_map(move |index| {
             Some(Operand {
-                side: Side::Output(index),
+                side: OperandIndex::Output(index),
                 old: old.and_then(|old| old.output(index)),
                 new: new.output(index)?,
             })
@@ -108,14 +108,14 @@ fn operands_of(
 
 /// An input or output of the node.
 struct Operand {
-    side: Side,
+    side: OperandIndex,
     /// The formal parameter in the version to convert from.
     old: Option<&'static Formal>,
     /// The formal parameter in the version to convert to.
     new: &'static Formal,
 }
 
-enum Side {
+enum OperandIndex {
     Input(usize),
     Output(usize),
 }
@@ -123,24 +123,24 @@ enum Side {
 impl Operand {
     fn known(&self, cx: &Context) -> Option<ValueType> {
         match self.side {
-            Side::Input(index) => cx.input_type(index),
-            Side::Output(index) => cx.output_type(index),
+            OperandIndex::Input(index) => cx.input_type(index),
+            OperandIndex::Output(index) => cx.output_type(index),
         }
     }
 
     /// The types in all calls of the function that contains the node.
     fn types_in_calls(&self, cx: &Context) -> Option<TypeSet> {
         let name = match self.side {
-            Side::Input(index) => &cx.node.input[index],
-            Side::Output(index) => &cx.node.output[index],
+            OperandIndex::Input(index) => &cx.node.input[index],
+            OperandIndex::Output(index) => &cx.node.output[index],
         };
         cx.source.types_in_calls(cx.value(name))
     }
 
     fn describe(&self, cx: &Context) -> String {
         match self.side {
-            Side::Input(index) => cx.describe(index),
-            Side::Output(index) => format!("output '{}'", cx.node.output[index]),
+            OperandIndex::Input(index) => cx.describe(index),
+            OperandIndex::Output(index) => format!("output '{}'", cx.node.output[index]),
         }
     }
 }
@@ -154,10 +154,13 @@ fn is_admitted(cx: &Context, operand: &Operand, target: &Schema) -> Result<(), R
         return Ok(());
     }
     let unsupported = |known: ValueType, place: &str| {
-        Err(TypeUnsupported.because(format!(
-            "{} is {known}{place}, which {target} does not support",
-            operand.describe(cx)
-        )))
+        Err(Reason::new(
+            TypeUnsupported,
+            format!(
+                "{} is {known}{place}, which {target} does not support",
+                operand.describe(cx)
+            ),
+        ))
     };
     if let Some(known) = operand.known(cx) {
         return if operand.new.types.contains(known) {
@@ -173,11 +176,14 @@ fn is_admitted(cx: &Context, operand: &Operand, target: &Schema) -> Result<(), R
     }) {
         Some(None) => Ok(()),
         Some(Some(known)) => unsupported(known, " in a call of the function"),
-        None => Err(TypeUnknown.because(format!(
-            "the type of {} is unknown, and {target} does not support all types of {}",
-            operand.describe(cx),
-            cx.schema
-        ))),
+        None => Err(Reason::new(
+            TypeUnknown,
+            format!(
+                "the type of {} is unknown, and {target} does not support all types of {}",
+                operand.describe(cx),
+                cx.schema
+            ),
+        )),
     }
 }
 
@@ -190,14 +196,20 @@ fn are_equal(cx: &Context, left: &Operand, right: &Operand, target: &Schema) -> 
     let [what_left, what_right] = [left, right].map(|operand| operand.describe(cx));
     match (left.known(cx), right.known(cx)) {
         (Some(left), Some(right)) if left == right => Ok(()),
-        (Some(left), Some(right)) => {
-            Err(TypeUnsupported
-                .because(format!("{what_left} is {left}, but {what_right} is {right}: {target} requires the same type")))
-        }
+        (Some(left), Some(right)) => Err(Reason::new(
+            TypeUnsupported,
+            format!(
+                "{what_left} is {left}, but {what_right} is {right}: {target} requires the same type"
+            ),
+        )),
         // Types may differ between calls, but not if there are none.
         _ if cx.source.types_in_calls(None).is_some() => Ok(()),
-        _ => Err(TypeUnknown
-            .because(format!("{target} requires the same type for {what_left} and {what_right}, and at least one is unknown"))),
+        _ => Err(Reason::new(
+            TypeUnknown,
+            format!(
+                "{target} requires the same type for {what_left} and {what_right}, and at least one is unknown"
+            ),
+        )),
     }
 }
 

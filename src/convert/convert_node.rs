@@ -4,19 +4,19 @@ use super::reason::{OperatorTooNew, OperatorUnknown, Overridable, Reason};
 use std::borrow::Cow;
 
 use super::bodies::graphs_mut;
-use super::context::{Context, Record, Source};
+use super::context::{Context, NodeSource, Record};
 use super::expand::expand;
 use super::expansion_body::ExpansionBodies;
 use super::operator_adapter::{NodeAdapter, OperatorAdapter};
 use super::{adapters, check, expansions};
-use crate::graph::{Names, is_onnx_domain};
+use crate::graph::{FreshNames, is_onnx_domain};
 use crate::ops::schemas::{self, Schema};
 use crate::protobuf::schema::NodeProto;
 
 /// Converts a node to the target opset.
 pub(super) struct NodeConverter<'a, 'm> {
-    pub source: &'a Source<'m>,
-    pub names: &'a mut Names<'m>,
+    pub source: &'a NodeSource<'m>,
+    pub names: &'a mut FreshNames<'m>,
     pub record: &'a mut Record,
     /// The bodies of expansions so far.
     pub bodies: &'a mut ExpansionBodies,
@@ -242,17 +242,20 @@ impl<'m> NodeConverter<'_, 'm> {
 
     /// The next version step towards the target; none if the operator is the same in the target
     /// opset.
-    fn next_step(&self, op: &str, at: i64) -> Result<Option<Step>, Blocked> {
+    fn next_step(&self, op: &str, at: i64) -> Result<Option<VersionStep>, Blocked> {
         let versions = schemas::versions("", op);
         let next = versions.partition_point(|version| version.since_version <= at);
         let Some(from) = next.checked_sub(1).map(|index| &versions[index]) else {
             let since = versions
                 .first()
                 .map(|first| format!(", which is new in opset {}", first.since_version));
-            let reason = OperatorUnknown.because(format!(
-                "opset {at} of ai.onnx has no operator '{op}'{}",
-                since.unwrap_or_default()
-            ));
+            let reason = Reason::new(
+                OperatorUnknown,
+                format!(
+                    "opset {at} of ai.onnx has no operator '{op}'{}",
+                    since.unwrap_or_default()
+                ),
+            );
             return Err(Blocked {
                 opset_step: (at, self.target),
                 reason,
@@ -262,7 +265,7 @@ impl<'m> NodeConverter<'_, 'm> {
             .get(next)
             .filter(|newer| newer.since_version <= self.target)
         {
-            return Ok(Some(Step {
+            return Ok(Some(VersionStep {
                 from,
                 to: Some(to),
                 newer: to.since_version,
@@ -271,7 +274,7 @@ impl<'m> NodeConverter<'_, 'm> {
         }
         if from.since_version > self.target {
             let older = next.checked_sub(2).map(|index| &versions[index]);
-            return Ok(Some(Step {
+            return Ok(Some(VersionStep {
                 from,
                 to: older,
                 newer: from.since_version,
@@ -290,7 +293,7 @@ impl<'m> NodeConverter<'_, 'm> {
 }
 
 /// A step between two consecutive versions of an operator.
-struct Step {
+struct VersionStep {
     from: &'static Schema,
     /// None when downgrading from an operator's first version.
     to: Option<&'static Schema>,
@@ -300,7 +303,7 @@ struct Step {
     opset: i64,
 }
 
-impl Step {
+impl VersionStep {
     fn is_up(&self) -> bool {
         self.opset == self.newer
     }
@@ -317,7 +320,11 @@ impl Step {
 
 /// Takes one step: applies the adapter, of another crate if there is one, then validates the node
 /// against the other version.
-fn adapt(cx: &mut Context, step: &Step, custom: Option<&OperatorAdapter>) -> Result<(), Reason> {
+fn adapt(
+    cx: &mut Context,
+    step: &VersionStep,
+    custom: Option<&OperatorAdapter>,
+) -> Result<(), Reason> {
     let op = step.from.name;
     if let Some(adapter) = custom {
         adapter.adapt(&mut NodeAdapter(cx), step.is_up())?;
@@ -331,13 +338,17 @@ fn adapt(cx: &mut Context, step: &Step, custom: Option<&OperatorAdapter>) -> Res
         (Some(adapter), _) if step.is_up() => adapter.up,
         (Some(adapter), _) => adapter.down,
         (None, None) => {
-            return Err(OperatorTooNew.because(format!("{op} is new in opset {}", step.newer)));
+            return Err(Reason::new(
+                OperatorTooNew,
+                format!("{op} is new in opset {}", step.newer),
+            ));
         }
         (None, Some(to)) if adapters::differ_in_types_only(step.from, to) => &[],
         (None, Some(_)) => {
-            return Err(
-                OperatorUnknown.because(format!("{op} has no adapter for opset {}", step.newer))
-            );
+            return Err(Reason::new(
+                OperatorUnknown,
+                format!("{op} has no adapter for opset {}", step.newer),
+            ));
         }
     };
     if !actions.is_empty() {
@@ -353,17 +364,16 @@ fn adapt(cx: &mut Context, step: &Step, custom: Option<&OperatorAdapter>) -> Res
 }
 
 /// Validates a node against its schema after a step.
-fn check_adapted(cx: &mut Context, step: &Step) -> Result<(), Reason> {
+fn check_adapted(cx: &mut Context, step: &VersionStep) -> Result<(), Reason> {
     let target = match cx.node.op_type() {
         name if name == step.from.name => step.to,
         name => schemas::schema("", name, step.opset),
     };
     let target = target.ok_or_else(|| {
-        OperatorTooNew.because(format!(
-            "{} is new in opset {}",
-            cx.node.op_type(),
-            step.opset + 1
-        ))
+        Reason::new(
+            OperatorTooNew,
+            format!("{} is new in opset {}", cx.node.op_type(), step.opset + 1),
+        )
     })?;
     cx.trim_to(target);
     cx.remove_absent(target);

@@ -1,7 +1,7 @@
 //! Plans the conversion of a model, and applies the plan if nothing blocks it.
 
 use super::expansion_body::CheckOfPasses;
-use super::runnable::{self, Planned};
+use super::target_opset::{self, PlanForOpset};
 use super::{NotConverted, Options, Report, ir, valid};
 use crate::base::error::Invalid;
 use crate::graph::{Edit, Model, ScopeId, ScopeKind};
@@ -17,13 +17,13 @@ pub struct Conversion {
     pub report: Report,
 }
 
-/// A conversion that is possible.
-pub(crate) struct Possible {
+/// The edits of a conversion without blockers, and their report.
+pub(crate) struct PlannedConversion {
     edits: Vec<Edit>,
     report: Report,
 }
 
-impl Possible {
+impl PlannedConversion {
     /// The changes that will be made.
     pub fn report(&self) -> &Report {
         &self.report
@@ -54,11 +54,11 @@ pub fn convert(model: Model, options: &Options) -> Result<Conversion, NotConvert
     Ok(conversion)
 }
 
-/// A model as the options read it: in the opset that it imports, or as if it, and the functions
-/// that import the same opset, imported the one that they state.
+/// The model with the opset that the options state, if they state one: the model and the functions
+/// that import the same opset then import the stated opset instead.
 ///
 /// # Errors
-/// If there is no such opset.
+/// If ONNX has no such opset.
 pub(crate) fn read(model: Model, options: &Options) -> Result<Model, Invalid> {
     let Some(opset) = options.from_opset else {
         return Ok(model);
@@ -90,7 +90,7 @@ fn unknown_opset(opset: i64) -> String {
 /// inputs, which are defined.
 ///
 /// # Errors
-/// With the first that is not.
+/// The first node that is not valid.
 pub(crate) fn expect_valid(model: &Model, inferred: &Deferred) -> Result<(), NotConverted> {
     valid::check(model, inferred, 0)
 }
@@ -98,8 +98,9 @@ pub(crate) fn expect_valid(model: &Model, inferred: &Deferred) -> Result<(), Not
 /// Plans the conversion of a model from the opset that it imports.
 ///
 /// # Errors
-/// If nodes cannot be converted, with all of them; if the options or the model are invalid.
-pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConverted> {
+/// If nodes cannot be converted; the error lists all of them. If the options or the model are
+/// invalid.
+pub(crate) fn plan(model: &Model, options: &Options) -> Result<PlannedConversion, NotConverted> {
     if !(1..=LATEST_OPSET).contains(&options.opset) {
         return Err(Invalid::at("target opset", unknown_opset(options.opset)).into());
     }
@@ -109,19 +110,19 @@ pub(crate) fn plan(model: &Model, options: &Options) -> Result<Possible, NotConv
 }
 
 /// Like [`plan`], of a model that was checked, with its types and shapes, which are inferred if
-/// they are needed and were not before. What passes make of the nodes of expansions is checked, if
-/// there is a check.
+/// they are needed and were not before. `check` verifies what passes make of the nodes of
+/// expansions.
 ///
 /// # Errors
-/// If nodes cannot be converted, with all of them.
+/// If nodes cannot be converted; the error lists all of them.
 pub(crate) fn plan_valid(
     model: &Model,
     inferred: &Deferred,
     options: &Options,
     check: Option<CheckOfPasses>,
-) -> Result<Possible, NotConverted> {
+) -> Result<PlannedConversion, NotConverted> {
     let from = model.opset(ScopeId::MAIN, "");
-    let Planned { opset, plan, notes } = runnable::plan(model, inferred, options, check)?;
+    let PlanForOpset { opset, plan, notes } = target_opset::plan(model, inferred, options, check)?;
     let options = &options.clone().opset(opset);
     if !plan.blockers.is_empty() {
         let nearest = from.and_then(|from| plan.nearest(from, options.opset));
@@ -146,5 +147,5 @@ pub(crate) fn plan_valid(
     if ir_to != model.ir_version() {
         edits.push(Edit::SetIrVersion(ir_to));
     }
-    Ok(Possible { edits, report })
+    Ok(PlannedConversion { edits, report })
 }

@@ -2,7 +2,7 @@
 
 use super::bodies::graphs_mut;
 use super::check;
-use super::context::{Context, Made};
+use super::context::{AddedValue, Context};
 use super::expanded::Exactness;
 use super::expansion_body::{ExpansionBodies, Facts};
 use super::expansions::{Expansion, local_name, local_output_name};
@@ -34,9 +34,14 @@ pub(super) fn expand(
         }
     };
     match (cx.source.settings.expand, expansion.class) {
-        (Expand::None, _) => return Err(ExpansionDisabled.because(new("expansion is disabled"))),
+        (Expand::None, _) => {
+            return Err(Reason::new(ExpansionDisabled, new("expansion is disabled")));
+        }
         (Expand::Exact, Exactness::ByDefinition) => {
-            return Err(ExpansionInexact.because(new("its expansion is not bit-exact")));
+            return Err(Reason::new(
+                ExpansionInexact,
+                new("its expansion is not bit-exact"),
+            ));
         }
         _ => {}
     }
@@ -44,13 +49,11 @@ pub(super) fn expand(
         cx.warn(&format!("the device configurations of {op} are removed"))?;
     }
     let text = (expansion.body)(cx).map_err(|reason| {
-        reason
-            .code
-            .because(new(&format!("cannot be expanded: {reason}")))
+        Reason::new(reason.code, new(&format!("cannot be expanded: {reason}")))
     })?;
     let body = bodies
         .get(cx, &text)
-        .map_err(|error| NodeInvalid.because(new(&format!("cannot be expanded: {error}"))))?;
+        .map_err(|error| Reason::new(NodeInvalid, new(&format!("cannot be expanded: {error}"))))?;
     let nodes = used_nodes(cx, body.nodes);
     let mut nodes = rename(cx, &body.known, nodes);
     let mut used: HashSet<String> = HashSet::default();
@@ -237,7 +240,7 @@ impl Renaming<'_> {
                 name
             }
         };
-        cx.record.made.push(Made {
+        cx.record.added_values.push(AddedValue {
             name: name.clone(),
             known,
             constant: constant.cloned(),

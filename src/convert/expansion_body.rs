@@ -8,10 +8,10 @@
 use prost::Message;
 
 use super::bodies::graphs_mut;
+use super::consistency::{expect_consistent, is_small};
 use super::context::Context;
 use super::expansions::{local_name, local_output_name};
 use super::make;
-use super::possible::{expect_consistent, is_small};
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Model, Origin, ScopeId, ValueId};
 use crate::onnx_text;
@@ -35,12 +35,12 @@ pub(crate) type CheckOfPasses = fn(&Model, &Model) -> Result<(), String>;
 
 /// Bodies by what they are made of: nodes that are alike have the same one.
 pub(super) struct ExpansionBodies {
-    bodies: HashMap<Source, Result<Body, String>>,
+    bodies: HashMap<BodySource, Result<Body, String>>,
     check: Option<CheckOfPasses>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
-struct Source {
+struct BodySource {
     text: String,
     /// By local name: inputs with known values, encoded.
     constants: Vec<(String, Vec<u8>)>,
@@ -64,7 +64,7 @@ impl ExpansionBodies {
     /// If the text does not parse, contradicts what is known of the node, or is not what the check
     /// expects.
     pub fn get(&mut self, cx: &Context, text: &str) -> Result<Body, String> {
-        let source = Source::of(cx, text);
+        let source = BodySource::of(cx, text);
         self.bodies
             .entry(source)
             .or_insert_with_key(|source| body(source, self.check))
@@ -72,8 +72,8 @@ impl ExpansionBodies {
     }
 }
 
-impl Source {
-    fn of(cx: &Context, body: &str) -> Source {
+impl BodySource {
+    fn of(cx: &Context, body: &str) -> BodySource {
         let (mut inputs, mut constants) = (Vec::new(), Vec::new());
         for index in (0..cx.node.input.len()).filter(|&index| cx.input(index).is_some()) {
             let Some(name) = local_name(cx, index) else {
@@ -101,7 +101,7 @@ impl Source {
             cx.to,
             inputs.join(", ")
         );
-        Source {
+        BodySource {
             text,
             constants,
             outputs,
@@ -134,7 +134,7 @@ fn typed_name(known: &Known, name: &str) -> String {
     format!("{}{dims} {name}", dtype.name().to_lowercase())
 }
 
-fn body(source: &Source, check: Option<CheckOfPasses>) -> Result<Body, String> {
+fn body(source: &BodySource, check: Option<CheckOfPasses>) -> Result<Body, String> {
     let mut proto = onnx_text::parse(&source.text).map_err(|error| error.to_string())?;
     if let Some(graph) = proto.graph.as_mut() {
         for (_, constant) in &source.constants {

@@ -24,7 +24,7 @@ pub(super) struct Functions {
     names: HashSet<String>,
     /// By encoded function without its name: the name.
     by_body: HashMap<Vec<u8>, String>,
-    made: Vec<FunctionProto>,
+    added: Vec<FunctionProto>,
 }
 
 impl Functions {
@@ -41,13 +41,13 @@ impl Functions {
             opset,
             names,
             by_body: HashMap::default(),
-            made: Vec::new(),
+            added: Vec::new(),
         }
     }
 
-    /// The functions that were made.
-    pub fn into_made(self) -> Vec<FunctionProto> {
-        self.made
+    /// The functions that the conversion adds.
+    pub fn into_added(self) -> Vec<FunctionProto> {
+        self.added
     }
 
     /// The call of a function with these nodes, which replace a node.
@@ -71,7 +71,7 @@ impl Functions {
             let name = numbered(op, &mut self.names);
             self.by_body.insert(body, name.clone());
             function.name = Some(name.clone());
-            self.made.push(function);
+            self.added.push(function);
             name
         });
         let mut call = replaced.clone();

@@ -2,7 +2,7 @@
 
 use super::Blocker;
 use super::bodies::graphs;
-use super::context::{Record, Source};
+use super::context::{NodeSource, Record};
 use super::reason::Code;
 use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, is_onnx_domain};
@@ -35,11 +35,11 @@ pub(super) struct Gap {
 /// The versions of a runtime that run some nodes.
 #[derive(Debug)]
 pub(super) struct Kernels {
-    /// The wanted versions that run all of them.
+    /// The wanted versions that run all nodes.
     pub runs: Versions,
-    /// Those that none of the wanted versions runs.
+    /// The nodes that none of the wanted versions runs.
     pub gaps: Vec<Gap>,
-    /// The number of those of which it is not certain that they have kernels.
+    /// The number of nodes of which it is not certain that they have kernels.
     pub undecided: usize,
 }
 
@@ -62,7 +62,7 @@ impl Kernels {
     }
 }
 
-/// The versions that run a node, or the nodes that replace it, which count as one.
+/// The versions that run a node, or all of the nodes that replace it.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     pub kernels: Kernels,
@@ -127,17 +127,17 @@ impl Wanted {
     /// subgraphs of the replaced node.
     pub fn check_new(
         &self,
-        source: &Source,
+        source: &NodeSource,
         record: &Record,
         nodes: &[NodeProto],
         opset: i64,
     ) -> Checked {
         let inferred = source.inferred.of(source.model);
-        let made = record
-            .made
+        let added = record
+            .added_values
             .iter()
-            .map(|made| (made.name.as_str(), made.known.value_type));
-        let mut types: HashMap<&str, Option<ValueType>> = made.collect();
+            .map(|added| (added.name.as_str(), added.known.value_type));
+        let mut types: HashMap<&str, Option<ValueType>> = added.collect();
         types.extend(
             source
                 .values

@@ -1,7 +1,7 @@
 //! The lowest opset to which a model can be converted.
 
 use super::kernels::Wanted;
-use super::plan::Plan;
+use super::plan::ConversionPlan;
 use super::{Options, valid};
 use crate::graph::{Model, ScopeId};
 use crate::ops::inference::Deferred;
@@ -47,7 +47,7 @@ fn search(
             return Some(from);
         }
         // A cancelled plan is none: the operation that follows reports it.
-        let Ok(plan) = Plan::new(
+        let Ok(plan) = ConversionPlan::new(
             model,
             &inferred,
             &options.clone().opset(opset),

@@ -29,7 +29,8 @@ pub(super) fn named_scalar(name: &str, dtype: DType) -> ValueInfoProto {
     )
 }
 
-/// A value with what is known of it, unless it is known not to be a tensor.
+/// The declaration of a value with its known type and shape; without a type if the value is known
+/// not to be a tensor.
 pub(super) fn typed(name: &str, known: &Known) -> ValueInfoProto {
     use raw::tensor_shape_proto::dimension::Value;
     let mut info = named(name);

@@ -14,6 +14,7 @@ mod adapter;
 mod adapters;
 mod bodies;
 mod check;
+mod consistency;
 mod context;
 mod convert_node;
 pub(crate) mod engine;
@@ -30,10 +31,9 @@ mod operator_adapter;
 mod part;
 mod plan;
 mod planned;
-mod possible;
 mod reason;
-mod runnable;
 mod settings;
+mod target_opset;
 mod valid;
 mod value;
 
@@ -53,7 +53,7 @@ use crate::ops::needs::METADATA_PROPS;
 use crate::ops::runtimes::Runtime;
 use onnx_cast::Contested;
 
-pub use crate::passes::Change;
+pub use crate::passes::NodeChange;
 pub(crate) use adapters::differing_operators;
 pub(crate) use engine::{convert, expect_valid, plan, plan_valid, read};
 pub use expanded::{Exactness, Expanded};
@@ -86,7 +86,8 @@ options! {
         /// none to refuse them.
         pub contested: Option<Contested>,
         /// The runtime that has to run the result. If it lacks kernels for nodes in `opset`, the
-        /// closest lower opset is taken in which it has them, or else the closest higher one.
+        /// closest lower opset in which it has the kernels is taken, or else the closest higher
+        /// one.
         pub runtime: Option<Runtime>,
         /// Adapters of other crates.
         pub adapters: Vec<OperatorAdapter>,
@@ -176,11 +177,11 @@ pub struct Report {
     /// The IR version.
     pub ir_version: IrVersions,
     /// Nodes that changed.
-    pub changes: Vec<Change>,
+    pub changes: Vec<NodeChange>,
     /// Operators that were expanded into several nodes.
     pub expansions: Vec<Expanded>,
     /// Warnings about converted nodes.
-    pub warnings: Vec<Change>,
+    pub warnings: Vec<NodeChange>,
     /// Notes: why another opset than the requested one was taken, and which kernels are not known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

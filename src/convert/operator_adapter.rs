@@ -39,12 +39,12 @@ use onnx_cast::DType;
 pub struct OperatorAdapter {
     op: Arc<str>,
     opset: i64,
-    up: Change,
-    down: Change,
+    up: NodeAction,
+    down: NodeAction,
 }
 
 /// Changes a node, or states why that is not possible.
-type Change = Arc<dyn Fn(&mut NodeAdapter) -> Result<(), Reason> + Send + Sync>;
+type NodeAction = Arc<dyn Fn(&mut NodeAdapter) -> Result<(), Reason> + Send + Sync>;
 
 impl OperatorAdapter {
     /// An adapter for an operator of ai.onnx and the step to or from the version that this opset

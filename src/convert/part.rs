@@ -2,18 +2,18 @@
 //! time.
 
 use super::bodies::{Bodies, graphs};
-use super::context::{Record, Source};
+use super::consistency::{CheckedReplacements, expect_consistent_replacement};
+use super::context::{NodeSource, Record};
 use super::convert_node::{Blocked, NodeConverter};
 use super::expansion_body::{CheckOfPasses, ExpansionBodies};
 use super::kernels::{self, Checked, Kernels, Wanted};
-use super::possible::{Possible, expect_possible};
-use super::reason::Code::NameAmbiguous;
-use super::{Blocker, Change, Expanded, Options};
+use super::reason::{NameAmbiguous, Reason};
+use super::{Blocker, Expanded, NodeChange, Options};
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, SharedTexts};
 use crate::base::progress::{Counter, cancelled};
 use crate::base::threshold::Threshold;
-use crate::graph::{Edit, Model, Names, NewNodes, NodeId, ScopeId, ValueId, is_onnx_domain};
+use crate::graph::{Edit, FreshNames, Model, NewNodes, NodeId, ScopeId, ValueId, is_onnx_domain};
 use crate::ops::inference::Deferred;
 use crate::ops::schemas;
 use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
@@ -37,7 +37,7 @@ pub(super) struct Shared<'a, 'm> {
 pub(super) struct Part {
     /// The nodes that replace a changed node.
     pub nodes: Vec<(NodeId, NewNodes)>,
-    /// Those of them that were expanded, and whose nodes a function can contain.
+    /// The changed nodes that were expanded into nodes that a function can contain.
     pub callable: Vec<NodeId>,
     /// Constants that a node no longer uses.
     pub released: Vec<ValueId>,
@@ -45,9 +45,9 @@ pub(super) struct Part {
     pub initializers: Vec<(ScopeId, TensorProto)>,
     /// All other edits except those of nodes.
     pub edits: Vec<Edit>,
-    pub changes: Vec<(NodeId, Change)>,
+    pub changes: Vec<(NodeId, NodeChange)>,
     pub expansions: Vec<(NodeId, Expanded)>,
-    pub warnings: Vec<(NodeId, Change)>,
+    pub warnings: Vec<(NodeId, NodeChange)>,
     pub blockers: Vec<(NodeId, Blocker)>,
     pub kernels: Kernels,
 }
@@ -64,7 +64,7 @@ impl Part {
     }
 }
 
-/// The nodes after which progress is reported.
+/// The number of nodes after which progress is reported.
 const BATCH: Threshold = Threshold::new("planned nodes between reports of progress", 64);
 
 impl<'m> Shared<'_, 'm> {
@@ -76,15 +76,15 @@ impl<'m> Shared<'_, 'm> {
         &self,
         nodes: &[NodeId],
         bodies: &Bodies<'m>,
-        names: &mut Names<'m>,
+        names: &mut FreshNames<'m>,
     ) -> Result<Part, Invalid> {
-        let mut planner = Planner {
+        let mut planner = NodePlanner {
             shared: self,
             bodies,
             names,
             texts: SharedTexts::default(),
             same: HashMap::default(),
-            possible: Possible::default(),
+            checked: CheckedReplacements::default(),
             expansions: ExpansionBodies::new(self.check),
             part: Part::default(),
         };
@@ -98,20 +98,20 @@ impl<'m> Shared<'_, 'm> {
     }
 }
 
-struct Planner<'a, 'm> {
+struct NodePlanner<'a, 'm> {
     shared: &'a Shared<'a, 'm>,
     bodies: &'a Bodies<'m>,
-    names: &'a mut Names<'m>,
+    names: &'a mut FreshNames<'m>,
     /// Texts of the report. Many nodes have the same operator and change in the same way.
     texts: SharedTexts,
     /// By operator: whether it is the same in the target.
     same: HashMap<&'m str, bool>,
-    possible: Possible,
+    checked: CheckedReplacements,
     expansions: ExpansionBodies,
     part: Part,
 }
 
-impl<'m> Planner<'_, 'm> {
+impl<'m> NodePlanner<'_, 'm> {
     fn node(&mut self, id: NodeId) {
         let (
             Shared {
@@ -145,7 +145,7 @@ impl<'m> Planner<'_, 'm> {
             .windows(2)
             .find(|pair| pair[0].0 == pair[1].0)
             .map(|pair| pair[0].0);
-        let source = Source {
+        let source = NodeSource {
             model,
             inferred,
             settings: options.settings(),
@@ -165,9 +165,10 @@ impl<'m> Planner<'_, 'm> {
         };
         let converted = match ambiguous {
             Some(name) => {
-                let reason = NameAmbiguous.because(format!(
-                    "'{name}' names one value as an input and another as an output"
-                ));
+                let reason = Reason::new(
+                    NameAmbiguous,
+                    format!("'{name}' names one value as an input and another as an output"),
+                );
                 Err(Blocked {
                     opset_step: (from, options.opset),
                     reason,
@@ -177,14 +178,14 @@ impl<'m> Planner<'_, 'm> {
         };
         let kept = converted.and_then(|converted| {
             let nodes = converted.into_nodes();
-            let possible = expect_possible(
+            let consistent = expect_consistent_replacement(
                 &source,
                 &nodes,
                 &record.initializers,
                 options.opset,
-                &mut self.possible,
+                &mut self.checked,
             );
-            possible.map_err(|reason| Blocked {
+            consistent.map_err(|reason| Blocked {
                 opset_step: (from, options.opset),
                 reason,
             })?;
@@ -244,7 +245,7 @@ impl<'m> Planner<'_, 'm> {
             record
                 .declared
                 .into_iter()
-                .map(|(value, dtype)| Edit::Declare { value, dtype }),
+                .map(|(value, dtype)| Edit::set_type(value, dtype)),
         );
         let mut initializers = record.initializers;
         // Removes added constants that a later step no longer uses.
@@ -252,11 +253,11 @@ impl<'m> Planner<'_, 'm> {
         let is_used =
             |name: &String| own.contains(name) || nodes.iter().any(|node| uses(node, name));
         let superfluous = record
-            .made
+            .added_values
             .into_iter()
-            .filter(|made| made.constant.is_some() && !is_used(&made.name));
-        let superfluous: Vec<String> = superfluous.map(|made| made.name).collect();
-        let is_wanted = |name: &str| !superfluous.iter().any(|made| made == name);
+            .filter(|value| value.constant.is_some() && !is_used(&value.name));
+        let superfluous: Vec<String> = superfluous.map(|value| value.name).collect();
+        let is_wanted = |name: &str| !superfluous.iter().any(|unused| unused == name);
         nodes.retain(|node| node.output.first().is_none_or(|name| is_wanted(name)));
         initializers.retain(|tensor| is_wanted(tensor.name()));
         if !record.expanded.is_empty()
@@ -270,9 +271,9 @@ impl<'m> Planner<'_, 'm> {
         part.nodes.push((id, nodes.into()));
     }
 
-    fn change(&mut self, id: NodeId, what: &str) -> Change {
+    fn change(&mut self, id: NodeId, what: &str) -> NodeChange {
         let model = self.shared.model;
-        Change {
+        NodeChange {
             node: model.node_path(id).into(),
             op: self.texts.shared(model.node(id).op_type()),
             what: self.texts.shared(what),

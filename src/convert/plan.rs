@@ -8,31 +8,31 @@ use super::expansion_body::CheckOfPasses;
 use super::functions::Functions;
 use super::kernels::{Kernels, Wanted};
 use super::part::{Part, Shared, uses};
-use super::{Blocker, Change, Code, ExpandInto, Expanded, Options, ir};
+use super::{Blocker, Code, ExpandInto, Expanded, NodeChange, Options, ir};
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
+use crate::base::parallel;
 use crate::base::progress::{Counter, Unit};
 use crate::base::threshold::Threshold;
-use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ScopeKind};
+use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, ScopeKind};
 use crate::ops::inference::Deferred;
-use crate::process::try_in_waves;
 
 /// The conversion plan of a model: edits and their report, or blockers.
-pub(super) struct Plan {
+pub(super) struct ConversionPlan {
     pub edits: Vec<Edit>,
     /// Whether a graph gets an initializer, perhaps as part of a replaced node.
     pub adds_initializers: bool,
-    pub changes: Vec<Change>,
+    pub changes: Vec<NodeChange>,
     pub expansions: Vec<Expanded>,
-    pub warnings: Vec<Change>,
+    pub warnings: Vec<NodeChange>,
     pub blockers: Vec<Blocker>,
     pub kernels: Kernels,
 }
 
-/// The nodes of a part; a scope of fewer is planned at once.
+/// The number of nodes per job of a thread.
 const PART: Threshold = Threshold::new("part of planned nodes", 1024);
 
-impl Plan {
+impl ConversionPlan {
     /// Plans the conversion of every node; those that none of the wanted versions of a runtime runs
     /// are blockers. A scope that does not import ai.onnx has no nodes of it.
     ///
@@ -44,11 +44,11 @@ impl Plan {
         options: &Options,
         wanted: Option<Wanted>,
         check: Option<CheckOfPasses>,
-    ) -> Result<Plan, Invalid> {
+    ) -> Result<ConversionPlan, Invalid> {
         let adds_functions =
             options.expand_into == ExpandInto::Function && ir::allows_functions(model, options);
         let functions = adds_functions.then(|| Functions::new(model, options.opset));
-        let mut planner = Planner {
+        let mut planner = ScopePlanner {
             model,
             options,
             inferred,
@@ -59,7 +59,7 @@ impl Plan {
             adds_initializers: false,
             all: Part::default(),
         };
-        let mut names = Names::new(model);
+        let mut names = FreshNames::new(model);
         let nodes = model
             .scopes()
             .map(|scope| model.nodes(scope).len() as u64)
@@ -96,7 +96,7 @@ impl Plan {
     }
 }
 
-struct Planner<'m> {
+struct ScopePlanner<'m> {
     model: &'m Model,
     options: &'m Options,
     inferred: &'m Deferred,
@@ -110,7 +110,7 @@ struct Planner<'m> {
     all: Part,
 }
 
-impl<'m> Planner<'m> {
+impl<'m> ScopePlanner<'m> {
     /// Sets the opset even if it is the same: a model of an old IR version may import none.
     fn root(&mut self, root: ScopeId, from: i64) {
         if from != self.options.opset || root == ScopeId::MAIN {
@@ -135,10 +135,10 @@ impl<'m> Planner<'m> {
         &mut self,
         scope: ScopeId,
         from: i64,
-        names: &mut Names<'m>,
+        names: &mut FreshNames<'m>,
         counter: &Counter,
     ) -> Result<(), Invalid> {
-        let Planner {
+        let ScopePlanner {
             model,
             options,
             inferred,
@@ -160,7 +160,7 @@ impl<'m> Planner<'m> {
             self.add(shared.plan(&nodes.collect::<Vec<_>>(), &self.bodies, names)?);
             return Ok(());
         }
-        let plan = |(planner, names): &(&mut Self, &mut Names<'m>), nodes: Vec<NodeId>| {
+        let plan = |(planner, names): &(&mut Self, &mut FreshNames<'m>), nodes: Vec<NodeId>| {
             let mut names = names.for_part();
             Ok((
                 shared.plan(&nodes, &planner.bodies, &mut names)?,
@@ -168,7 +168,7 @@ impl<'m> Planner<'m> {
                 nodes,
             ))
         };
-        try_in_waves(
+        parallel::try_map_in_batches(
             &mut (self, names),
             nodes,
             of_part,
@@ -225,7 +225,7 @@ impl<'m> Planner<'m> {
         kernels.add(part.kernels);
     }
 
-    fn finish(mut self) -> Plan {
+    fn finish(mut self) -> ConversionPlan {
         let mut edits = self.remove_released();
         let Part {
             edits: others,
@@ -245,7 +245,7 @@ impl<'m> Planner<'m> {
         let functions = self
             .functions
             .take()
-            .map(Functions::into_made)
+            .map(Functions::into_added)
             .unwrap_or_default();
         edits.extend(
             functions
@@ -255,7 +255,7 @@ impl<'m> Planner<'m> {
         // One more is the IR version.
         edits.reserve_exact(self.bodies.nodes.len() + 1);
         edits.extend(self.bodies.nodes.into_edits());
-        Plan {
+        ConversionPlan {
             edits,
             adds_initializers: self.adds_initializers,
             changes: in_order(changes),
@@ -282,8 +282,8 @@ impl<'m> Planner<'m> {
                     })
             };
             if !seen.insert(value)
-                || !model.output_of(value).is_empty()
-                || model.pin(value).is_some()
+                || !model.scopes_that_output(value).is_empty()
+                || model.non_node_use(value).is_some()
                 || is_used(self)
             {
                 continue;

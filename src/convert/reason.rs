@@ -44,7 +44,7 @@ codes! {
 }
 
 impl Reason {
-    /// A reason of an adapter.
+    /// A reason of this kind.
     pub fn new(code: Code, text: impl Into<String>) -> Reason {
         Reason {
             code,
@@ -55,16 +55,6 @@ impl Reason {
     /// Whether a value is known only when the model runs.
     pub(super) fn is_about_computed_value(&self) -> bool {
         matches!(self.code, Code::NotConstant | Code::Overridable)
-    }
-}
-
-impl Code {
-    /// A reason of this kind.
-    pub(super) fn because(self, text: impl Into<String>) -> Reason {
-        Reason {
-            code: self,
-            text: text.into(),
-        }
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Settings {
 pub enum Explicit {
     /// `saturate` and `round_mode` on every cast.
     All,
-    /// Those that affect the node's types.
+    /// The attributes that affect the types of the node.
     #[default]
     Relevant,
     /// None.

@@ -10,6 +10,7 @@ use petgraph::graph::DiGraph;
 use super::{Blocker, Code, NotConverted, Remedy};
 use crate::base::error::{Invalid, ModelPlace};
 use crate::base::hash::{HashMap, HashSet};
+use crate::base::parallel;
 use crate::base::threshold::Threshold;
 use crate::graph::{
     Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain,
@@ -17,7 +18,6 @@ use crate::graph::{
 use crate::ops::inference::{Deferred, Inferred, Known};
 use crate::ops::schemas::LATEST_OPSET;
 use crate::ops::validity::node_fault;
-use crate::process::{in_waves, try_in_waves};
 
 /// Checks the main graph and the functions of a model that is to be converted to an opset; 0 if it
 /// stays as it is.
@@ -29,7 +29,7 @@ pub(super) fn check(model: &Model, inferred: &Deferred, to: i64) -> Result<(), N
             part.into_iter()
                 .try_for_each(|node| check_node(model, node))
         };
-        try_in_waves(
+        parallel::try_map_in_batches(
             &mut (),
             model.nodes(scope),
             PART.get(),
@@ -49,7 +49,7 @@ pub(super) fn check(model: &Model, inferred: &Deferred, to: i64) -> Result<(), N
                 .filter_map(|node| blocker(model, inferred, node, to))
                 .collect::<Vec<_>>()
         };
-        in_waves(
+        parallel::map_in_batches(
             &mut invalid,
             model.nodes(scope),
             PART.get(),
@@ -86,7 +86,7 @@ fn blocker(model: &Model, inferred: &Inferred, id: NodeId, to: i64) -> Option<Bl
 /// Checks that every name is defined that a model uses outside of its training graphs.
 ///
 /// # Errors
-/// With the first that is not.
+/// The first name that is used and not defined.
 pub(crate) fn expect_defined(model: &Model) -> Result<(), Invalid> {
     let mut missing = model
         .values()
@@ -123,7 +123,7 @@ fn initializers(model: &Model, scope: ScopeId) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// The nodes that are checked by one thread.
+/// The number of nodes per job of a thread.
 const PART: Threshold = Threshold::new("part of checked nodes", 4096);
 
 fn check_node(model: &Model, node: NodeId) -> Result<(), NotConverted> {
@@ -275,7 +275,7 @@ fn undefined(model: &Model, value: ValueId) -> Result<(), Invalid> {
         ));
     }
     match model
-        .output_of(value)
+        .scopes_that_output(value)
         .iter()
         .find(|&&scope| !model.is_training(scope))
     {

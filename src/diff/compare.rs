@@ -6,18 +6,18 @@ use super::field::{self, Fields};
 use super::pair::{self, Pair};
 use super::{Difference, DifferenceKind, path};
 use crate::base::error::Invalid;
+use crate::base::parallel;
 use crate::base::progress::Cancel;
 use crate::base::threshold::Threshold;
 use crate::files::DataFolder;
 use crate::onnx_text;
-use crate::process::in_waves;
 use crate::protobuf::Field;
 use crate::protobuf::outline::{self, ATTRIBUTE_PROTO, Kind, MODEL_PROTO, Message, TYPE_PROTO};
 use crate::protobuf::schema::{AttributeProto, TypeProto};
 
 /// One of two messages.
 #[derive(Clone, Copy, Debug)]
-pub struct Side<'a> {
+pub struct ComparedMessage<'a> {
     /// Its bytes: those of a model file, or a part of them.
     pub message: &'a Bytes,
     /// The folder of its data files.
@@ -29,7 +29,7 @@ pub struct Side<'a> {
 /// All differences between the bytes of two models, in the order of the left one, and the tensors
 /// whose values cannot be read.
 #[must_use]
-pub fn compare(left: Side, right: Side) -> Compared {
+pub fn compare(left: ComparedMessage, right: ComparedMessage) -> Compared {
     compare_messages("", &MODEL_PROTO, [left, right], |_, _, _| false)
 }
 
@@ -38,7 +38,7 @@ pub fn compare(left: Side, right: Side) -> Compared {
 pub fn compare_messages(
     path: &str,
     message: &'static Message,
-    sides: [Side; 2],
+    sides: [ComparedMessage; 2],
     is_expected: IsExpected,
 ) -> Compared {
     let [left, right] = sides;
@@ -78,7 +78,7 @@ pub(super) struct Walk<'a> {
     pub(super) faults: Vec<(usize, Invalid)>,
 }
 
-/// The pairs of a part.
+/// The number of pairs of messages per job of a thread.
 const PART: Threshold = Threshold::new("part of compared pairs", 1024);
 
 /// The fields of an attribute that its text form covers.
@@ -223,7 +223,7 @@ impl Walk<'_> {
             pairs.into_iter().for_each(|pair| compare(&mut walk, pair));
             walk
         };
-        in_waves(
+        parallel::map_in_batches(
             &mut (&mut self.found, &mut self.faults),
             pairs,
             of_part,

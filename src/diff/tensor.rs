@@ -118,17 +118,17 @@ fn place(proto: &TensorProto, bytes: &Bytes) -> String {
 
 /// The values of a tensor, which may be in a file.
 #[derive(PartialEq)]
-enum Content {
+enum StoredValues {
     Numbers(Stored),
     Strings(Vec<Bytes>),
 }
 
-impl Content {
+impl StoredValues {
     /// All values.
     fn load(self) -> Values {
         match self {
-            Content::Numbers(numbers) => Values::Raw(numbers.to_bytes()),
-            Content::Strings(strings) => Values::Strings(strings),
+            StoredValues::Numbers(numbers) => Values::Raw(numbers.to_bytes()),
+            StoredValues::Strings(strings) => Values::Strings(strings),
         }
     }
 }
@@ -137,17 +137,17 @@ fn stored(
     tensor: &Tensor,
     proto: &TensorProto,
     data: &DataFolder,
-) -> Result<Content, crate::tensor::BadTensor> {
+) -> Result<StoredValues, crate::tensor::BadTensor> {
     if is_external(proto) {
         return Reference::read(proto)?
             .bytes(tensor.raw_bytes(), data)
-            .map(Content::Numbers);
+            .map(StoredValues::Numbers);
     }
     Ok(match tensor.values()? {
-        Values::Raw(raw) => Content::Numbers(raw.into()),
-        Values::Strings(strings) => Content::Strings(strings),
+        Values::Raw(raw) => StoredValues::Numbers(raw.into()),
+        Values::Strings(strings) => StoredValues::Strings(strings),
         // Not external.
-        Values::External(_) => Content::Strings(Vec::new()),
+        Values::External(_) => StoredValues::Strings(Vec::new()),
     })
 }
 
@@ -157,8 +157,8 @@ const CHUNK: Threshold =
 
 /// Whether values have the same bytes. Mapped ones are released again, so that the resident memory
 /// of a comparison stays small.
-fn are_same(left: &Content, right: &Content) -> bool {
-    let (Content::Numbers(left), Content::Numbers(right)) = (left, right) else {
+fn are_same(left: &StoredValues, right: &StoredValues) -> bool {
+    let (StoredValues::Numbers(left), StoredValues::Numbers(right)) = (left, right) else {
         return left == right;
     };
     if left.len() != right.len() || left.is_same(right) {

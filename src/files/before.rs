@@ -17,7 +17,7 @@ impl Before {
     /// The current state of a path.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn of(path: &Path) -> io::Result<Before> {
         Ok(Before {
             path: path.to_owned(),
@@ -41,7 +41,7 @@ impl Before {
     /// Checks that the state is unchanged.
     ///
     /// # Errors
-    /// If it has changed; also those of the operating system.
+    /// If the state has changed; also any I/O error.
     pub fn expect_unchanged(&self) -> io::Result<()> {
         let is_same = match (&stat(&self.path)?, &self.stat) {
             (Some(now), Some(before)) => now.has_content_of(before),

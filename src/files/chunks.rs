@@ -50,7 +50,7 @@ impl Layout {
     /// Writes the file sequentially.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Any error of the writer.
     pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
         let chunk = CHUNK.get();
         let mut buffer = vec![0; chunk];

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::folders::{self, Folder, Kind, OpenFile, Stat, id_of};
+use super::folders::{self, EntryKind, Folder, OpenFile, Stat, id_of};
 use super::mapped::mapped;
 use super::paths::{at, folder_of, identity};
 use crate::base::error::{Classified, ErrorKind, shortened};
@@ -41,7 +41,7 @@ pub struct DataFolder {
 
 #[derive(Debug, Default)]
 struct Files {
-    by_location: BTreeMap<String, Result<DataFile, BadLocation>>,
+    by_location: BTreeMap<String, Result<ReadDataFile, BadLocation>>,
     by_path: BTreeMap<PathBuf, Opened>,
 }
 
@@ -80,7 +80,7 @@ impl Located {
     /// Removes it, if it is still the same file.
     ///
     /// # Errors
-    /// Those of the operating system; also if it has changed.
+    /// Any I/O error; also if it has changed.
     pub fn remove(&self) -> io::Result<()> {
         self.expect_unchanged()?;
         let name = self
@@ -101,7 +101,7 @@ impl Located {
 
 /// A file with values of tensors.
 #[derive(Clone, Debug)]
-pub struct DataFile {
+pub struct ReadDataFile {
     /// Its path, with all links resolved.
     pub path: PathBuf,
     /// All of it: mapped, or read in ranges.
@@ -201,7 +201,7 @@ impl DataFolder {
     /// Allows data files in another folder.
     ///
     /// # Errors
-    /// If the folder does not exist; also those of the operating system.
+    /// If the folder does not exist; also any I/O error.
     pub fn allow(&mut self, folder: &Path) -> io::Result<()> {
         self.allowed.push(Folder::open(folder)?);
         Ok(())
@@ -252,7 +252,7 @@ impl DataFolder {
     ///
     /// # Errors
     /// If the location is outside of the folder, or the file cannot be mapped.
-    pub fn open(&self, location: &str) -> Result<DataFile, BadLocation> {
+    pub fn open(&self, location: &str) -> Result<ReadDataFile, BadLocation> {
         let mut files = self.lock();
         if let Some(known) = files.by_location.get(location) {
             return known.clone();
@@ -262,7 +262,7 @@ impl DataFolder {
                 .get_key_value(&identity(&self.folder.as_ref()?.join(location)))
         };
         if let Some((path, bytes)) = (!self.unnamed.is_empty()).then(unnamed).flatten() {
-            return Ok(DataFile {
+            return Ok(ReadDataFile {
                 path: path.clone(),
                 bytes: bytes.clone(),
             });
@@ -292,7 +292,7 @@ impl DataFolder {
                     bytes
                 }
             };
-            Ok(DataFile { path, bytes })
+            Ok(ReadDataFile { path, bytes })
         });
         files
             .by_location
@@ -332,8 +332,8 @@ impl DataFolder {
     /// after the last read, and before a file that was computed from them gets its name.
     ///
     /// # Errors
-    /// "changed while it was read", with the path; also those of the operating system, and of files
-    /// that are read in ranges.
+    /// If a file has changed, with its path; also any I/O error, including those of files that are
+    /// read in ranges.
     pub fn expect_unchanged(&self) -> io::Result<()> {
         self.model.iter().try_for_each(Located::expect_unchanged)?;
         self.lock()
@@ -396,12 +396,12 @@ impl DataFolder {
             .stat(&below)
             .map_err(|error| unreadable(location, error))?
         {
-            Some(stat) if stat.kind == Kind::File => Ok(Located {
+            Some(stat) if stat.kind == EntryKind::File => Ok(Located {
                 folder,
                 below,
                 stat,
             }),
-            Some(stat) if stat.kind != Kind::Link => {
+            Some(stat) if stat.kind != EntryKind::Link => {
                 Err(BadLocation::NoFile(for_message(location)))
             }
             _ => Err(unreadable(

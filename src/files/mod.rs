@@ -9,9 +9,9 @@ mod explained;
 pub mod folders;
 pub mod formats;
 mod mapped;
-mod new_file;
 mod open;
 mod paths;
+mod pending_file;
 mod replaceable;
 mod save;
 #[cfg(unix)]
@@ -24,11 +24,11 @@ mod temporary;
 mod together;
 
 pub use before::Before;
-pub use data_folder::{BadLocation, DataFile as OpenDataFile, DataFolder, Located};
-pub use new_file::NewFile;
+pub use data_folder::{BadLocation, DataFolder, Located, ReadDataFile};
 pub use open::{Input, open, open_with_data, read_all};
-pub use paths::{at, folder_of, identity, is_called_folder, is_stream};
-pub use replaceable::{check_replaceable, lost_owner};
-pub use save::{Reserved, Target, reserve, save};
+pub use paths::{at, folder_of, identity, is_stream, names_a_folder};
+pub use pending_file::PendingFile;
+pub use replaceable::{check_replaceable, owner_if_it_would_change};
+pub use save::{Reserved, SaveTarget, reserve, save};
 pub use temporary::{is_temporary, tidy};
 pub use together::{Inspect, Interim, save_together};

@@ -6,7 +6,7 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::data_folder::DataFolder;
-use super::folders::{self, Kind, Reading};
+use super::folders::{self, EntryKind, Reading};
 use super::mapped::mapped;
 use crate::process::system::map;
 
@@ -25,7 +25,7 @@ pub struct Input {
 /// Opens a file. A regular file is mapped, other files are read.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Any I/O error.
 pub fn open(path: &Path) -> io::Result<Input> {
     let name = path.display().to_string();
     let mut file = match folders::read(path)? {
@@ -57,9 +57,9 @@ pub fn open(path: &Path) -> io::Result<Input> {
 /// replaced the model's folder.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Any I/O error.
 pub fn open_with_data(path: &Path) -> io::Result<(Input, DataFolder)> {
-    if folders::stat_target(path)?.kind != Kind::File {
+    if folders::stat_target(path)?.kind != EntryKind::File {
         return Ok((open(path)?, DataFolder::of_model(path)));
     }
     let (data, file) = DataFolder::and_model(path)?;
@@ -75,7 +75,7 @@ pub fn open_with_data(path: &Path) -> io::Result<(Input, DataFolder)> {
 /// Reads a stream to its end.
 ///
 /// # Errors
-/// Those of the operating system; also if there are more than 8 GiB.
+/// Any I/O error; also if there are more than 8 GiB.
 pub fn read_all(from: &mut impl Read) -> io::Result<Bytes> {
     read_up_to(LARGEST_STREAM, from)
 }

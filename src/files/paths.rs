@@ -19,7 +19,7 @@ pub fn folder_of(file: &Path) -> PathBuf {
 /// Whether a path ends in `/` or `/.`, after which it can only be that of a folder, or in `..`. Its
 /// file name does not show that.
 #[must_use]
-pub fn is_called_folder(path: &Path) -> bool {
+pub fn names_a_folder(path: &Path) -> bool {
     let ends_in = |name: &OsStr| {
         path.as_os_str()
             .as_encoded_bytes()

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::folders::{Folder, Kind, Stat};
-use super::paths::{folder_of, is_called_folder, is_stream};
+use super::folders::{EntryKind, Folder, Stat};
+use super::paths::{folder_of, is_stream, names_a_folder};
 
 /// The minimum number of hexadecimal digits in the name of a cached file: MD5, two digits of which
 /// may be the name of the folder.
@@ -14,7 +14,7 @@ const SHORTEST_HASH: usize = 30;
 
 /// The target of a new file, with links resolved.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct NewFileTarget {
     pub folder: Folder,
     pub name: OsString,
     /// The existing file.
@@ -43,12 +43,12 @@ pub enum NotReplaceable {
 /// replaced.
 ///
 /// # Errors
-/// [`NotReplaceable`] as the source of the error; also those of the operating system.
+/// [`NotReplaceable`] as the source of the error; also any I/O error.
 pub fn check_replaceable(path: &Path) -> io::Result<()> {
     if is_stream(path) {
         return Ok(());
     }
-    match Place::of(path, None, 1) {
+    match NewFileTarget::of(path, None, 1) {
         // The folder may be created later.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         place => place.map(drop),
@@ -58,19 +58,19 @@ pub fn check_replaceable(path: &Path) -> io::Result<()> {
 /// The id of the owner of the file at a path, if a file that replaces it will belong to another
 /// user.
 #[must_use]
-pub fn lost_owner(path: &Path) -> Option<u32> {
+pub fn owner_if_it_would_change(path: &Path) -> Option<u32> {
     if is_stream(path) {
         return None;
     }
-    let old = Place::of(path, None, u64::MAX).ok()?.old?;
+    let old = NewFileTarget::of(path, None, u64::MAX).ok()?.old?;
     (!old.can_keep_owner()).then_some(old.owner)
 }
 
-impl Place {
+impl NewFileTarget {
     /// The target at a path, or, in an open folder, at the last name of the path, which must not be
     /// a link. An existing file may have `names` names.
-    pub(super) fn of(path: &Path, folder: Option<Folder>, names: u64) -> io::Result<Place> {
-        if is_called_folder(path) {
+    pub(super) fn of(path: &Path, folder: Option<Folder>, names: u64) -> io::Result<NewFileTarget> {
+        if names_a_folder(path) {
             return Err(is_folder());
         }
         let resolved = if folder.is_some() {
@@ -83,16 +83,17 @@ impl Place {
         let old = folder.stat(name.as_ref())?;
         match &old {
             Some(Stat {
-                kind: Kind::Folder, ..
+                kind: EntryKind::Folder,
+                ..
             }) => Err(is_folder()),
             Some(Stat {
-                kind: Kind::Link | Kind::Other,
+                kind: EntryKind::Link | EntryKind::Other,
                 ..
             }) => Err(io::Error::other("is not a regular file")),
             Some(Stat { links, .. }) if *links > names => {
                 Err(io::Error::other(NotReplaceable::HardLinks(*links)))
             }
-            _ => Ok(Place { folder, name, old }),
+            _ => Ok(NewFileTarget { folder, name, old }),
         }
     }
 

@@ -4,15 +4,15 @@ use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use super::new_file::{NewFile, Written};
 use super::paths::{at, is_stream};
+use super::pending_file::{PendingFile, Written};
 use super::together::save_together;
 use crate::protobuf::Layout;
 
 /// The target of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Target {
+pub enum SaveTarget {
     /// This path, atomically. An existing file is replaced.
     File(PathBuf),
     /// Standard output.
@@ -24,24 +24,24 @@ pub enum Target {
 /// them, and its name. If the target is a link, the file to which it refers is replaced.
 ///
 /// # Errors
-/// Those of the operating system, with the path; the target is then unchanged, unless only flushing
+/// Any I/O error, with the path; the target is then unchanged, unless only flushing
 /// its folder failed. A terminal is an error, as are targets that
 /// [`crate::files::check_replaceable`] refuses.
 #[expect(clippy::disallowed_methods, reason = "a model is not text")]
-pub fn save(layout: Layout, target: &Target) -> io::Result<()> {
+pub fn save(layout: Layout, target: &SaveTarget) -> io::Result<()> {
     match target {
-        Target::File(path) if !is_stream(path) => save_together(
-            vec![NewFile::replacing(path.clone(), layout)],
+        SaveTarget::File(path) if !is_stream(path) => save_together(
+            vec![PendingFile::replacing(path.clone(), layout)],
             None,
             None,
             || Ok(()),
         )
         .map(drop),
-        Target::File(path) => {
+        SaveTarget::File(path) => {
             let write = || layout.write_to(&mut File::options().write(true).open(path)?);
             write().map_err(|error| at(path, error))
         }
-        Target::Stdout => {
+        SaveTarget::Stdout => {
             let write = || {
                 if io::stdout().is_terminal() {
                     Err(io::Error::other(
@@ -66,23 +66,23 @@ pub struct Reserved {
 /// written to a device or pipe.
 ///
 /// # Errors
-/// Those of the operating system, with the path.
+/// Any I/O error, with the path.
 pub fn reserve(layout: Layout, path: &Path) -> io::Result<Reserved> {
     if is_stream(path) {
         return Ok(Reserved { _file: None });
     }
-    let file = Written::new(NewFile::replacing(path.to_owned(), layout), false)?;
+    let file = Written::new(PendingFile::replacing(path.to_owned(), layout), false)?;
     file.flush()?;
     Ok(Reserved { _file: Some(file) })
 }
 
-impl Target {
+impl SaveTarget {
     /// The path; `-` is standard output.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
-            Target::Stdout => "-".to_owned(),
-            Target::File(path) => path.display().to_string(),
+            SaveTarget::Stdout => "-".to_owned(),
+            SaveTarget::File(path) => path.display().to_string(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::folders::{Folder, Kind, NewFile};
+use super::folders::{EntryKind, Folder, OpenNewFile};
 use crate::base::parallel;
 use crate::process::system::RemovedOnSignal;
 
@@ -20,7 +20,7 @@ const ATTEMPTS: usize = 1000;
 /// that the signal handler removes.
 #[derive(Debug)]
 pub(super) struct Temporary {
-    file: NewFile,
+    file: OpenNewFile,
     name: Option<Hidden>,
 }
 
@@ -64,7 +64,7 @@ impl Temporary {
         })
     }
 
-    pub(super) fn file(&self) -> &NewFile {
+    pub(super) fn file(&self) -> &OpenNewFile {
         &self.file
     }
 
@@ -72,7 +72,7 @@ impl Temporary {
     /// cancelled run does not wait for that.
     pub(super) fn discard(self) {
         drop(self.name);
-        parallel::drop_later(self.file);
+        parallel::drop_in_background(self.file);
     }
 
     /// Atomically gives the file its name. Does not replace a file.
@@ -154,15 +154,15 @@ impl Drop for Hidden {
 }
 
 /// Removes the temporary files that interrupted runs left in a folder, and returns their paths.
-/// `is_used` says which of some files with such names are data files of a model, which a user may
-/// name like that.
+/// `is_used` tells which of the files with names of temporary files are data files of a model: a
+/// user may choose such a name.
 ///
-/// Such a file is not needed: it is a part of a new file, or a second copy of an old one. A running
-/// process locks its unfinished files, and the folder while it changes names. Without support for
-/// such locks, nothing is removed.
+/// A temporary file is not needed: it is a part of a new file, or a second copy of an old one. A
+/// running process locks its unfinished files, and the folder while it changes names. Without
+/// support for such locks, nothing is removed.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Any I/O error.
 pub fn tidy(
     folder: &Path,
     is_used: impl FnOnce(&[PathBuf]) -> Vec<bool>,
@@ -188,7 +188,7 @@ pub fn tidy(
     let is_removed = |name: &OsString| {
         let is_file = folder
             .stat(name.as_ref())
-            .is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == Kind::File));
+            .is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == EntryKind::File));
         is_file
             && folder
                 .read(name.as_ref())

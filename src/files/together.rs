@@ -27,9 +27,9 @@ use std::io;
 use std::path::PathBuf;
 
 use super::folders::{Folder, Lock, PRIVATE_MODE};
-use super::new_file::{NewFile, Written};
 use super::paths::at;
-use super::replaceable::Place;
+use super::pending_file::{PendingFile, Written};
+use super::replaceable::NewFileTarget;
 use super::temporary::{Hidden, Temporary};
 use crate::base::stored::Stored;
 use crate::process::system;
@@ -56,11 +56,11 @@ pub type Inspect<'i> = Box<dyn FnOnce(Vec<(PathBuf, Stored)>) -> io::Result<()> 
 /// what `check` returned.
 ///
 /// # Errors
-/// Those of the operating system, with the path. All files are then unchanged, and no new file is
+/// Any I/O error, with the path. All files are then unchanged, and no new file is
 /// left, unless the message says that only flushing the folder failed at the end, or which files
 /// could not be restored.
 pub fn save_together<T>(
-    files: Vec<NewFile>,
+    files: Vec<PendingFile>,
     interim: Option<Interim>,
     inspect: Option<Inspect>,
     check: impl FnOnce() -> io::Result<T>,
@@ -78,8 +78,8 @@ pub fn save_together<T>(
     let interim = match interim {
         None => None,
         Some(Interim { second, model }) => {
-            let model = NewFile::replacing(last.place.path(), model);
-            Some((Place::of(&second, None, u64::MAX)?, write(model)?))
+            let model = PendingFile::replacing(last.place.path(), model);
+            Some((NewFileTarget::of(&second, None, u64::MAX)?, write(model)?))
         }
     };
     if let Some(inspect) = inspect {
@@ -101,7 +101,7 @@ pub fn save_together<T>(
     let locks = lock(written.iter().chain([&last]))?;
     let checked = check()?;
     let _held = system::hold();
-    let mut steps = Steps::default();
+    let mut steps = NameChanges::default();
     let (folder, path) = (last.place.folder.clone(), last.place.path());
     let done = steps
         .name_others(written, interim, &last.place)
@@ -143,9 +143,9 @@ fn lock<'w>(files: impl Iterator<Item = &'w Written>) -> io::Result<Vec<Lock>> {
 
 /// The changes of names, for undoing them.
 #[derive(Default)]
-struct Steps(Vec<Step>);
+struct NameChanges(Vec<NameChange>);
 
-enum Step {
+enum NameChange {
     /// A file got this name, which was unused.
     Named(Folder, OsString, What),
     /// A file got this name from another file, which still has a hidden name.
@@ -167,14 +167,14 @@ struct Left {
     why: Option<io::Error>,
 }
 
-impl Steps {
+impl NameChanges {
     /// Gives their names to all files but the last. Returns the second name of the old data file.
     fn name_others(
         &mut self,
         others: Vec<Written>,
-        interim: Option<(Place, Written)>,
-        last: &Place,
-    ) -> io::Result<Option<Place>> {
+        interim: Option<(NewFileTarget, Written)>,
+        last: &NewFileTarget,
+    ) -> io::Result<Option<NewFileTarget>> {
         let second = match (interim, others.first()) {
             (Some((second, model)), Some(data)) => {
                 if second.old.is_none() {
@@ -185,7 +185,7 @@ impl Steps {
                         &second.name,
                     )
                     .map_err(|error| at(&second.path(), error))?;
-                    self.0.push(Step::Named(
+                    self.0.push(NameChange::Named(
                         second.folder.clone(),
                         second.name.clone(),
                         SECOND,
@@ -203,7 +203,7 @@ impl Steps {
             if file.is_new {
                 let (path, name) = (file.place.path(), file.place.name.clone());
                 file.name_new().map_err(|error| at(&path, in_use(error)))?;
-                self.0.push(Step::Named(folder.clone(), name, NEW));
+                self.0.push(NameChange::Named(folder.clone(), name, NEW));
             } else {
                 self.replace(file)?;
             }
@@ -222,7 +222,7 @@ impl Steps {
         let hidden = Hidden::with(&folder, |hidden| copy_name(&folder, &name, &folder, hidden));
         let ((), hidden) = hidden.map_err(|error| at(&path, error))?;
         file.name().map_err(|error| at(&path, error))?;
-        self.0.push(Step::Replaced(folder, name, hidden));
+        self.0.push(NameChange::Replaced(folder, name, hidden));
         Ok(())
     }
 
@@ -233,13 +233,13 @@ impl Steps {
         let mut left = Left::default();
         for step in self.0.into_iter().rev() {
             match step {
-                Step::Named(folder, name, what) => {
+                NameChange::Named(folder, name, what) => {
                     if left.why.is_some() || folder.remove(&name).is_err() {
                         left.names
                             .push(format!("{} is {what}", folder.path().join(name).display()));
                     }
                 }
-                Step::Replaced(folder, name, hidden) => {
+                NameChange::Replaced(folder, name, hidden) => {
                     let hidden = hidden.keep();
                     if left.why.is_none() {
                         left.why = folder.rename(&hidden, &name).err();

@@ -3,8 +3,8 @@
 use petgraph::graph::NodeIndex;
 
 use super::calls;
-use super::index::{Declared, Index, Link, Origin, Pin, ValueData, ValueId, Vertex};
-use super::model::{Model, Source};
+use super::index::{Declared, Index, Link, NonNodeUse, Origin, ValueData, ValueId, Vertex};
+use super::model::{Model, ModelSource};
 use super::query::domain_name;
 use super::scope::{self, Body, NodeId, ScopeId, ScopeKind, graphs_of};
 use crate::base::error::{Invalid, ModelPlace, shortened};
@@ -24,7 +24,7 @@ impl Model {
     /// If the model has no graph, a name is defined twice, a value depends on itself, or a tensor
     /// is inconsistent.
     pub fn new(proto: ModelProto) -> Result<Model, Invalid> {
-        let model = Model::for_reading(proto)?;
+        let model = Model::with_unchecked_tensors(proto)?;
         match model.bad_tensors().first() {
             Some(fault) => Err(fault.clone()),
             None => Ok(model),
@@ -35,14 +35,14 @@ impl Model {
     ///
     /// # Errors
     /// If the model has no graph, a name is defined twice, or a value depends on itself.
-    pub fn for_reading(proto: ModelProto) -> Result<Model, Invalid> {
+    pub fn with_unchecked_tensors(proto: ModelProto) -> Result<Model, Invalid> {
         let (index, bad_tensors) = index(&proto)?;
         Ok(Model {
             proto,
             index,
-            source: Source {
+            source: ModelSource {
                 bad_tensors: bad_tensors.into(),
-                ..Source::default()
+                ..ModelSource::default()
             },
         })
     }
@@ -118,7 +118,8 @@ struct Builder<'m> {
     wide: Vec<(NodeId, &'m NodeProto)>,
 }
 
-/// The number of inputs or outputs up to which one is found in the graph as fast as in a table.
+/// The maximum number of inputs or outputs of a node for which a search in the graph is as fast as
+/// a table.
 const NARROW: Threshold = Threshold::new("inputs of a narrow node", 16).or_zero();
 
 /// A use of a name.
@@ -308,7 +309,12 @@ impl<'m> Builder<'m> {
                 let user = self.index.vertex(node);
                 self.index.graph.add_edge(vertex, user, Link::Input(input));
             }
-            User::Output(scope) => self.index.output_of.entry(value).or_default().push(scope),
+            User::Output(scope) => self
+                .index
+                .scopes_that_output
+                .entry(value)
+                .or_default()
+                .push(scope),
         }
         if let Some(holder) = self.holder_in(scope, used.scope) {
             self.index.graph.add_edge(vertex, holder, Link::Capture);
@@ -378,7 +384,9 @@ impl<'m> Builder<'m> {
         let scopes: Vec<ScopeId> = scopes.map(|(scope, _)| ScopeId(scope)).collect();
         for binding in bindings {
             for &scope in &scopes {
-                self.change(scope, binding.key(), |value| value.pin = Some(Pin::Trained));
+                self.change(scope, binding.key(), |value| {
+                    value.non_node_use = Some(NonNodeUse::Trained)
+                });
             }
         }
     }
@@ -402,8 +410,8 @@ impl<'m> Builder<'m> {
         for value in annotated {
             // A value that training updates is not a constant.
             self.index.values[value.index()]
-                .pin
-                .get_or_insert(Pin::Annotated);
+                .non_node_use
+                .get_or_insert(NonNodeUse::Annotated);
         }
     }
 

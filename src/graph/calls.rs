@@ -19,10 +19,10 @@ pub enum Attribute<'m> {
     /// The node does not have it, or it refers to an attribute of the function that no call gives a
     /// value and that has no default.
     Absent,
-    /// Its value.
+    /// The attribute, resolved.
     Is(&'m AttributeProto),
-    /// It refers to an attribute of the function, and the callers do not all give it the same
-    /// value, or there are none.
+    /// The attribute refers to an attribute of the function. The callers do not all give that the
+    /// same value, or there are no callers.
     Unclear,
 }
 
@@ -48,7 +48,7 @@ impl Model {
     /// Whether a node applies this operator of ONNX's own domain, and not a model-local function of
     /// that name.
     #[must_use]
-    pub fn applies(&self, node: NodeId, operator: &str) -> bool {
+    pub fn is_op(&self, node: NodeId, operator: &str) -> bool {
         let proto = self.node(node);
         proto.op_type() == operator && is_onnx_domain(proto.domain()) && self.callee(node).is_none()
     }
@@ -76,7 +76,7 @@ impl Model {
         self.resolve(node.scope, attribute)
     }
 
-    /// The same for an attribute that a node of a scope has, or gets.
+    /// Like [`Model::attribute`], for an attribute that a node of a scope has or gets.
     pub(crate) fn resolve<'a>(
         &'a self,
         scope: ScopeId,

@@ -45,7 +45,7 @@ pub fn read_type(attribute: &AttributeProto) -> Result<DType, BadAttribute> {
 /// INT alone.
 ///
 /// # Errors
-/// If it is anything else.
+/// If the attribute has another kind or value.
 pub fn read_saturate(attribute: &AttributeProto) -> Result<bool, BadAttribute> {
     match (attribute.r#type(), attribute.i) {
         (AttributeType::Int, None | Some(0)) | (AttributeType::Undefined, Some(0)) => Ok(false),
@@ -60,7 +60,7 @@ pub fn read_saturate(attribute: &AttributeProto) -> Result<bool, BadAttribute> {
 /// `round_mode`: the string `up`, `down` or `nearest`.
 ///
 /// # Errors
-/// If it is anything else.
+/// If the attribute has another kind or value.
 pub fn read_round_mode(attribute: &AttributeProto) -> Result<RoundMode, BadAttribute> {
     if !matches!(
         attribute.r#type(),

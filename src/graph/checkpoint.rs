@@ -3,19 +3,19 @@
 use bytes::Bytes;
 
 use super::index::Index;
-use super::model::{Model, Source};
+use super::model::{Model, ModelSource};
 use crate::protobuf::schema::ModelProto;
 
 /// The state of a model.
 #[derive(Clone, Debug)]
 pub(crate) struct Checkpoint {
     messages: Messages,
-    source: Source,
+    source: ModelSource,
 }
 
 #[derive(Clone, Debug)]
 enum Messages {
-    /// Those of a model that has not changed since it was read are decoded again.
+    /// The bytes of a model that has not changed since it was read; they are decoded again.
     Encoded(Bytes),
     Decoded(ModelProto),
 }
@@ -39,7 +39,7 @@ impl Model {
         let empty = Model {
             proto: ModelProto::default(),
             index: Index::default(),
-            source: Source::default(),
+            source: ModelSource::default(),
         };
         std::mem::replace(self, empty)
     }
@@ -54,7 +54,8 @@ impl Checkpoint {
             }
             Messages::Decoded(proto) => proto,
         };
-        let model = Model::for_reading(proto).expect("these messages were indexed before");
+        let model =
+            Model::with_unchecked_tensors(proto).expect("these messages were indexed before");
         Model {
             source: self.source,
             ..model

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Model;
-use super::index::{Origin, Pin, ValueId};
+use super::index::{NonNodeUse, Origin, ValueId};
 use super::scope::{Body, NodeId, ScopeId, ScopeKind, holds_graph};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto};
@@ -52,7 +52,7 @@ impl Model {
     pub fn constant(&self, value: ValueId) -> Result<Constant<'_>, NotConstant> {
         match self.origin(value) {
             Origin::SparseInitializer(_) => Err(NotConstant::Sparse),
-            Origin::Initializer { .. } if self.pin(value) == Some(Pin::Trained) => {
+            Origin::Initializer { .. } if self.non_node_use(value) == Some(NonNodeUse::Trained) => {
                 Err(NotConstant::Trained)
             }
             Origin::Initializer { input: Some(_), .. } if self.is_overridable(value) => {
@@ -116,7 +116,7 @@ impl Model {
     /// Whether a node is ONNX's `Constant`, with one value and nothing else.
     fn is_constant_node(&self, node: NodeId) -> bool {
         let proto = self.node(node);
-        self.applies(node, "Constant") && proto.output.len() == 1 && !holds_graph(proto)
+        self.is_op(node, "Constant") && proto.output.len() == 1 && !holds_graph(proto)
     }
 }
 

@@ -15,7 +15,7 @@ impl Model {
     /// initializers and outputs as ellipses.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Any error of the writer.
     pub fn write_dot(&self, out: &mut dyn io::Write) -> io::Result<()> {
         self.dot().write_plain(out)
     }
@@ -41,7 +41,7 @@ impl Model {
             )?;
         }
         for value in self.values() {
-            for &scope in self.output_of(value) {
+            for &scope in self.scopes_that_output(value) {
                 let from = self.source(value);
                 let to = quoted(&format!(
                     "output {}/{}",

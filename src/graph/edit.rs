@@ -9,7 +9,7 @@ use super::change::{
 use super::index::{Origin, ValueId};
 use super::metadata::{Entries, MetadataKeys, drop_entries};
 use super::new_nodes::NewNodes;
-use super::query::domain_name;
+use super::query::{domain_name, tensor_type};
 use super::scope::{Body, NodeId, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
 use crate::base::error::{Classified, ErrorKind, Invalid, ModelPlace, Place};
@@ -37,51 +37,27 @@ pub enum Edit {
         /// The initializer, with its name.
         tensor: Box<TensorProto>,
     },
-    /// Changes the declared element type of a value. In a graph, a value that is not declared gets
-    /// a declaration without a shape.
-    Declare {
-        /// The value.
-        value: ValueId,
-        /// The type.
-        dtype: DType,
-    },
-    /// Declares the element type of a name of a graph that the batch defines.
-    DeclareNew {
-        /// The graph.
-        scope: ScopeId,
-        /// The name.
-        name: String,
-        /// The type.
-        dtype: DType,
+    /// Sets a declared element type.
+    SetType {
+        /// The value or name that is declared.
+        at: TypePlace,
+        /// The element type that a declaration must state; other declarations are not changed. If
+        /// it is `None`, all types are changed, and a graph gets a declaration without a shape if
+        /// there is none.
+        from: Option<DType>,
+        /// The new element type.
+        to: DType,
     },
     /// Removes an initializer and its declarations in the graph.
     RemoveInitializer(ValueId),
-    /// Replaces a tensor by another of the same name, shape and element width.
+    /// Replaces a tensor by another of the same name and shape.
     ReplaceTensor {
         /// The tensor that is removed.
         place: TensorPlace,
         /// The tensor that is inserted.
         with: TensorProto,
-    },
-    /// Replaces a tensor by another of the same name and shape, and of any element type.
-    CastTensor {
-        /// The tensor that is removed.
-        place: TensorPlace,
-        /// The tensor that is inserted.
-        with: TensorProto,
-    },
-    /// Changes the element type in every declaration of a name in a scope that states a certain
-    /// one: of its inputs, its outputs, and `value_info`; for tensors, sequences and optional
-    /// values.
-    Retype {
-        /// The scope.
-        scope: ScopeId,
-        /// The name.
-        name: String,
-        /// The element type that is stated.
-        from: DType,
-        /// The element type.
-        dtype: DType,
+        /// Whether the elements of both must have the same number of bits.
+        check_width: bool,
     },
     /// Inserts nodes before the node at a position; at the end if there are not that many.
     InsertNodes {
@@ -170,12 +146,47 @@ pub enum Edit {
     DropMetadata(MetadataKeys),
 }
 
+/// The place of a declared element type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TypePlace {
+    /// The declaration of a value. Only tensors are changed.
+    Value(ValueId),
+    /// A name in a scope: each declaration in its inputs, its outputs and `value_info`, of tensors,
+    /// sequences and optional values. Without a `from`, the name must be one that the batch adds to
+    /// a graph.
+    Name {
+        /// The scope.
+        scope: ScopeId,
+        /// The name.
+        name: String,
+    },
+}
+
 impl Edit {
-    /// Changes the type that is declared for a value, if one is declared.
-    pub(crate) fn declare(model: &Model, value: ValueId, dtype: DType) -> Option<Edit> {
+    /// Sets the declared element type of a value, or declares it.
+    pub(crate) fn set_type(value: ValueId, to: DType) -> Edit {
+        Edit::SetType {
+            at: TypePlace::Value(value),
+            from: None,
+            to,
+        }
+    }
+
+    /// Sets the declared element type of a value, if it is declared.
+    pub(crate) fn set_type_if_declared(model: &Model, value: ValueId, to: DType) -> Option<Edit> {
         model
             .declared_type(value)
-            .map(|_| Edit::Declare { value, dtype })
+            .map(|_| Edit::set_type(value, to))
+    }
+
+    /// Replaces a tensor by another of the same name, shape and number of bits per element.
+    pub(crate) fn replace_tensor(place: TensorPlace, with: TensorProto) -> Edit {
+        Edit::ReplaceTensor {
+            place,
+            with,
+            check_width: true,
+        }
     }
 
     /// Replaces a node by another, or by others.
@@ -241,9 +252,10 @@ impl Model {
     /// Applies a batch of edits atomically.
     ///
     /// # Errors
-    /// If a value that is still used, is an output of a graph, is pinned or is overridable would
-    /// lose its definition; if a name would be defined twice or refer to another value than before;
-    /// if the result violates an invariant of the model.
+    /// If a value that is still used, is an output of a graph, has a
+    /// [`NonNodeUse`](super::NonNodeUse) or is overridable would lose its definition; if a name
+    /// would be defined twice or refer to another value than before; if the result violates an
+    /// invariant of the model.
     pub fn apply(self, edits: Vec<Edit>) -> Result<Model, Refused> {
         if edits.is_empty() {
             return Ok(self);
@@ -310,7 +322,8 @@ impl Model {
         }
         if let Some(index) = kept {
             debug_assert!(
-                Model::for_reading(proto.clone()).is_ok_and(|model| model.index.is_like(&index)),
+                Model::with_unchecked_tensors(proto.clone())
+                    .is_ok_and(|model| model.index.is_like(&index)),
                 "the index is no longer valid"
             );
             return Ok(Model {
@@ -344,6 +357,47 @@ impl Model {
             .any(|scope| scope == outer)
     }
 
+    /// Sorts an edit of a declared element type.
+    fn sort_type_into(
+        &self,
+        batch: &mut Batch,
+        at: TypePlace,
+        from: Option<DType>,
+        to: DType,
+    ) -> Result<(), Refused> {
+        match (at, from) {
+            (TypePlace::Name { scope, name }, Some(from)) => {
+                batch.of(scope).retyped.insert(name, (from, to));
+            }
+            (TypePlace::Name { scope, name }, None) => {
+                batch.of(scope).newly_declared.push((name, to))
+            }
+            (TypePlace::Value(value), Some(from)) => {
+                let scope = self.scope_of(value);
+                let stated = self.declared(value).and_then(|info| info.r#type.as_ref());
+                if let Some(place) = self.index.value(value).declared
+                    && stated.and_then(tensor_type) == Some(from)
+                {
+                    batch.of(scope).declared.push((place, to));
+                }
+            }
+            (TypePlace::Value(value), None) => {
+                let scope = self.scope_of(value);
+                match (self.index.value(value).declared, self.body(scope)) {
+                    (Some(place), _) => batch.of(scope).declared.push((place, to)),
+                    (None, Body::Graph(_)) => batch
+                        .of(scope)
+                        .newly_declared
+                        .push((self.name(value).to_owned(), to)),
+                    (None, Body::Function(_)) => {
+                        return Err(self.refuse(value, "has no declared type"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn sort_into(&self, batch: &mut Batch, edit: Edit) -> Result<(), Refused> {
         match edit {
             Edit::ReplaceNode { node, with } => {
@@ -362,16 +416,8 @@ impl Model {
                 }
                 _ => return Err(self.refuse(value, "is not an initializer")),
             },
-            Edit::ReplaceTensor { place, with } | Edit::CastTensor { place, with } => {
+            Edit::ReplaceTensor { place, with, .. } => {
                 batch.of(place.scope()).tensors.push((place, with));
-            }
-            Edit::Retype {
-                scope,
-                name,
-                from,
-                dtype,
-            } => {
-                batch.of(scope).retyped.insert(name, (from, dtype));
             }
             Edit::InsertNodes {
                 scope,
@@ -401,22 +447,7 @@ impl Model {
                     .attributes
                     .push((node.position, name, *with))
             }
-            Edit::Declare { value, dtype } => {
-                let scope = self.scope_of(value);
-                match (self.index.value(value).declared, self.body(scope)) {
-                    (Some(place), _) => batch.of(scope).declared.push((place, dtype)),
-                    (None, Body::Graph(_)) => batch
-                        .of(scope)
-                        .newly_declared
-                        .push((self.name(value).to_owned(), dtype)),
-                    (None, Body::Function(_)) => {
-                        return Err(self.refuse(value, "has no declared type"));
-                    }
-                }
-            }
-            Edit::DeclareNew { scope, name, dtype } => {
-                batch.of(scope).newly_declared.push((name, dtype))
-            }
+            Edit::SetType { at, from, to } => self.sort_type_into(batch, at, from, to)?,
             Edit::Rewire { from, to } => {
                 for (user, input) in self.uses(from) {
                     if !self.is_visible(to, user.scope) {

@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use super::Model;
 use super::edit::{Edit, Refused};
-use super::index::{Pin, ValueId};
+use super::index::{NonNodeUse, ValueId};
 use super::scope::{NodeId, ScopeId};
 use super::tensors::TensorPlace;
 use crate::base::error::Invalid;
@@ -20,7 +20,7 @@ use crate::protobuf::schema::TensorProto;
 use crate::tensor::Tensor;
 use onnx_cast::DType;
 
-/// The edits that are checked by one thread.
+/// The number of edits per job of a thread.
 const PART: Threshold = Threshold::new("part of edits", 4096);
 
 impl Model {
@@ -79,14 +79,11 @@ impl Model {
                             .map(|name| (*scope, name.as_bytes())),
                     );
                 }
-                Edit::ReplaceTensor { .. }
-                | Edit::CastTensor { .. }
-                | Edit::Declare { .. }
-                | Edit::Retype { .. } => {}
+                Edit::ReplaceTensor { .. } | Edit::SetType { .. } => {}
                 Edit::RenameOutput { node, name, .. } => {
                     defined.insert((node.scope, name.as_bytes()));
                 }
-                Edit::DeclareNew { .. } | Edit::SetAttribute { .. } => {}
+                Edit::SetAttribute { .. } => {}
                 Edit::SetOpset { .. }
                 | Edit::SetIrVersion(_)
                 | Edit::FreezeInitializers
@@ -102,11 +99,11 @@ impl Model {
         // Scopes of removed nodes go with them.
         let is_dropped = |scope: ScopeId| self.owners(scope).any(|owner| dropped.contains(&owner));
         let still_shadowed = OnceCell::new();
-        let is_pinned = |value: ValueId| match self.pin(value) {
-            Some(Pin::Shadowed) => still_shadowed
+        let has_non_node_use = |value: ValueId| match self.non_node_use(value) {
+            Some(NonNodeUse::Shadowed) => still_shadowed
                 .get_or_init(|| self.shadowed_after(&removed_values, is_dropped))
                 .contains(&value),
-            pin => pin.is_some(),
+            non_node_use => non_node_use.is_some(),
         };
         for &value in &removed_values {
             let is_removed = |&(node, _): &(NodeId, u32)| {
@@ -119,13 +116,13 @@ impl Model {
             let reason = match in_use {
                 Some((node, _)) => format!("is still used by {}", self.node_path(node)),
                 None if self
-                    .output_of(value)
+                    .scopes_that_output(value)
                     .iter()
                     .any(|&scope| !is_dropped(scope)) =>
                 {
                     "is an output of its graph".to_owned()
                 }
-                None if is_pinned(value) => {
+                None if has_non_node_use(value) => {
                     "is named by an annotation, a training binding or in an inner scope".to_owned()
                 }
                 None => continue,
@@ -154,8 +151,11 @@ impl Model {
     pub(super) fn check_replaced_tensors(&self, edits: &[Edit]) -> Result<(), Refused> {
         let replacements = || {
             edits.iter().filter_map(|edit| match edit {
-                Edit::ReplaceTensor { place, with } => Some((*place, (with, true))),
-                Edit::CastTensor { place, with } => Some((*place, (with, false))),
+                Edit::ReplaceTensor {
+                    place,
+                    with,
+                    check_width,
+                } => Some((*place, (with, *check_width))),
                 _ => None,
             })
         };
@@ -164,9 +164,9 @@ impl Model {
             return Ok(());
         }
         for (place, old) in self.tensors() {
-            if let Some((new, keeps_width)) = replaced.remove(&place)
+            if let Some((new, check_width)) = replaced.remove(&place)
                 && ((&old.name, &old.dims) != (&new.name, &new.dims)
-                    || (keeps_width && width(old) != width(new)))
+                    || (check_width && width(old) != width(new)))
             {
                 return Err(Invalid::at(
                     self.tensor_path(place),
@@ -197,7 +197,11 @@ impl Model {
             Edit::ReplaceNode { node, with } => {
                 is_good && !has_functions && with.keeps_values_of(self.node(*node))
             }
-            Edit::ReplaceTensor { with, .. } => is_good && Tensor::read(with).is_ok(),
+            Edit::ReplaceTensor {
+                with,
+                check_width: true,
+                ..
+            } => is_good && Tensor::read(with).is_ok(),
             _ => false,
         };
         let parts: Vec<&[Edit]> = edits.chunks(PART.get()).collect();

@@ -18,7 +18,7 @@ pub struct ValueId(pub(super) u32);
 
 impl ValueId {
     /// The value's index for dense tables: unique, and less than
-    /// [`Model::value_bound`](super::Model::value_bound).
+    /// [`Model::value_count`](super::Model::value_count).
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -41,7 +41,7 @@ pub(super) struct Index {
     names: Vec<HashTable<ValueId>>,
     hasher: RandomState,
     /// The scopes that return a value as an output.
-    pub output_of: HashMap<ValueId, Vec<ScopeId>>,
+    pub scopes_that_output: HashMap<ValueId, Vec<ScopeId>>,
     pub graph: DiGraph<Vertex, Link>,
     /// The values of nodes with many inputs or outputs, by index: in the graph, each would be found
     /// after all others.
@@ -93,7 +93,7 @@ pub(super) struct ValueData {
     pub origin: Origin,
     pub declared: Option<Declared>,
     /// Why it must be kept, except that its name is shadowed.
-    pub pin: Option<Pin>,
+    pub non_node_use: Option<NonNodeUse>,
     /// Whether an inner scope defines its name again.
     pub is_shadowed: bool,
 }
@@ -143,7 +143,7 @@ pub(super) enum Declared {
 /// Why a value must be kept even if no node consumes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Pin {
+pub enum NonNodeUse {
     /// A quantization annotation names it.
     Annotated,
     /// A training step assigns to it.
@@ -216,7 +216,7 @@ impl Index {
             name: place,
             origin,
             declared: None,
-            pin: None,
+            non_node_use: None,
             is_shadowed: false,
         });
         Some(value)
@@ -316,8 +316,8 @@ impl Index {
         self.kinds == other.kinds
             && self.nodes == other.nodes
             && (&self.values, &self.text) == (&other.values, &other.text)
-            && (&self.output_of, &self.order, &self.opsets)
-                == (&other.output_of, &other.order, &other.opsets)
+            && (&self.scopes_that_output, &self.order, &self.opsets)
+                == (&other.scopes_that_output, &other.order, &other.opsets)
             && (&self.functions, &self.callers, &self.wide)
                 == (&other.functions, &other.callers, &other.wide)
             && edges(self) == edges(other)

@@ -16,12 +16,12 @@ use crate::protobuf::schema::ModelProto;
 pub struct Model {
     pub(super) proto: ModelProto,
     pub(super) index: Index,
-    pub(super) source: Source,
+    pub(super) source: ModelSource,
 }
 
-/// Where a model comes from.
+/// The origin of a model, and its data files.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Source {
+pub(super) struct ModelSource {
     pub(super) path: Option<PathBuf>,
     pub(super) data: Arc<DataFolder>,
     pub(super) data_ranges: Arc<DataRanges>,

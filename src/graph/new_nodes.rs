@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use prost::Message;
 
 use super::scope::holds_graph;
+use crate::base::parallel;
 use crate::base::threshold::Threshold;
-use crate::process::in_waves;
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 use crate::protobuf::{Spans, raw};
 
@@ -117,12 +117,12 @@ pub(super) fn replace(
         }
         nodes
     };
-    in_waves(&mut replaced, old, PART.get(), new, Extend::extend);
+    parallel::map_in_batches(&mut replaced, old, PART.get(), new, Extend::extend);
     replaced.extend(inserted.into_values().flatten());
     replaced
 }
 
-/// The nodes that are replaced by one thread.
+/// The number of nodes per job of a thread.
 const PART: Threshold = Threshold::new("part of replaced nodes", 512);
 
 impl From<Vec<NodeProto>> for NewNodes {

@@ -11,7 +11,7 @@ impl Model {
     /// Whether nodes alone use a value: it is not an output of a graph, and no annotation, training
     /// binding or inner scope names it.
     pub(crate) fn is_used_by_nodes_only(&self, value: ValueId) -> bool {
-        self.output_of(value).is_empty() && self.pin(value).is_none()
+        self.scopes_that_output(value).is_empty() && self.non_node_use(value).is_none()
     }
 
     /// Whether a value may be removed when no node uses it. If it shadows another value, removing
@@ -28,7 +28,7 @@ impl Model {
 
     /// Whether all nodes that use a value may use another value: they see it, and its name is not
     /// extremely long.
-    pub(crate) fn can_stand_in(&self, other: ValueId, value: ValueId) -> bool {
+    pub(crate) fn can_replace(&self, other: ValueId, value: ValueId) -> bool {
         self.name(other).len() <= self.name(value).len().max(LONGEST_NAME)
             && self.is_visible_to_users(other, value)
     }

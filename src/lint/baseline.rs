@@ -20,7 +20,7 @@ const VERSION: u64 = 1;
 pub struct Baseline {
     folder: PathBuf,
     /// Sorted, so that those of a file stand together.
-    findings: Vec<Known>,
+    findings: Vec<KnownFinding>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Baseline {
     deny_unknown_fields,
     expecting = "a finding with the keys `path`, `code` and `place`"
 )]
-struct Known {
+struct KnownFinding {
     path: String,
     code: String,
     place: String,
@@ -39,9 +39,9 @@ struct Known {
     deny_unknown_fields,
     expecting = "an object with the keys `version` and `findings`"
 )]
-struct File {
+struct BaselineFile {
     version: u64,
-    findings: Vec<Known>,
+    findings: Vec<KnownFinding>,
 }
 
 /// The key of all versions.
@@ -88,7 +88,7 @@ impl Baseline {
     #[must_use]
     pub fn of(found: &[Diagnostic], folder: &Path) -> Baseline {
         let folder = absolute(folder);
-        let mut findings: Vec<Known> = found.iter().map(|one| known(one, &folder)).collect();
+        let mut findings: Vec<KnownFinding> = found.iter().map(|one| known(one, &folder)).collect();
         findings.sort_unstable();
         Baseline { folder, findings }
     }
@@ -109,7 +109,7 @@ impl Baseline {
                 ));
             }
         }
-        let File { mut findings, .. } = serde_json::from_slice(text)?;
+        let BaselineFile { mut findings, .. } = serde_json::from_slice(text)?;
         findings.sort_unstable();
         Ok(Baseline {
             folder: absolute(folder),
@@ -123,7 +123,7 @@ impl Baseline {
     /// Never: all keys are strings.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let file = File {
+        let file = BaselineFile {
             version: VERSION,
             findings: self.findings.clone(),
         };
@@ -154,7 +154,7 @@ impl Baseline {
         if self.findings.is_empty() {
             return found;
         }
-        let mut left: HashMap<&Known, usize> = HashMap::new();
+        let mut left: HashMap<&KnownFinding, usize> = HashMap::new();
         let mut paths = HashSet::new();
         found.retain(|one| {
             let one = known(one, &self.folder);
@@ -174,7 +174,7 @@ impl Baseline {
     }
 
     /// The findings of a file.
-    fn of_path(&self, path: &str) -> impl Iterator<Item = &Known> {
+    fn of_path(&self, path: &str) -> impl Iterator<Item = &KnownFinding> {
         let first = self
             .findings
             .partition_point(|known| known.path.as_str() < path);
@@ -184,8 +184,8 @@ impl Baseline {
     }
 }
 
-fn known(found: &Diagnostic, folder: &Path) -> Known {
-    Known {
+fn known(found: &Diagnostic, folder: &Path) -> KnownFinding {
+    KnownFinding {
         path: relative(found.path(), folder),
         code: found.code().to_owned(),
         place: found.identity(),

@@ -116,7 +116,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or has unknown or invalid settings.
+    /// If the file cannot be read, or has unknown or invalid settings.
     pub fn read(path: &Path) -> Result<Config, BadConfig> {
         let bad = |what: String| BadConfig {
             path: path.to_owned(),

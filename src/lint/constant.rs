@@ -18,12 +18,12 @@ use onnx_cast::{
 /// Elements per block between two casts: few enough for the cache, and a whole number of bytes in
 /// every packing.
 const BLOCK: Threshold = Threshold::new("block of a tally", 8192).multiple_of(8);
-/// Elements per unit of work of a thread.
+/// The number of elements per job of a thread.
 const PART: Threshold = Threshold::new("part of a tally", 128 * BLOCK.usual()).multiple_of(8);
 
 impl Subject<'_> {
     /// The values of a constant, or of the results of casts of a constant, if ONNX defines them;
-    /// `None` if the value is neither, or if the allowance for computing casts is used up.
+    /// `None` if the value is neither, or if the budget for casts of constants is spent.
     #[must_use]
     pub fn known_values(&self, value: ValueId) -> Option<Content> {
         let mut kernels = Vec::new();
@@ -46,7 +46,7 @@ impl Subject<'_> {
             .into_iter()
             .rev()
             .try_fold(constant, |content, kernel| {
-                let may_be_cast = self.allowance.borrow_mut().take(at, content.bytes());
+                let may_be_cast = self.budget.borrow_mut().try_spend(at, content.bytes());
                 let (content, summary) = may_be_cast.then(|| content.cast(kernel))?.ok()?;
                 summary.is_defined().then_some(content)
             })?;
@@ -80,7 +80,7 @@ pub fn tally(
     };
     let (all, of_part) = (constant.elements(), PART.get());
     let converter = Converter::new(*cast);
-    let results = Results::new(cast.to(), is_result);
+    let results = CountedResults::new(cast.to(), is_result);
     let part = |first: usize| {
         if constant.is_cancelled() {
             return Tally::default();
@@ -160,21 +160,21 @@ fn plain(number: impl fmt::Display) -> String {
 const LONGEST_PLAIN: usize = 20;
 
 /// The results that are counted. They are rare: a table quickly shows whether a block has any.
-struct Results<F> {
+struct CountedResults<F> {
     bits: usize,
     table: Vec<bool>,
     is_meant: F,
 }
 
-impl<F: Fn(u64) -> bool> Results<F> {
-    fn new(dtype: DType, is_meant: F) -> Results<F> {
+impl<F: Fn(u64) -> bool> CountedResults<F> {
+    fn new(dtype: DType, is_meant: F) -> CountedResults<F> {
         let bits = dtype.bits();
         let table = if matches!(bits, 8 | 16) {
             (0..1 << bits).map(&is_meant).collect()
         } else {
             Vec::new()
         };
-        Results {
+        CountedResults {
             bits,
             table,
             is_meant,
@@ -202,7 +202,7 @@ fn tally_part(
     converter: &Converter,
     source: &[u8],
     elements: usize,
-    results: &Results<impl Fn(u64) -> bool>,
+    results: &CountedResults<impl Fn(u64) -> bool>,
     is_source: &impl Fn(u64) -> bool,
 ) -> Tally {
     let mut tally = Tally::default();

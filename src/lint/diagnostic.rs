@@ -8,13 +8,13 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::{Finding, Fix, Place, Rule, Severity};
+use super::{Finding, FindingPlace, Fix, Rule, Severity};
 use crate::base::error::shortened;
 use crate::base::hash::HashMap;
 use crate::base::parallel;
 use crate::graph::{Body, Model, NodeId, ScopeId, ValueId};
 use crate::onnx_text;
-use crate::protobuf::Kept;
+use crate::protobuf::Lossless;
 
 /// A finding that does not refer to the model. A model may have one for each of its nodes, so its
 /// size matters: what many findings of a model have in common is shared, and paths are made of a
@@ -81,7 +81,7 @@ pub(super) struct Places<'m> {
 }
 
 impl<'m> Places<'m> {
-    /// Those of the model in this file.
+    /// The places of the model in a file, before any was looked up.
     pub fn new(path: &str) -> Places<'m> {
         Places {
             path: path.into(),
@@ -98,11 +98,11 @@ impl<'m> Places<'m> {
         )
     }
 
-    fn place(&mut self, model: &'m Model, at: Place) -> Arc<Shared> {
+    fn place(&mut self, model: &'m Model, at: FindingPlace) -> Arc<Shared> {
         let key = match at {
-            Place::Model => (None, None),
-            Place::Value(scope, _) => (Some(scope), None),
-            Place::Node(node) => (Some(node.scope), Some(model.node(node).op_type())),
+            FindingPlace::Model => (None, None),
+            FindingPlace::Value(scope, _) => (Some(scope), None),
+            FindingPlace::Node(node) => (Some(node.scope), Some(model.node(node).op_type())),
         };
         if let Some(known) = self.places.get(&key) {
             return Arc::clone(known);
@@ -129,14 +129,14 @@ impl Diagnostic {
         text: &str,
     ) -> Diagnostic {
         let (subject, name, position, bytes) = match at {
-            Place::Model => (SubjectKind::Model, "".into(), 0, None),
-            Place::Value(_, value) => (
+            FindingPlace::Model => (SubjectKind::Model, "".into(), 0, None),
+            FindingPlace::Value(_, value) => (
                 SubjectKind::Value,
                 model.name(value).into(),
                 0,
                 value_region(model, value),
             ),
-            Place::Node(node) => {
+            FindingPlace::Node(node) => {
                 let proto = model.node(node);
                 let output = proto.output.iter().find(|output| !output.is_empty());
                 let (subject, name) = match (proto.name(), output) {
@@ -360,8 +360,8 @@ fn value_region(model: &Model, value: ValueId) -> Option<Region> {
     }
 }
 
-/// The bytes of a message that is as it came.
-fn region<M>(message: &Kept<M>) -> Option<Region> {
+/// The byte range of an unmodified message in the input file.
+fn region<M>(message: &Lossless<M>) -> Option<Region> {
     message.source().map(|source| Region {
         offset: message.offset(),
         length: source.len() as u64,

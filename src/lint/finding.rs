@@ -14,7 +14,7 @@ use crate::graph::{Edit, Model, NodeId, ScopeId, ValueId};
 #[derive(Debug)]
 pub struct Finding {
     /// The place.
-    pub at: Place,
+    pub at: FindingPlace,
     /// A description of the problem; findings with the same description may share it.
     pub message: Arc<str>,
     /// The fix, if there is one.
@@ -24,7 +24,7 @@ pub struct Finding {
 /// The subject of a finding. Findings are reported in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Place {
+pub enum FindingPlace {
     /// The model as a whole.
     Model,
     /// A value that no node produces: an initializer or an input.
@@ -60,7 +60,7 @@ impl Finding {
     /// A finding at a node.
     pub fn at_node(node: NodeId, message: impl Into<Arc<str>>) -> Finding {
         Finding {
-            at: Place::Node(node),
+            at: FindingPlace::Node(node),
             message: message.into(),
             fix: None,
         }
@@ -69,7 +69,7 @@ impl Finding {
     /// A finding about a value that no node produces.
     pub fn at_value(model: &Model, value: ValueId, message: impl Into<Arc<str>>) -> Finding {
         Finding {
-            at: Place::Value(model.scope_of(value), value),
+            at: FindingPlace::Value(model.scope_of(value), value),
             message: message.into(),
             fix: None,
         }
@@ -78,7 +78,7 @@ impl Finding {
     /// A finding about the model as a whole.
     pub fn at_model(message: impl Into<Arc<str>>) -> Finding {
         Finding {
-            at: Place::Model,
+            at: FindingPlace::Model,
             message: message.into(),
             fix: None,
         }

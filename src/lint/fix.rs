@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Baseline, Diagnostic, Job, Overlapping, Safety, lint};
 use crate::base::error::{Classified, ErrorKind};
-use crate::graph::{Edit, Model, NodeId, Refused, TensorPlace, ValueId};
+use crate::graph::{Edit, Model, NodeId, Refused, TensorPlace, TypePlace, ValueId};
 
 /// A model after its fixable findings are fixed.
 #[derive(Debug)]
@@ -175,10 +175,11 @@ fn claims(model: &Model, edits: &[Edit]) -> Vec<Claim> {
                 );
                 claims.extend(model.producer(*to).map(Claim::Needed));
             }
-            Edit::Declare { value, .. } => claims.push(Claim::Value(*value)),
-            Edit::ReplaceTensor { place, .. } | Edit::CastTensor { place, .. } => {
-                claims.push(Claim::Tensor(*place))
-            }
+            Edit::SetType {
+                at: TypePlace::Value(value),
+                ..
+            } => claims.push(Claim::Value(*value)),
+            Edit::ReplaceTensor { place, .. } => claims.push(Claim::Tensor(*place)),
             Edit::RenameInput { node, input, .. } => {
                 claims.extend([Claim::Rewired(*node), Claim::Input(*node, *input)])
             }
@@ -187,8 +188,10 @@ fn claims(model: &Model, edits: &[Edit]) -> Vec<Claim> {
             }
             Edit::AddInitializer { .. }
             | Edit::InsertNodes { .. }
-            | Edit::DeclareNew { .. }
-            | Edit::Retype { .. }
+            | Edit::SetType {
+                at: TypePlace::Name { .. },
+                ..
+            }
             | Edit::ShareInitializer { .. }
             | Edit::RemoveInitializer(_)
             | Edit::SetOpset { .. }

@@ -22,7 +22,7 @@ pub use config::{BadConfig, Config, FilePattern};
 pub use constant::{element, number, tally};
 pub(crate) use diagnostic::fingerprint;
 pub use diagnostic::{Diagnostic, Region};
-pub use finding::{Finding, Fix, Place, Safety};
+pub use finding::{Finding, FindingPlace, Fix, Safety};
 pub use noqa::Noqa;
 pub use rule::{Rule, Selected, Severity};
 pub use rules::RULES;
@@ -33,13 +33,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::hash::SharedTexts;
+use crate::base::parallel;
 use crate::base::progress::Unit;
 use crate::base::threshold::Threshold;
-pub use crate::casts::{Chain, ResolvedCast};
+pub use crate::casts::{CastPair, ResolvedCast};
 use crate::graph::Model;
 pub use crate::ops::inference::{Contradiction, Ints, Known, Shape};
 pub use crate::ops::schemas::ValueType;
-use crate::process::in_waves;
 pub use crate::tensor::{Content, Data, Failure};
 use diagnostic::Places;
 
@@ -73,7 +73,7 @@ pub enum Overlapping {
 pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     let found = find(model, job);
     let mut diagnostics = Vec::with_capacity(found.len());
-    in_waves(
+    parallel::map_in_batches(
         &mut diagnostics,
         found,
         PART.get(),
@@ -84,13 +84,13 @@ pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// The findings that are described by one thread.
+/// The number of findings per job of a thread.
 const PART: Threshold = Threshold::new("part of findings", 512);
 
-fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
+fn describe(model: &Model, path: &str, found: Vec<FoundFinding>) -> Vec<Diagnostic> {
     let mut places = Places::new(path);
-    let mut last = (Place::Model, String::new());
-    let describe = |Found {
+    let mut last = (FindingPlace::Model, String::new());
+    let describe = |FoundFinding {
                         finding,
                         rule,
                         severity,
@@ -99,8 +99,8 @@ fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
         // it.
         if last.0 != finding.at {
             let text = match finding.at {
-                Place::Node(node) => diagnostic::node_text(model, node),
-                Place::Model | Place::Value(..) => String::new(),
+                FindingPlace::Node(node) => diagnostic::node_text(model, node),
+                FindingPlace::Model | FindingPlace::Value(..) => String::new(),
             };
             last = (finding.at, text);
         }
@@ -110,14 +110,14 @@ fn describe(model: &Model, path: &str, found: Vec<Found>) -> Vec<Diagnostic> {
 }
 
 /// A finding with the rule that reports it.
-struct Found {
+struct FoundFinding {
     finding: Finding,
     rule: &'static Rule,
     severity: Severity,
 }
 
 /// The findings to report, in the order of the document.
-fn find(model: &Model, job: &Job) -> Vec<Found> {
+fn find(model: &Model, job: &Job) -> Vec<FoundFinding> {
     let subject = Subject::new(model, job.selection.targets(), noqa::unknown_rules);
     let (mut found, mut messages) = (Vec::new(), SharedTexts::default());
     let rules = job.selection.rules();
@@ -134,7 +134,7 @@ fn find(model: &Model, job: &Job) -> Vec<Found> {
                 if Arc::strong_count(&finding.message) == 1 {
                     finding.message = messages.shared(finding.message);
                 }
-                found.push(Found {
+                found.push(FoundFinding {
                     finding,
                     rule,
                     severity,
@@ -151,13 +151,13 @@ fn find(model: &Model, job: &Job) -> Vec<Found> {
 }
 
 /// Removes findings about a node that a more specific rule reports too.
-fn hide_less_specific(found: &mut Vec<Found>) {
+fn hide_less_specific(found: &mut Vec<FoundFinding>) {
     for (specific, general) in rules::MORE_SPECIFIC {
         let reported = found
             .iter()
             .filter(|one| one.rule == *specific)
             .map(|one| one.finding.at);
-        let reported: BTreeSet<Place> = reported.collect();
+        let reported: BTreeSet<FindingPlace> = reported.collect();
         if !reported.is_empty() {
             found.retain(|one| one.rule != *general || !reported.contains(&one.finding.at));
         }

@@ -3,7 +3,7 @@
 //! or ALL.
 
 use super::subject::body_metadata;
-use super::{Place, Rule, Selector};
+use super::{FindingPlace, Rule, Selector};
 use crate::graph::{Model, ScopeId, ScopeKind};
 use crate::protobuf::schema::StringStringEntryProto;
 
@@ -22,7 +22,7 @@ pub enum Noqa {
 }
 
 /// Whether the model suppresses a rule's findings at a place.
-pub(super) fn is_suppressed(model: &Model, at: Place, rule: &Rule) -> bool {
+pub(super) fn is_suppressed(model: &Model, at: FindingPlace, rule: &Rule) -> bool {
     let names_rule = |word: &str| {
         word.parse::<Selector>()
             .is_ok_and(|selector| selector.matches(rule))
@@ -32,9 +32,9 @@ pub(super) fn is_suppressed(model: &Model, at: Place, rule: &Rule) -> bool {
         return true;
     }
     let (own, scope) = match at {
-        Place::Model => return false,
-        Place::Node(node) => (suppresses(&model.node(node).metadata_props), node.scope),
-        Place::Value(scope, value) => {
+        FindingPlace::Model => return false,
+        FindingPlace::Node(node) => (suppresses(&model.node(node).metadata_props), node.scope),
+        FindingPlace::Value(scope, value) => {
             let tensor = model
                 .initializer(value)
                 .is_some_and(|tensor| suppresses(&tensor.metadata_props));

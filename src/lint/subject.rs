@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Finding;
-use crate::casts::{Casts, Chain, ResolvedCast, cast_nodes};
+use crate::casts::{CastPair, Casts, ResolvedCast, cast_nodes};
 use crate::graph::{Attribute, Body, Model, NodeId, ScopeId, ValueId, read_saturate, read_type};
 use crate::ops::inference::{Contradiction, Inferred};
 use crate::ops::runtimes::Runtime;
 use crate::protobuf::schema::StringStringEntryProto;
-use crate::tensor::Allowance;
+use crate::tensor::CastBudget;
 use onnx_cast::DType;
 
 /// A model to lint.
@@ -22,8 +22,8 @@ pub struct Subject<'m> {
     pub(super) targets: &'m [Runtime],
     casts: Casts<'m>,
     cast_nodes: Vec<NodeId>,
-    /// The remaining allowance for computing the results of casts of constants.
-    pub(super) allowance: RefCell<Allowance<ValueId>>,
+    /// The remaining budget for casts of constants.
+    pub(super) budget: RefCell<CastBudget<ValueId>>,
     quantizers: Vec<ResolvedQuantize>,
     /// The words of `recast.noqa` entries that name no rule. A function, since rules do not depend
     /// on the table of rules.
@@ -58,7 +58,7 @@ impl<'m> Subject<'m> {
             targets,
             casts: Casts::of(model),
             cast_nodes: cast_nodes(model).collect(),
-            allowance: RefCell::default(),
+            budget: RefCell::default(),
             quantizers: Vec::new(),
             unknown_rules,
         };
@@ -103,8 +103,8 @@ impl<'m> Subject<'m> {
     }
 
     /// The casts of the results of other casts, in document order.
-    pub fn chains(&self) -> impl Iterator<Item = Chain<'_, 'm>> {
-        self.casts.chains()
+    pub fn cast_pairs(&self) -> impl Iterator<Item = CastPair<'_, 'm>> {
+        self.casts.cast_pairs()
     }
 
     /// A finding at each of the casts for which `describe` returns a message. It is called once for
@@ -159,7 +159,7 @@ pub(super) fn body_metadata(model: &Model, scope: ScopeId) -> &[StringStringEntr
 /// The type of the result is that of the zero point, or `output_dtype`, or UINT8.
 fn read_quantizer(subject: &Subject, node: NodeId) -> Option<ResolvedQuantize> {
     let model = subject.model;
-    if !model.applies(node, "QuantizeLinear") {
+    if !model.is_op(node, "QuantizeLinear") {
         return None;
     }
     let stated = model

@@ -33,8 +33,8 @@ impl Need {
 /// The prefix of the description of metadata.
 pub const METADATA_PROPS: &str = "metadata_props";
 
-/// The IR versions that a model's contents require; for each version at least one feature, and one
-/// that is not metadata if there is one.
+/// The IR versions that a model's contents require, each with a feature that requires it: a feature
+/// other than metadata, if there is one, and else metadata.
 #[must_use]
 pub fn contents(model: &Model) -> Vec<Need> {
     let mut needs = Needs::default();

@@ -39,7 +39,7 @@ pub struct Runtime {
     /// The newest IR version, if the source states it.
     #[serde(rename = "ir")]
     pub ir_version: Option<i64>,
-    /// Where the numbers come from.
+    /// The source of the numbers.
     pub source: &'static str,
     /// The version that was named; of a row of the table, the last one.
     #[serde(skip)]
@@ -238,7 +238,7 @@ impl FromStr for Runtime {
     }
 }
 
-/// What else runtimes are called.
+/// Other names of runtimes.
 const SHORT_NAMES: &[(&str, &str)] = &[("ort", "onnxruntime"), ("trt", "tensorrt")];
 
 fn unknown_name(runtime: &str) -> String {

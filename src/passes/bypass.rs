@@ -59,7 +59,7 @@ impl<'m> Bypasses<'m> {
         };
         if is_far_longer(self.model, other, output)
             || !self.model.is_removable(output)
-            || !self.model.can_stand_in(other, output)
+            || !self.model.can_replace(other, output)
         {
             return false;
         }

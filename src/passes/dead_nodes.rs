@@ -3,7 +3,7 @@
 use super::event::Removal;
 use super::pass::{Pass, Plan};
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{Model, NodeId, Pin, ScopeId, ScopeKind, ValueId};
+use crate::graph::{Model, NodeId, NonNodeUse, ScopeId, ScopeKind, ValueId};
 use crate::ops::schemas;
 
 const DOCS: &str = r#"Removes nodes whose results are not used, directly or through other nodes.
@@ -43,8 +43,8 @@ fn may_have_effects(model: &Model, node: NodeId) -> bool {
     !is_known || model.callee(node).is_some() || proto.output.is_empty()
 }
 
-/// The nodes that the outputs of the model and of its functions depend on, those that may have
-/// effects, and those whose results are shadowed by what stays.
+/// The nodes that stay: nodes on which the outputs of the model or of a function depend, nodes that
+/// may have effects, and nodes whose results are shadowed by a value that stays.
 fn used_nodes(model: &Model) -> HashSet<NodeId> {
     let subgraphs = model.subgraphs();
     let mut used = HashSet::default();
@@ -52,7 +52,10 @@ fn used_nodes(model: &Model) -> HashSet<NodeId> {
     // By scope: the values that its inputs and initializers shadow, which stay as long as it does.
     let mut shadowed: HashMap<ScopeId, Vec<ValueId>> = HashMap::default();
     for value in model.values() {
-        if matches!(model.pin(value), Some(Pin::Annotated | Pin::Trained)) {
+        if matches!(
+            model.non_node_use(value),
+            Some(NonNodeUse::Annotated | NonNodeUse::Trained)
+        ) {
             values.push(value);
         }
         if model.producer(value).is_none()

@@ -30,20 +30,21 @@ fn plan(model: &Model) -> Plan {
     for &node in model.topological_order() {
         let Some(output) = model
             .output(node, 0)
-            .filter(|&output| model.output_of(output) == [node.scope])
+            .filter(|&output| model.scopes_that_output(output) == [node.scope])
         else {
             continue;
         };
-        if model.pin(output).is_some() || model.shadows(output) {
+        if model.non_node_use(output).is_some() || model.shadows(output) {
             continue;
         }
         let can_be_renamed = |input: ValueId, renamed: &HashSet<ValueId>| {
             model.is_removable(input)
-                && model.can_stand_in(output, input)
+                && model.can_replace(output, input)
                 && model.constant(input).is_err()
                 && !renamed.contains(&input)
         };
-        // From the last node of a chain to the first: each returns what the one before it computes.
+        // From the last node of a chain to the first: each node returns the result of its
+        // predecessor.
         let (mut producer, mut of_output, mut returning) = (node, 0, Vec::new());
         while let Some(input) =
             returned(model, &casts, producer).filter(|&input| can_be_renamed(input, &renamed))

@@ -24,9 +24,9 @@ pub enum Event {
     /// An output of a node other than a cast was replaced by a constant.
     Computed(Box<ComputedNode>),
     /// A node was changed.
-    Changed(Change),
+    Changed(NodeChange),
     /// A node was kept.
-    Kept(Kept),
+    Kept(KeptNode),
     /// A node was removed.
     RemovedNode {
         /// Its path.
@@ -80,7 +80,7 @@ pub struct ComputedNode {
 /// The change of a node. A model may have one for each of its nodes, so its size matters: equal
 /// texts are shared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Change {
+pub struct NodeChange {
     /// The node's path.
     pub node: Box<str>,
     /// Its operator.
@@ -91,11 +91,11 @@ pub struct Change {
 
 /// A node that was kept.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct KeptNode {
     /// The node's path.
     pub node: String,
     /// The reason.
-    pub reason: Reason,
+    pub reason: KeptReason,
     /// The option of the program that removes the obstacle, as an instruction; the command sets it.
     pub remedy: Option<&'static str>,
 }
@@ -103,9 +103,9 @@ pub struct Kept {
 /// Why a pass kept a node. Its [`Display`](fmt::Display) is a clause without a full stop.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum KeptReason {
     /// Why a node is not folded.
-    Folding(folding::Reason),
+    Folding(folding::NotFolded),
     /// A reason from a pass of another crate.
     Other {
         /// A stable name, in kebab case.
@@ -157,7 +157,7 @@ pub struct Removed {
     pub reason: Removal,
 }
 
-impl Kept {
+impl KeptNode {
     /// The reason, with the remedy if there is one.
     #[must_use]
     pub fn text(&self) -> String {
@@ -168,9 +168,9 @@ impl Kept {
     }
 }
 
-impl Serialize for Kept {
+impl Serialize for KeptNode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut keys = serializer.serialize_struct("Kept", 3)?;
+        let mut keys = serializer.serialize_struct("KeptNode", 3)?;
         keys.serialize_field("node", &self.node)?;
         keys.serialize_field("code", self.reason.code())?;
         keys.serialize_field("reason", &self.text())?;
@@ -178,22 +178,22 @@ impl Serialize for Kept {
     }
 }
 
-impl Reason {
+impl KeptReason {
     /// A stable name, in kebab case.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            Reason::Folding(reason) => reason.code(),
-            Reason::Other { code, .. } => code,
+            KeptReason::Folding(reason) => reason.code(),
+            KeptReason::Other { code, .. } => code,
         }
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for KeptReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Folding(reason) => reason.fmt(f),
-            Reason::Other { text, .. } => text.fmt(f),
+            KeptReason::Folding(reason) => reason.fmt(f),
+            KeptReason::Other { text, .. } => text.fmt(f),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The common part of the passes `fold-casts` and `fold-constants`: the edits and events of the
 //! decisions of [`crate::casts::folding`].
 
-use super::event::{ComputedNode, Event, Folded, Kept, Reason, Removal, Removed};
+use super::event::{ComputedNode, Event, Folded, KeptNode, KeptReason, Removal, Removed};
 use super::pass::Plan;
 use crate::base::error::Invalid;
 use crate::base::hash::HashMap;
@@ -71,10 +71,10 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
     parallel::extend_each(
         &mut events,
         kept,
-        |(node, why): &(NodeId, folding::Reason)| {
-            Event::Kept(Kept {
+        |(node, why): &(NodeId, folding::NotFolded)| {
+            Event::Kept(KeptNode {
                 node: model.node_path(*node),
-                reason: Reason::Folding(why.clone()),
+                reason: KeptReason::Folding(why.clone()),
                 remedy: None,
             })
         },

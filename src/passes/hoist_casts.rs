@@ -4,7 +4,7 @@ use super::event::Removal;
 use super::pass::{Pass, Plan};
 use crate::base::hash::HashSet;
 use crate::casts::{Casts, ResolvedCast, admits, keeps_kernels, runs};
-use crate::graph::{Edit, Model, Names, NodeId, ValueId};
+use crate::graph::{Edit, FreshNames, Model, NodeId, ValueId};
 
 const DOCS: &str = r#"Moves equal casts of all parts of a tensor before the Split.
 
@@ -20,13 +20,13 @@ pub(super) const HOIST_CASTS: Pass = Pass::new("hoist-casts", DOCS, |model, _| O
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
-    let (mut plan, mut names) = (Plan::default(), Names::new(model));
+    let (mut plan, mut names) = (Plan::default(), FreshNames::new(model));
     // Values that are removed now; what uses them may change in the next round.
     let mut removed: HashSet<ValueId> = HashSet::default();
     for &node in model
         .topological_order()
         .iter()
-        .filter(|&&node| model.applies(node, "Split"))
+        .filter(|&&node| model.is_op(node, "Split"))
     {
         let Some(input) = model
             .input(node, 0)
@@ -46,7 +46,8 @@ fn plan(model: &Model) -> Plan {
         plan.report_change(model, node, format!("splits what was cast to {}", first.to));
         for (part, cast, output) in parts {
             removed.insert(output);
-            plan.edits.extend(Edit::declare(model, part, cast.to));
+            plan.edits
+                .extend(Edit::set_type_if_declared(model, part, cast.to));
             plan.edits.push(Edit::Rewire {
                 from: output,
                 to: part,
@@ -73,7 +74,7 @@ fn parts<'c, 'm>(
                 .and_then(|output| casts.producing(output))?;
             let output = cast
                 .output
-                .filter(|&output| model.is_removable(output) && model.can_stand_in(part, output))?;
+                .filter(|&output| model.is_removable(output) && model.can_replace(part, output))?;
             if index != 0 || cast.is_generic() || cast.proto.op_type() != "Cast" {
                 return None;
             }

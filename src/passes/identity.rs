@@ -49,9 +49,9 @@ pub(super) fn returns_input<'i>(
     inferred: impl Fn() -> &'i Inferred,
 ) -> bool {
     model.node(node).output.len() == 1
-        && (model.applies(node, "Identity")
-            || model.applies(node, "Transpose") && keeps_order(model, node)
-            || model.applies(node, "Reshape") && keeps_shape(model, node, current, inferred))
+        && (model.is_op(node, "Identity")
+            || model.is_op(node, "Transpose") && keeps_order(model, node)
+            || model.is_op(node, "Reshape") && keeps_shape(model, node, current, inferred))
 }
 
 fn keeps_order(model: &Model, node: NodeId) -> bool {

@@ -3,7 +3,7 @@
 use super::bypass::Bypasses;
 use super::event::Removal;
 use super::pass::{Pass, Plan};
-use crate::casts::{Casts, Chain};
+use crate::casts::{CastPair, Casts};
 use crate::graph::Model;
 use onnx_cast::{Class, DType};
 
@@ -21,8 +21,9 @@ pub(super) const LOSSY_CASTS: Pass = Pass::new("lossy-casts", DOCS, |model, _| O
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
     let mut bypasses = Bypasses::new(model);
-    let is_round_trip = |chain: &Chain| is_round_trip(chain.from, chain.first.to, chain.second.to);
-    for Chain { first, second, .. } in casts.chains().filter(is_round_trip) {
+    let is_round_trip =
+        |chain: &CastPair| is_round_trip(chain.from, chain.first.to, chain.second.to);
+    for CastPair { first, second, .. } in casts.cast_pairs().filter(is_round_trip) {
         if !first.is_generic() && !second.is_generic() {
             bypasses.bypass(second.node, second.output, first.input, Removal::RoundTrip);
         }

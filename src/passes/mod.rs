@@ -17,7 +17,7 @@
 //!     plan: |model, _| {
 //!         let mut plan = Plan::default();
 //!         for &node in model.topological_order() {
-//!             let is_dead = |(_, value)| model.uses(value).next().is_none() && model.output_of(value).is_empty();
+//!             let is_dead = |(_, value)| model.uses(value).next().is_none() && model.scopes_that_output(value).is_empty();
 //!             if model.outputs(node).all(is_dead) {
 //!                 plan.events.push(Event::RemovedNode { node: model.node_path(node), reason: Removal::Unused });
 //!                 plan.edits.push(Edit::remove_node(node));
@@ -62,10 +62,12 @@ pub(crate) mod run;
 mod select;
 mod sink_casts;
 
-pub use crate::casts::folding::{Code as NotFoldedCode, Options, Reason as NotFolded};
+pub use crate::casts::folding::{NotFolded, NotFoldedCode, Options};
 pub use crate::ops::compute::NotComputed;
 pub use crate::tensor::BadTensor;
-pub use event::{Change, ComputedNode, Event, Folded, Kept, Reason, Removal, RemovalCode, Removed};
+pub use event::{
+    ComputedNode, Event, Folded, KeptNode, KeptReason, NodeChange, Removal, RemovalCode, Removed,
+};
 pub use pass::{Pass, Plan};
 pub use report::{Entry, Report};
 pub(crate) use report::{OfPass, RemovalOf};

@@ -1,6 +1,6 @@
 //! A pass, and what it plans.
 
-use super::event::{Change, Event, Removal, Removed};
+use super::event::{Event, NodeChange, Removal, Removed};
 use crate::base::error::Invalid;
 use crate::casts::folding::Options;
 use crate::graph::{Edit, Model, NodeId, ValueId};
@@ -80,7 +80,7 @@ impl Plan {
             model.node(node).op_type().into(),
             model.node_path(node).into(),
         );
-        self.events.push(Event::Changed(Change {
+        self.events.push(Event::Changed(NodeChange {
             node,
             op,
             what: what.into(),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::event::{Change, ComputedNode, Event, Folded, Kept, Removal, Removed};
+use super::event::{ComputedNode, Event, Folded, KeptNode, NodeChange, Removal, Removed};
 
 /// The events of all passes that ran.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,7 +56,7 @@ impl Report {
 
     /// The nodes that were kept.
     #[must_use]
-    pub fn kept(&self) -> Vec<&Kept> {
+    pub fn kept(&self) -> Vec<&KeptNode> {
         self.all_kept().collect()
     }
 
@@ -94,7 +94,7 @@ impl Report {
         })
     }
 
-    pub(crate) fn all_kept(&self) -> impl Iterator<Item = &Kept> + Clone {
+    pub(crate) fn all_kept(&self) -> impl Iterator<Item = &KeptNode> + Clone {
         self.events().filter_map(|event| {
             if let Event::Kept(kept) = event {
                 Some(kept)
@@ -114,7 +114,7 @@ impl Report {
         })
     }
 
-    pub(crate) fn changes(&self) -> impl Iterator<Item = OfPass<'_, Change>> + Clone {
+    pub(crate) fn changes(&self) -> impl Iterator<Item = OfPass<'_, NodeChange>> + Clone {
         self.of_passes(|event| {
             if let Event::Changed(change) = event {
                 Some(change)

@@ -55,7 +55,7 @@ pub fn all() -> impl Iterator<Item = (Tier, &'static Pass)> {
 /// The pass of this crate with a name.
 ///
 /// # Errors
-/// If there is none; the error lists the names.
+/// If no pass has the name; the error lists the names.
 pub fn named(name: &str) -> Result<Pass, UnknownPass> {
     let known = all()
         .find(|(_, pass)| pass.name == name)

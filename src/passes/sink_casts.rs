@@ -6,7 +6,7 @@ use crate::base::hash::HashSet;
 use crate::casts::{
     Casts, ResolvedCast, admits, keeps_kernels, keeps_kernels_of_cast, moves, runs,
 };
-use crate::graph::{Edit, Model, Names, NodeId, ValueId};
+use crate::graph::{Edit, FreshNames, Model, NodeId, ValueId};
 use crate::protobuf::schema::NodeProto;
 use onnx_cast::collapses;
 
@@ -30,7 +30,7 @@ pub(super) const SINK_CASTS: Pass = Pass::new("sink-casts", DOCS, |model, _| Ok(
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);
-    let (mut plan, mut names) = (Plan::default(), Names::new(model));
+    let (mut plan, mut names) = (Plan::default(), FreshNames::new(model));
     // Casts whose input changes its type now; they may move in the next round.
     let mut changed: HashSet<NodeId> = HashSet::default();
     for &node in model.topological_order() {
@@ -61,7 +61,7 @@ fn plan(model: &Model) -> Plan {
                 region
                     .values
                     .into_iter()
-                    .filter_map(|value| Edit::declare(model, value, from)),
+                    .filter_map(|value| Edit::set_type_if_declared(model, value, from)),
             );
         } else if let Some(result) = joined(model, &casts, node, &first, &unused) {
             let mut nodes = vec![with_sources(model, node, &first), first[0].proto.clone()];
@@ -99,7 +99,7 @@ fn casts_before<'c, 'm>(
         let cast = casts
             .producing(model.input(node, index as u32)?)
             .filter(|cast| !cast.is_generic())?;
-        model.can_stand_in(cast.input, cast.output?).then_some(cast)
+        model.can_replace(cast.input, cast.output?).then_some(cast)
     };
     (0..inputs)
         .map(cast)
@@ -119,7 +119,7 @@ fn is_used_by(model: &Model, cast: &ResolvedCast, node: NodeId) -> bool {
 }
 
 /// Moves that follow each other, and the casts of their results.
-struct Region<'c, 'm> {
+struct MoveRegion<'c, 'm> {
     values: Vec<ValueId>,
     casts: Vec<&'c ResolvedCast<'m>>,
 }
@@ -131,13 +131,13 @@ fn region<'c, 'm>(
     casts: &'c Casts<'m>,
     start: NodeId,
     first: &[&ResolvedCast],
-) -> Option<Region<'c, 'm>> {
+) -> Option<MoveRegion<'c, 'm>> {
     let (from, middle, among) = (
         first[0].from?,
         first[0].to,
         runs(model, casts, first[0].node),
     );
-    let mut region = Region {
+    let mut region = MoveRegion {
         values: Vec::new(),
         casts: Vec::new(),
     };

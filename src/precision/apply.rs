@@ -6,26 +6,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::assignment::PrecisionAssignment;
 use super::attributes;
 use super::casts::{cast_node, needs_declaration};
-use super::decisions::Decisions;
 use super::reason::Code;
 use super::report::{AddedCast, KeptNode, LaterOpset, NarrowedTensor, Report};
 use super::rules::refers_to_function;
 use super::scopes::casts_since;
-use super::types::{Kind, Side, Types, Variable, Wish};
+use super::types::{Assignment, Constraint, Types, ValueKind, Variable};
 use super::uses::{Use, User};
 use super::weights::{self, Weight};
 use crate::base::error::{Error, shortened};
 use crate::base::hash::HashMap;
 use crate::casts::admits;
-use crate::graph::{Edit, Model, Names, NodeId, Origin, ScopeId, ValueId};
+use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, TypePlace, ValueId};
 use crate::ops::schemas::ValueType;
 use crate::protobuf::schema::NodeProto;
 use onnx_cast::{DType, collapses};
 
-impl Decisions<'_, '_> {
-    /// The edits that apply the decisions, and their report.
+impl PrecisionAssignment<'_, '_> {
+    /// The edits that apply the assignment, and their report.
     ///
     /// # Errors
     /// If a data file cannot be read.
@@ -55,7 +55,8 @@ impl Decisions<'_, '_> {
         list.extend(edits.removed.into_iter().map(Edit::remove_node));
         let mut tensors = Vec::new();
         let changes = |weight: &&Weight| {
-            self.side(weight.value) == Side::New && (!self.emulates || weight.survey.changes())
+            self.assignment(weight.value) == Assignment::New
+                && (!self.emulates || weight.survey.changes())
         };
         for weight in self.weights.iter().filter(changes) {
             let dtypes: &[DType] = if self.emulates {
@@ -67,7 +68,7 @@ impl Decisions<'_, '_> {
             tensors.push(NarrowedTensor {
                 tensor: weight.path(types.model),
                 elements: weight.elements(),
-                from: self.dtype(weight.value, Side::Old),
+                from: self.dtype(weight.value, Assignment::Old),
                 to: types.change.to,
                 overflowed: weight.survey.overflowed,
                 bound: weight.bound,
@@ -77,8 +78,8 @@ impl Decisions<'_, '_> {
             });
         }
         let is_changed = |value: &ValueId| match types.kinds[value.index()] {
-            Some(Kind::CastOf(_)) | None => false,
-            Some(_) => self.side(*value) == Side::New,
+            Some(ValueKind::CastOf(_)) | None => false,
+            Some(_) => self.assignment(*value) == Assignment::New,
         };
         let (kept, later_opset) = self.kept();
         let report = Report {
@@ -107,8 +108,8 @@ impl Decisions<'_, '_> {
             let is_kept = |&(_, value): &(u32, ValueId)| {
                 matches!(
                     self.types.kinds[value.index()],
-                    Some(Kind::Computed | Kind::Stated)
-                ) && self.side(value) == Side::Old
+                    Some(ValueKind::Computed | ValueKind::Stated)
+                ) && self.assignment(value) == Assignment::Old
             };
             let Some((_, value)) = model
                 .outputs(node)
@@ -117,8 +118,8 @@ impl Decisions<'_, '_> {
             else {
                 continue;
             };
-            let reason = match self.classes.wish(value.index() as Variable) {
-                Some(Wish::Old(reason)) => self.types.reasons[reason as usize],
+            let reason = match self.classes.constraint(value.index() as Variable) {
+                Some(Constraint::FixedOld(reason)) => self.types.reasons[reason as usize],
                 _ => Code::Casts.into(),
             };
             let since = match reason.code {
@@ -151,11 +152,11 @@ impl Decisions<'_, '_> {
 }
 
 pub(super) struct Edits<'d, 'p, 'm> {
-    pub decisions: &'d Decisions<'p, 'm>,
+    pub precision: &'d PrecisionAssignment<'p, 'm>,
     pub types: &'p Types<'m>,
     pub model: &'m Model,
-    pub names: Names<'m>,
-    /// The names of a value by side, where they are not that of the model.
+    pub names: FreshNames<'m>,
+    /// The names of a value by assignment, where they are not that of the model.
     pub forms: HashMap<ValueId, [Option<String>; 2]>,
     /// Results of casts that are removed, and what was cast.
     replaced: BTreeMap<ValueId, ValueId>,
@@ -165,13 +166,13 @@ pub(super) struct Edits<'d, 'p, 'm> {
 }
 
 impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
-    fn new(decisions: &'d Decisions<'p, 'm>) -> Edits<'d, 'p, 'm> {
-        let (types, model) = (decisions.types, decisions.types.model);
+    fn new(precision: &'d PrecisionAssignment<'p, 'm>) -> Edits<'d, 'p, 'm> {
+        let (types, model) = (precision.types, precision.types.model);
         Edits {
-            decisions,
+            precision,
             types,
             model,
-            names: Names::new(model),
+            names: FreshNames::new(model),
             forms: HashMap::default(),
             replaced: BTreeMap::new(),
             removed: BTreeSet::new(),
@@ -184,31 +185,31 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         self.types.uses.of(value)
     }
 
-    /// The name of a value on a side.
-    fn name(&self, value: ValueId, side: Side) -> &str {
+    /// The name of a value with an assignment.
+    fn name(&self, value: ValueId, assignment: Assignment) -> &str {
         let name = self
             .forms
             .get(&value)
-            .and_then(|forms| forms[side as usize].as_deref());
+            .and_then(|forms| forms[assignment as usize].as_deref());
         name.unwrap_or_else(|| self.model.name(value))
     }
 
-    /// The side of a use: a cast to the new type that stays uses the value as it is.
-    pub fn side(&self, used: &Use) -> Side {
+    /// The assignment of a use: a cast to the new type that stays uses the value as it is.
+    pub fn assignment(&self, used: &Use) -> Assignment {
         match used.user {
             User::Input(node, _)
                 if self.types.casts.contains_key(&node) && !self.removed.contains(&node) =>
             {
-                self.decisions.side(used.value)
+                self.precision.assignment(used.value)
             }
-            _ => self.decisions.side_of(used.variable),
+            _ => self.precision.assignment_of(used.variable),
         }
     }
 
     /// Removes casts to the new type of values that have it now.
     fn remove_casts(&mut self) {
         for (&node, &(input, output)) in &self.types.casts {
-            if self.decisions.side(input) == Side::New {
+            if self.precision.assignment(input) == Assignment::New {
                 self.replace_cast(node, input, output);
             }
         }
@@ -218,16 +219,16 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     /// that type.
     fn replace_cast(&mut self, node: NodeId, input: ValueId, output: ValueId) {
         let (model, is_used) = (self.model, self.model.uses(output).next().is_some());
-        if is_used && model.is_removable(output) && model.can_stand_in(input, output) {
+        if is_used && model.is_removable(output) && model.can_replace(input, output) {
             self.replaced.insert(output, input);
             self.removed.insert(node);
         }
     }
 
     /// Whether a value has no type that may change, or is the result of a cast that is removed.
-    fn is_untouched(&self, value: ValueId, side: Side) -> bool {
+    fn is_untouched(&self, value: ValueId, assignment: Assignment) -> bool {
         match self.types.kinds[value.index()] {
-            Some(Kind::CastOf(_)) => side == Side::New,
+            Some(ValueKind::CastOf(_)) => assignment == Assignment::New,
             kind => kind.is_none(),
         }
     }
@@ -236,15 +237,15 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     fn name_values(&mut self) {
         let model = self.model;
         for value in model.values() {
-            let side = self.decisions.side(value);
-            if self.is_untouched(value, side) {
+            let assignment = self.precision.assignment(value);
+            if self.is_untouched(value, assignment) {
                 continue;
             }
             let scope = model.scope_of(value);
             let others: Vec<User> = self
                 .uses(value)
                 .iter()
-                .filter(|used| self.side(used) != side)
+                .filter(|used| self.assignment(used) != assignment)
                 .map(|used| used.user)
                 .collect();
             if others.is_empty() {
@@ -254,15 +255,15 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
                 .iter()
                 .any(|user| matches!(user, User::Output(of, _) if *of == scope));
             if !is_output
-                && side == Side::Old
+                && assignment == Assignment::Old
                 && let Some(existing) = self.existing_cast(value, &others)
             {
-                self.forms.entry(value).or_default()[Side::New as usize] =
+                self.forms.entry(value).or_default()[Assignment::New as usize] =
                     Some(model.name(existing).to_owned());
                 continue;
             }
-            self.add_cast(value, side, is_output);
-            if side == Side::Old && !is_output {
+            self.add_cast(value, assignment, is_output);
+            if assignment == Assignment::Old && !is_output {
                 // Those behind the one that was added.
                 for (node, output) in self.casts_of(value).collect::<Vec<_>>() {
                     self.replace_cast(node, value, output);
@@ -288,17 +289,17 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             })
     }
 
-    fn add_cast(&mut self, value: ValueId, side: Side, is_output: bool) {
+    fn add_cast(&mut self, value: ValueId, assignment: Assignment, is_output: bool) {
         let model = self.model;
         let (scope, name) = (model.scope_of(value), model.name(value));
-        let other = if side == Side::Old {
-            Side::New
+        let other = if assignment == Assignment::Old {
+            Assignment::New
         } else {
-            Side::Old
+            Assignment::Old
         };
         let (from, to) = (
-            self.decisions.dtype(value, side),
-            self.decisions.dtype(value, other),
+            self.precision.dtype(value, assignment),
+            self.precision.dtype(value, other),
         );
         let cast_name = self.names.fresh(&format!("{name}_to_{to}"));
         let (input, output) = if is_output {
@@ -307,7 +308,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             (name.to_owned(), cast_name.clone())
         };
         let forms = self.forms.entry(value).or_default();
-        forms[side as usize] = Some(input.clone());
+        forms[assignment as usize] = Some(input.clone());
         forms[other as usize] = Some(output.clone());
         if is_output && let Origin::Node { node, output } = model.origin(value) {
             self.list.push(Edit::RenameOutput {
@@ -317,12 +318,16 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             });
         }
         if needs_declaration(model, scope) {
-            let (name, dtype) = if is_output {
+            let (name, to) = if is_output {
                 (input.clone(), from)
             } else {
                 (output.clone(), to)
             };
-            self.list.push(Edit::DeclareNew { scope, name, dtype });
+            self.list.push(Edit::SetType {
+                at: TypePlace::Name { scope, name },
+                from: None,
+                to,
+            });
         }
         // Of a cast that is exact, the new one starts where that does.
         let source = if is_output {
@@ -375,7 +380,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         let step = |&(value, from): &(ValueId, DType)| {
             let node = model
                 .producer(value)
-                .filter(|&node| model.applies(node, "Cast") && !refers_to_function(model, node))?;
+                .filter(|&node| model.is_op(node, "Cast") && !refers_to_function(model, node))?;
             let input = model.cast_node(node).ok()?.input;
             let Some(ValueType::Tensor(before)) = self.types.value_type(input) else {
                 return None;
@@ -389,8 +394,8 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         std::iter::successors(Some(start), step).skip(1).last()
     }
 
-    /// The result of a cast of a value to the new type that the model has, if it is before all of
-    /// these users, and they see it.
+    /// The result of an existing cast of a value to the new type, if the cast precedes all of the
+    /// users, and the result is visible to them.
     fn existing_cast(&self, value: ValueId, users: &[User]) -> Option<ValueId> {
         let (model, scope) = (self.model, self.model.scope_of(value));
         let first = users.iter().map(|user| self.position(*user, scope)).min()?;
@@ -428,21 +433,21 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         let model = self.model;
         for &node in model.topological_order() {
             for (_, value) in model.outputs(node) {
-                let Some(Kind::CastOf(source)) = self.types.kinds[value.index()] else {
+                let Some(ValueKind::CastOf(source)) = self.types.kinds[value.index()] else {
                     continue;
                 };
-                if self.decisions.side(value) == Side::Old {
+                if self.precision.assignment(value) == Assignment::Old {
                     continue;
                 }
                 let name = match self.replaced.get(&source) {
-                    Some(&cast) => self.name(cast, Side::New).to_owned(),
+                    Some(&cast) => self.name(cast, Assignment::New).to_owned(),
                     None => model.name(source).to_owned(),
                 };
-                self.forms.entry(value).or_default()[Side::New as usize] = Some(name);
+                self.forms.entry(value).or_default()[Assignment::New as usize] = Some(name);
                 let is_needed = self
                     .uses(value)
                     .iter()
-                    .any(|used| self.side(used) == Side::Old);
+                    .any(|used| self.assignment(used) == Assignment::Old);
                 if !is_needed && !self.uses(value).is_empty() && model.is_removable(value) {
                     self.removed.insert(node);
                 }
@@ -453,7 +458,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     fn rename_uses(&mut self) {
         let model = self.model;
         for used in self.types.uses.iter() {
-            let name = self.name(used.value, self.side(used));
+            let name = self.name(used.value, self.assignment(used));
             if let User::Input(node, input) = used.user
                 && model
                     .input(node, input)
@@ -468,7 +473,7 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
         }
         for (&output, &input) in &self.replaced {
             for (node, index) in model.uses(output) {
-                let name = self.name(input, Side::New).to_owned();
+                let name = self.name(input, Assignment::New).to_owned();
                 self.list.push(Edit::RenameInput {
                     node,
                     input: index,
@@ -482,28 +487,31 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     fn retype(&mut self) {
         let (model, dtype) = (self.model, self.types.change.to);
         for value in model.values() {
-            let side = self.decisions.side(value);
-            if self.is_untouched(value, side) {
+            let assignment = self.precision.assignment(value);
+            if self.is_untouched(value, assignment) {
                 continue;
             }
-            if self.name(value, Side::New) == model.name(value)
-                && (side == Side::New || self.name(value, Side::Old) != model.name(value))
+            if self.name(value, Assignment::New) == model.name(value)
+                && (assignment == Assignment::New
+                    || self.name(value, Assignment::Old) != model.name(value))
             {
                 let declared = model.declared(value).map(|_| model.scope_of(value));
                 // A body may return a value of an enclosing scope.
                 let returned = model
-                    .output_of(value)
+                    .scopes_that_output(value)
                     .iter()
                     .copied()
                     .filter(|&scope| scope != model.scope_of(value));
                 let scopes = declared.into_iter().chain(returned);
                 let name = model.name(value);
-                let from = self.decisions.dtype(value, Side::Old);
-                self.list.extend(scopes.map(|scope| Edit::Retype {
-                    scope,
-                    name: name.to_owned(),
-                    from,
-                    dtype,
+                let from = self.precision.dtype(value, Assignment::Old);
+                self.list.extend(scopes.map(|scope| Edit::SetType {
+                    at: TypePlace::Name {
+                        scope,
+                        name: name.to_owned(),
+                    },
+                    from: Some(from),
+                    to: dtype,
                 }));
             }
         }

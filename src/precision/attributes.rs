@@ -1,9 +1,9 @@
 //! The attributes that state the element types of results.
 
+use super::assignment::PrecisionAssignment;
 use super::casts::cast_to;
-use super::decisions::Decisions;
 use super::rules::type_attribute;
-use super::types::{Kind, Side};
+use super::types::{Assignment, ValueKind};
 use super::uses::User;
 use crate::graph::{Edit, Model, NodeId, set_element_type};
 use crate::protobuf::schema::AttributeProto;
@@ -13,15 +13,15 @@ use onnx_cast::DType;
 const SOFTMAX_PRECISION: &str = "softmax_precision";
 
 /// The changes of attributes that state the types of results.
-pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
-    let (types, model) = (decisions.types, decisions.types.model);
+pub(super) fn edits(precision: &PrecisionAssignment) -> Vec<Edit> {
+    let (types, model) = (precision.types, precision.types.model);
     let of_input = |node: NodeId, index: u32| {
         let uses = model
             .input(node, index)
             .map_or(&[][..], |value| types.uses.of(value));
         uses.iter()
             .find(|used| used.user == User::Input(node, index))
-            .map(|used| decisions.side_of(used.variable))
+            .map(|used| precision.assignment_of(used.variable))
     };
     let mut edits = Vec::new();
     for &node in &types.stating {
@@ -35,8 +35,8 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
         let Some(kind) = types.kinds[output.index()] else {
             continue;
         };
-        let (side, stated) = (
-            decisions.side(output),
+        let (assignment, stated) = (
+            precision.assignment(output),
             model
                 .node(node)
                 .attribute
@@ -45,15 +45,17 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
         );
         let with = match operator {
             "Constant" | "ConstantOfShape" => continue,
-            "Cast" if matches!(kind, Kind::CastOf(_)) || side == Side::Old => continue,
+            "Cast" if matches!(kind, ValueKind::CastOf(_)) || assignment == Assignment::Old => {
+                continue;
+            }
             "Cast" => cast_to(model, node.scope, types.change.to),
             "Optional" => match stated {
-                Some(stated) if side == Side::New => {
+                Some(stated) if assignment == Assignment::New => {
                     let mut with = stated.clone();
                     if let Some(stated) = with.tp.as_mut() {
                         set_element_type(
                             stated,
-                            decisions.dtype(output, Side::Old),
+                            precision.dtype(output, Assignment::Old),
                             types.change.to,
                         );
                     }
@@ -62,7 +64,7 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
                 _ => continue,
             },
             _ => {
-                let dtype = decisions.dtype(output, side);
+                let dtype = precision.dtype(output, assignment);
                 // Some operators have results of the type of an input unless an attribute states
                 // another one.
                 let input = implied_by(model, node);
@@ -70,9 +72,9 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
                     stated.is_some_and(|stated| operator != "DequantizeLinear" || stated.i() != 0);
                 let is_needed = match input {
                     Some(index) if !is_stated => {
-                        of_input(node, index).is_some_and(|of_input| of_input != side)
+                        of_input(node, index).is_some_and(|of_input| of_input != assignment)
                     }
-                    _ => side == Side::New,
+                    _ => assignment == Assignment::New,
                 };
                 if !is_needed {
                     continue;
@@ -86,19 +88,19 @@ pub(super) fn edits(decisions: &Decisions) -> Vec<Edit> {
             with: Box::new(with),
         });
     }
-    edits.extend(precise_softmaxes(decisions));
+    edits.extend(precise_softmaxes(precision));
     edits
 }
 
 /// The Softmax inside of an Attention stays in FLOAT, unless the node states its precision.
-fn precise_softmaxes<'d>(decisions: &'d Decisions) -> impl Iterator<Item = Edit> + 'd {
-    let (types, model) = (decisions.types, decisions.types.model);
+fn precise_softmaxes<'d>(precision: &'d PrecisionAssignment) -> impl Iterator<Item = Edit> + 'd {
+    let (types, model) = (precision.types, precision.types.model);
     let narrows = |node: &NodeId| {
         let output = model
             .output(*node, 0)
             .filter(|output| types.kinds[output.index()].is_some());
         let is_new = types.change.is_to_half()
-            && output.is_some_and(|output| decisions.side(output) == Side::New);
+            && output.is_some_and(|output| precision.assignment(output) == Assignment::New);
         let is_stated = || {
             model
                 .node(*node)
@@ -106,7 +108,7 @@ fn precise_softmaxes<'d>(decisions: &'d Decisions) -> impl Iterator<Item = Edit>
                 .iter()
                 .any(|attribute| attribute.name() == SOFTMAX_PRECISION)
         };
-        is_new && model.applies(*node, "Attention") && !is_stated()
+        is_new && model.is_op(*node, "Attention") && !is_stated()
     };
     model
         .scopes()

@@ -5,7 +5,7 @@ use onnx_cast::DType;
 
 /// The change of the element types of values.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
+pub(super) struct TypeChange {
     /// The type of the values that change; none for FLOAT, or for FLOAT16 and BFLOAT16 if they
     /// become FLOAT.
     pub from: Option<DType>,
@@ -13,7 +13,7 @@ pub(super) struct Change {
     pub to: DType,
 }
 
-impl Change {
+impl TypeChange {
     /// Whether values of an element type change their types.
     pub fn is_old(self, dtype: DType) -> bool {
         match (self.from, self.to) {

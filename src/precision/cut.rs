@@ -1,4 +1,4 @@
-//! The types of the variables that may have either, with the fewest casts.
+//! The types of the variables that may have either type, with the fewest casts.
 //!
 //! A value needs one cast if any of its uses has another type, however many such uses there are.
 //! The cast is the capacity of an edge of a flow network, from the value to a vertex that all uses
@@ -11,7 +11,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::unionfind::UnionFind;
 use petgraph::visit::EdgeRef;
 
-use super::types::{Classes, Kind, Side, Types, Variable, Wish};
+use super::types::{Assignment, Classes, Constraint, Types, ValueKind, Variable};
 use super::uses::Use;
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Model, ScopeId, ValueId};
@@ -25,8 +25,8 @@ const CAST: u128 = 1 << 90;
 const MOST_ELEMENTS: u64 = 1 << 40;
 const ITERATIONS: u64 = 1 << 10;
 const ELEMENT: u128 = 1 << 24;
-/// The capacity of an edge that stands for a wish.
-const WISH: u128 = 1;
+/// The capacity of an edge that stands for [`Constraint::PreferOld`].
+const PREFERENCE: u128 = 1;
 
 /// A value and the types in which it is used.
 struct Group {
@@ -37,46 +37,46 @@ struct Group {
     elements: u64,
 }
 
-/// The sides of all variables, by variable. Values in `fixed` cannot be cast.
+/// The assignments of all variables, by variable. Values in `fixed` cannot be cast.
 pub(super) fn solve(
     types: &Types,
     classes: &Classes,
     fixed: &HashSet<ValueId>,
     weights_only: bool,
-) -> Vec<Side> {
-    let stated = |root: Variable| match classes.wish(root) {
-        Some(Wish::Old(_)) => Some(Side::Old),
-        Some(Wish::New) => Some(Side::New),
-        Some(Wish::StayIfFree) | None => None,
+) -> Vec<Assignment> {
+    let stated = |root: Variable| match classes.constraint(root) {
+        Some(Constraint::FixedOld(_)) => Some(Assignment::Old),
+        Some(Constraint::New) => Some(Assignment::New),
+        Some(Constraint::PreferOld) | None => None,
     };
     let groups = groups(types, classes, fixed, weights_only, |root| {
         stated(root).is_none()
     });
-    let mut sides: Vec<Option<Side>> = (0..classes.len() as Variable)
+    let mut assignments: Vec<Option<Assignment>> = (0..classes.len() as Variable)
         .map(|variable| stated(classes.root(variable)))
         .collect();
-    for (root, side) in free_sides(&groups, classes, stated) {
-        sides[root as usize] = Some(side);
+    for (root, assignment) in free_assignments(&groups, classes, stated) {
+        assignments[root as usize] = Some(assignment);
     }
     // A variable without values decides nothing.
-    let side = |variable: Variable| match (
-        sides[classes.root(variable) as usize],
-        classes.wish(variable),
+    let assignment = |variable: Variable| match (
+        assignments[classes.root(variable) as usize],
+        classes.constraint(variable),
     ) {
-        (Some(side), _) => side,
-        (None, Some(Wish::StayIfFree)) => Side::Old,
-        (None, _) => Side::New,
+        (Some(assignment), _) => assignment,
+        (None, Some(Constraint::PreferOld)) => Assignment::Old,
+        (None, _) => Assignment::New,
     };
-    (0..classes.len() as Variable).map(side).collect()
+    (0..classes.len() as Variable).map(assignment).collect()
 }
 
-/// The sides of the variables that may have either type. Those that values connect are decided
-/// together.
-fn free_sides(
+/// The assignments of the variables that may have either type. Variables that values connect are
+/// decided together.
+fn free_assignments(
     groups: &[Group],
     classes: &Classes,
-    stated: impl Fn(Variable) -> Option<Side> + Copy,
-) -> Vec<(Variable, Side)> {
+    stated: impl Fn(Variable) -> Option<Assignment> + Copy,
+) -> Vec<(Variable, Assignment)> {
     let mut places: HashMap<Variable, usize> = HashMap::default();
     let connected: Vec<(&Group, Vec<usize>)> = groups
         .iter()
@@ -153,7 +153,7 @@ fn groups(
         // What is cast from the new type has lost bits.
         let is_exact = matches!(
             types.kinds[value.index()],
-            Some(Kind::Constant | Kind::Stated)
+            Some(ValueKind::Constant | ValueKind::Stated)
         ) && !weights_only;
         let mut uses: Vec<Variable> = roots().collect();
         uses.sort_unstable();
@@ -183,21 +183,21 @@ fn iterations(model: &Model, scope: ScopeId) -> u64 {
 fn cut(
     groups: &[&Group],
     classes: &Classes,
-    stated: impl Fn(Variable) -> Option<Side>,
-) -> Vec<(Variable, Side)> {
+    stated: impl Fn(Variable) -> Option<Assignment>,
+) -> Vec<(Variable, Assignment)> {
     let mut network: DiGraph<(), u128> = DiGraph::new();
     let (old, new) = (network.add_node(()), network.add_node(()));
     let mut vertices: HashMap<Variable, NodeIndex> = HashMap::default();
     let mut free: Vec<Variable> = Vec::new();
     for group in groups {
         let mut vertex = |network: &mut DiGraph<(), u128>, root: Variable| match stated(root) {
-            Some(Side::Old) => old,
-            Some(Side::New) => new,
+            Some(Assignment::Old) => old,
+            Some(Assignment::New) => new,
             None => *vertices.entry(root).or_insert_with(|| {
                 free.push(root);
                 let vertex = network.add_node(());
-                if let Some(Wish::StayIfFree) = classes.wish(root) {
-                    network.add_edge(old, vertex, WISH);
+                if let Some(Constraint::PreferOld) = classes.constraint(root) {
+                    network.add_edge(old, vertex, PREFERENCE);
                 }
                 vertex
             }),
@@ -239,12 +239,12 @@ fn cut(
             }
         }
     }
-    let side = |root: Variable| {
+    let assignment = |root: Variable| {
         if reached[vertices[&root].index()] {
-            Side::Old
+            Assignment::Old
         } else {
-            Side::New
+            Assignment::New
         }
     };
-    free.iter().map(|&root| (root, side(root))).collect()
+    free.iter().map(|&root| (root, assignment(root))).collect()
 }

@@ -15,7 +15,7 @@ use super::apply::Edits;
 use super::report::Emulation;
 use super::rounding::{self, DOMAIN, SINCE_OPSET, function_name};
 use super::rules::moves;
-use super::types::{Kind, Side};
+use super::types::{Assignment, ValueKind};
 use super::uses::User;
 use crate::base::error::{Error, ErrorKind};
 use crate::base::hash::HashSet;
@@ -59,17 +59,17 @@ impl Edits<'_, '_, '_> {
     pub fn emulate(&mut self) -> Result<Emulation, Error> {
         let model = self.model;
         let constants: HashSet<ValueId> = self
-            .decisions
+            .precision
             .weights
             .iter()
             .map(|weight| weight.value)
             .collect();
         for value in model.values() {
             match self.types.kinds[value.index()] {
-                None | Some(Kind::CastOf(_)) => {}
-                Some(_) => match self.decisions.side(value) {
-                    Side::New => self.round_where_it_is_made(value, constants.contains(&value))?,
-                    Side::Old => self.round_for_users(value),
+                None | Some(ValueKind::CastOf(_)) => {}
+                Some(_) => match self.precision.assignment(value) {
+                    Assignment::New => self.round_at_producer(value, constants.contains(&value))?,
+                    Assignment::Old => self.round_for_users(value),
                 },
             }
         }
@@ -84,7 +84,7 @@ impl Edits<'_, '_, '_> {
         })
     }
 
-    fn round_where_it_is_made(&mut self, value: ValueId, is_constant: bool) -> Result<(), Error> {
+    fn round_at_producer(&mut self, value: ValueId, is_constant: bool) -> Result<(), Error> {
         let model = self.model;
         match model.origin(value) {
             Origin::Node { node, .. } if is_constant || self.gives_rounded(node) => Ok(()),
@@ -152,7 +152,7 @@ impl Edits<'_, '_, '_> {
         let mut users = self
             .uses(value)
             .iter()
-            .filter(|used| self.side(used) == Side::New)
+            .filter(|used| self.assignment(used) == Assignment::New)
             .map(|used| used.user)
             .peekable();
         if users.peek().is_none() {

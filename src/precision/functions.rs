@@ -1,7 +1,7 @@
 //! Functions of which some calls change their types and others do not: the calls that change get a
 //! copy of the function.
 
-use super::change::Change;
+use super::change::TypeChange;
 use super::options::{Options, Selection};
 use super::report::AddedFunction;
 use super::types::value_type;
@@ -21,7 +21,7 @@ pub(super) struct Copied {
 /// nothing; `None` if there are none.
 ///
 /// # Errors
-/// Those of the edits, which are a bug.
+/// If the edits are refused, which is a bug.
 pub(super) fn copied(
     model: &Model,
     options: &Options,
@@ -51,7 +51,7 @@ pub(super) fn copied(
         }
         let calls = Calls {
             model: current,
-            change: Change {
+            change: TypeChange {
                 from: options.from,
                 to: options.dtype,
             },
@@ -78,7 +78,7 @@ pub(super) fn copied(
 
 struct Calls<'c> {
     model: &'c Model,
-    change: Change,
+    change: TypeChange,
     inferred: Inferred,
     selection: &'c Selection<'c>,
 }

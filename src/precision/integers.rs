@@ -1,7 +1,7 @@
 //! Integers that are cast to floats, computed with, and cast back or used as shapes. FLOAT16 has
 //! all integers up to 2048 only.
 
-use super::change::Change;
+use super::change::TypeChange;
 use crate::base::hash::HashSet;
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::inference::Inferred;
@@ -39,7 +39,7 @@ const ARITHMETIC: &[&str] = &[
 
 /// The values on a path of arithmetic from a cast of integers to a cast to integers, a Range, or
 /// the scales of a Resize.
-pub(super) fn integers(model: &Model, inferred: &Inferred, change: Change) -> HashSet<ValueId> {
+pub(super) fn integers(model: &Model, inferred: &Inferred, change: TypeChange) -> HashSet<ValueId> {
     let dtype = |value: ValueId| inferred.of(value).dtype();
     let is_old = |value: ValueId| dtype(value).is_some_and(|dtype| change.is_old(dtype));
     let is_integer = |dtype: DType| {
@@ -57,7 +57,7 @@ pub(super) fn integers(model: &Model, inferred: &Inferred, change: Change) -> Ha
         |node: NodeId| is_cast(node) && input(node).and_then(dtype).is_some_and(is_integer);
     let computes = |node: NodeId| {
         let operator = model.node(node).op_type();
-        ARITHMETIC.contains(&operator) && model.applies(node, operator)
+        ARITHMETIC.contains(&operator) && model.is_op(node, operator)
     };
     let mut from: HashSet<ValueId> = HashSet::default();
     for &node in model.topological_order() {
@@ -86,7 +86,7 @@ pub(super) fn integers(model: &Model, inferred: &Inferred, change: Change) -> Ha
                         .and_then(dtype)
                         .is_some_and(is_integer)
             }
-            "Range" | "Resize" | "Upsample" => model.applies(node, operator),
+            "Range" | "Resize" | "Upsample" => model.is_op(node, operator),
             _ => false,
         };
         let leads = model.outputs(node).any(|(_, value)| kept.contains(&value)) && computes(node);
@@ -106,7 +106,7 @@ pub(super) fn integers(model: &Model, inferred: &Inferred, change: Change) -> Ha
     let ranges = model
         .topological_order()
         .iter()
-        .filter(|&&node| model.applies(node, "Range"));
+        .filter(|&&node| model.is_op(node, "Range"));
     let of_kept =
         ranges.filter(|&&node| model.inputs(node).any(|(_, value)| kept.contains(&value)));
     let results: Vec<ValueId> = of_kept

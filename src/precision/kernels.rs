@@ -1,16 +1,15 @@
 //! The kernels of the runtime that has to run the result: a node without a kernel for its new types
 //! keeps the old ones.
 //!
-//! A kernel is for all types of a node together. Which of them change is known after the cut only,
-//! so that it is repeated with the nodes without a kernel kept, until all nodes that change have
-//! one.
+//! Whether a node has a kernel depends on all of its types, which are known after the cut only. The
+//! cut is repeated, with nodes without a kernel kept, until all nodes that change have a kernel.
 
 use std::collections::BTreeMap;
 
 use super::casts::cast_node;
-use super::change::Change;
+use super::change::TypeChange;
 use super::reason::Code;
-use super::types::{Classes, Kind, Side, Types, Variable};
+use super::types::{Assignment, Classes, Types, ValueKind, Variable};
 use super::uses::User;
 use crate::graph::{Model, NodeId, ScopeId};
 use crate::ops::kernels::{MissingKernel, Operation, Table, is_run, missing_kernel, operations_of};
@@ -23,12 +22,12 @@ pub(super) struct Kernels {
     /// None if there is no runtime, or its kernels are not known.
     runtime: Option<Runtime>,
     /// By node: its inputs and outputs whose types may change.
-    operands: BTreeMap<NodeId, Vec<Operand>>,
+    operands: BTreeMap<NodeId, Vec<KernelOperand>>,
     missing: BTreeMap<NodeId, MissingKernel>,
 }
 
 /// An input or output of a node whose type may change.
-struct Operand {
+struct KernelOperand {
     is_output: bool,
     index: u32,
     variable: Variable,
@@ -60,7 +59,7 @@ impl Kernels {
                 && is_run(model, &types.inferred, node.scope)
                 && let Some(new) = new(used.value)
             {
-                let operand = Operand {
+                let operand = KernelOperand {
                     is_output: false,
                     index,
                     variable: used.variable,
@@ -75,9 +74,9 @@ impl Kernels {
         {
             for node in model.nodes(scope) {
                 for (index, value) in model.outputs(node) {
-                    let changes = matches!(types.kinds[value.index()], Some(kind) if !matches!(kind, Kind::CastOf(_)));
+                    let changes = matches!(types.kinds[value.index()], Some(kind) if !matches!(kind, ValueKind::CastOf(_)));
                     if let Some(new) = new(value).filter(|_| changes) {
-                        let operand = Operand {
+                        let operand = KernelOperand {
                             is_output: true,
                             index,
                             variable: value.index() as Variable,
@@ -93,16 +92,21 @@ impl Kernels {
 
     /// Finds nodes without a kernel for the types that they would have. Whether there are more than
     /// were known.
-    pub fn find_missing(&mut self, types: &Types, classes: &Classes, sides: &[Side]) -> bool {
+    pub fn find_missing(
+        &mut self,
+        types: &Types,
+        classes: &Classes,
+        assignments: &[Assignment],
+    ) -> bool {
         let Some(runtime) = self.runtime else {
             return false;
         };
         let known = self.missing.len();
-        let side = |variable: Variable| sides[classes.root(variable) as usize];
+        let assignment = |variable: Variable| assignments[classes.root(variable) as usize];
         for (&node, operands) in &self.operands {
-            let changed: Vec<&Operand> = operands
+            let changed: Vec<&KernelOperand> = operands
                 .iter()
-                .filter(|operand| side(operand.variable) == Side::New)
+                .filter(|operand| assignment(operand.variable) == Assignment::New)
                 .collect();
             if changed.is_empty() || self.missing.contains_key(&node) {
                 continue;
@@ -126,7 +130,7 @@ impl Kernels {
             .filter_map(|node| self.operands.get(node))
             .flatten()
         {
-            types.old_because(operand.variable, Code::NoKernel);
+            types.fix_old(operand.variable, Code::NoKernel);
         }
     }
 
@@ -141,7 +145,8 @@ impl Kernels {
         let Some(runtime) = self.runtime else {
             return true;
         };
-        let operands: Vec<&Operand> = self.operands.get(&node).into_iter().flatten().collect();
+        let operands: Vec<&KernelOperand> =
+            self.operands.get(&node).into_iter().flatten().collect();
         opset <= runtime.newest_opset()
             && lacking(&runtime, types, node, opset, &operands).is_none()
     }
@@ -153,11 +158,12 @@ fn lacking(
     types: &Types,
     node: NodeId,
     opset: i64,
-    changed: &[&Operand],
+    changed: &[&KernelOperand],
 ) -> Option<MissingKernel> {
     let new = |is_output: bool, index: usize| {
-        let is_it =
-            |operand: &&&Operand| operand.is_output == is_output && operand.index as usize == index;
+        let is_it = |operand: &&&KernelOperand| {
+            operand.is_output == is_output && operand.index as usize == index
+        };
         changed.iter().find(is_it).map(|operand| operand.new)
     };
     let operations = operations_of(types.model, &types.inferred, node, opset);
@@ -173,7 +179,7 @@ pub(super) fn runs_casts(
     model: &Model,
     scope: ScopeId,
     old: DType,
-    change: Change,
+    change: TypeChange,
 ) -> bool {
     let opset = model.opset(scope, "").unwrap_or(1);
     [(old, change.to), (change.to, old)]

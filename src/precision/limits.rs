@@ -4,7 +4,7 @@ use super::masks::is_mask;
 use super::options::{OnOverflow, OnUnderflow, Options};
 use super::reason::Code;
 use super::rules::{self, moves, needs_nonzero, operator};
-use super::types::{Types, Variable, Wish};
+use super::types::{Constraint, Types, Variable};
 use super::uses::{Use, User, Uses};
 use super::weights::{Weight, becomes_zero, largest, least_normal};
 use crate::base::error::{Error, ErrorKind};
@@ -96,7 +96,9 @@ pub(super) fn apply(
     // A constant that is kept may keep another one.
     while !reaches.is_empty() {
         let classes = types.classes();
-        let is_old = |variable: Variable| matches!(classes.wish(variable), Some(Wish::Old(_)));
+        let is_old = |variable: Variable| {
+            matches!(classes.constraint(variable), Some(Constraint::FixedOld(_)))
+        };
         let is_kept = |(_, reach): &mut (usize, Reach)| {
             let sources = reach.values.iter().map(|value| value.index() as Variable);
             reach.is_kept(options.on_overflow)
@@ -117,9 +119,9 @@ pub(super) fn apply(
             _ => largest,
         });
         for &variable in &reach.variables {
-            types.wish(variable, Wish::New);
+            types.constrain(variable, Constraint::New);
         }
-        types.wish(weights[index].value.index() as Variable, Wish::New);
+        types.constrain(weights[index].value.index() as Variable, Constraint::New);
         fixed.extend(reach.values);
     }
     Ok(fixed)
@@ -199,7 +201,7 @@ fn refuse(model: &Model, weights: &[Weight], options: &Options) -> Result<(), Er
 fn keep(types: &mut Types, values: &[ValueId], variables: &[Variable], code: Code) {
     let sources = values.iter().map(|value| value.index() as Variable);
     for variable in sources.chain(variables.iter().copied()) {
-        types.old_because(variable, code);
+        types.fix_old(variable, code);
     }
 }
 
@@ -269,8 +271,8 @@ impl Uses {
         self.of(value).iter().any(is_scale)
     }
 
-    /// The variables of nodes for which it matters that a value is not zero: they divide by it, or
-    /// take its root, logarithm or reciprocal, or do so after they have added it.
+    /// The variables of nodes that require a value other than zero: nodes that divide by the value,
+    /// that take its root, logarithm or reciprocal, or that do so with a sum of it.
     fn divided(&self, model: &Model, value: ValueId) -> Vec<Variable> {
         let mut variables = Vec::new();
         for used in self.of(value) {

@@ -48,11 +48,11 @@ pub(super) fn is_cast_of_mask(model: &Model, cast: ValueId) -> bool {
             let factor = model
                 .input(user, 1 - index.min(1))
                 .and_then(|factor| scalar(model, factor));
-            model.applies(user, "Mul") && factor.is_some_and(|factor| factor.abs() >= LEAST_FACTOR)
+            model.is_op(user, "Mul") && factor.is_some_and(|factor| factor.abs() >= LEAST_FACTOR)
         };
         let is_from_one = model.input(user, 0).and_then(|one| scalar(model, one)) == Some(1.0);
         let difference = model.output(user, 0);
-        model.applies(user, "Sub")
+        model.is_op(user, "Sub")
             && index == 1
             && is_from_one
             && difference.is_some_and(|it| all_uses(model, it, &is_scaled))
@@ -60,8 +60,8 @@ pub(super) fn is_cast_of_mask(model: &Model, cast: ValueId) -> bool {
     all_uses(model, cast, &is_difference)
 }
 
-/// Whether a value is used, and all its uses, also those of what it is moved to, satisfy a
-/// condition.
+/// Whether a value is used, and all uses of it, and of the values to which data movement copies it,
+/// satisfy a condition.
 fn all_uses(model: &Model, value: ValueId, is_it: &dyn Fn((NodeId, u32)) -> bool) -> bool {
     let mut uses = model.uses(value).peekable();
     let moved = |node: NodeId| {

@@ -1,9 +1,9 @@
 //! Changes the precision of a model: values of type FLOAT become FLOAT16 or BFLOAT16, or these
 //! become FLOAT.
 //!
-//! 1. `types`, `equations`, `nodes`: every value whose type may change has a variable. The schemas
-//!    of the operators, the bodies of control flow, and functions make variables equal.
-//! 2. Wishes: operators want the new type where their schemas support it. Options (`options`), a
+//! 1. `types`, `constraints`, `nodes`: every value whose type may change has a variable. The
+//!    schemas of the operators, the bodies of control flow, and functions make variables equal.
+//! 2. Constraints: operators get the new type if their schemas support it. Options (`options`), a
 //!    policy (`policy`), units of quantization (`units`), rules that schemas do not have (`rules`),
 //!    integers in floats (`integers`) and constants that the type cannot represent (`limits`) keep
 //!    the old one. `hazards` finds values that leave the range of the type until another operator
@@ -21,13 +21,13 @@
 //! Scope: the main graph, subgraphs, and functions. Training graphs are not changed.
 
 mod apply;
+mod assignment;
 mod attributes;
 mod casts;
 mod change;
+mod constraints;
 mod cut;
-mod decisions;
 mod emulate;
-mod equations;
 mod functions;
 mod hazards;
 mod integers;
@@ -55,7 +55,7 @@ pub use options::{
     AssumedOperator, BadAssumption, Io, ObservedRange, OnOverflow, OnUnderflow, Options, Policy,
     Quantized,
 };
-pub(crate) use plan::{Planned, plan};
+pub(crate) use plan::{PlannedPrecision, plan};
 pub use policy::sensitive_operators;
 pub use reason::Code;
 pub use report::{

@@ -1,10 +1,10 @@
-//! The equations of each form of node.
+//! The constraints of each form of node.
 
-use super::equations::{Builder, Operand, Scratch};
+use super::constraints::{Builder, Scratch, TypedOperand};
 use super::options::Quantized;
 use super::reason::{Code, Unsupported};
 use super::rules;
-use super::types::{Kind, Types, Variable, Wish};
+use super::types::{Constraint, Types, ValueKind, Variable};
 use super::uses::User;
 use crate::graph::{ConstantValue, NodeId, ScopeId, TypeSource, ValueId};
 use crate::ops::schemas::microsoft::{self, Signature};
@@ -12,7 +12,7 @@ use crate::ops::schemas::{self, Formal, Schema, ValueType};
 use onnx_cast::DType;
 
 impl Builder<'_, '_, '_> {
-    /// The equations of a node.
+    /// The constraints of a node.
     pub fn node(&mut self, id: NodeId) {
         let model = self.model;
         let node = model.node(id);
@@ -62,11 +62,9 @@ impl Builder<'_, '_, '_> {
             None if self.selection.assumes(node.domain(), node.op_type())
                 && !self.bodies.contains_key(&id) =>
             {
-                self.types.wish(variable, Wish::New);
+                self.types.constrain(variable, Constraint::New);
             }
-            kept => self
-                .types
-                .old_because(variable, kept.unwrap_or(Code::Domain)),
+            kept => self.types.fix_old(variable, kept.unwrap_or(Code::Domain)),
         }
         for (index, value) in model.inputs(id) {
             self.consume(value, variable, User::Input(id, index));
@@ -100,11 +98,11 @@ impl Builder<'_, '_, '_> {
                 None => {
                     let variable = self.types.variable();
                     self.types
-                        .old_because(variable, foreign.unwrap_or(Code::Unknown));
+                        .fix_old(variable, foreign.unwrap_or(Code::Unknown));
                     variable
                 }
             };
-            self.types.old_if(variable, kept);
+            self.types.fix_old_if(variable, kept);
             self.consume(value, variable, User::Input(id, index));
         }
         for (index, value) in model.outputs(id) {
@@ -112,7 +110,7 @@ impl Builder<'_, '_, '_> {
                 None => self.result(function, index),
                 Some(_) => self.types.variable(),
             };
-            self.types.old_if(variable, kept);
+            self.types.fix_old_if(variable, kept);
             self.produce(value, variable);
         }
     }
@@ -147,7 +145,7 @@ impl Builder<'_, '_, '_> {
             .filter(|later| !later.deprecated)
             .find(supports)
             .map(|later| later.since_version);
-        self.types.old_because(
+        self.types.fix_old(
             variable,
             Unsupported {
                 name: schema.name,
@@ -212,7 +210,7 @@ impl Builder<'_, '_, '_> {
                         formal,
                         !rules::is_own(name, is_output, index as usize),
                     );
-                    operands.push(Operand {
+                    operands.push(TypedOperand {
                         is_output,
                         index,
                         value,
@@ -225,7 +223,7 @@ impl Builder<'_, '_, '_> {
                 None => unknown.push(formal),
             }
         }
-        for Operand {
+        for TypedOperand {
             is_output,
             index,
             value,
@@ -240,14 +238,14 @@ impl Builder<'_, '_, '_> {
                 self.consume(value, variable, User::Input(id, index))
             }
             self.admit(schema, formal, value_type, variable);
-            self.types.old_if(
+            self.types.fix_old_if(
                 variable,
                 rules::is_fixed(name, is_output, index as usize).then_some(Code::Fixed),
             );
             if !is_output {
                 let is_kept =
                     self.options.quantized == Quantized::Keep || model.constant(value).is_err();
-                self.types.old_if(
+                self.types.fix_old_if(
                     variable,
                     (is_kept && rules::is_scale(name, index as usize)).then_some(Code::Scale),
                 );
@@ -255,18 +253,19 @@ impl Builder<'_, '_, '_> {
             }
             let states =
                 rules::type_attribute(name).is_some() && rules::refers_to_function(model, id);
-            self.types.old_if(variable, states.then_some(Code::Fixed));
-            self.types.old_if(
+            self.types
+                .fix_old_if(variable, states.then_some(Code::Fixed));
+            self.types.fix_old_if(
                 variable,
                 rules::has_blocks(model, id, name).then_some(Code::Blocks),
             );
-            self.types.old_if(
+            self.types.fix_old_if(
                 variable,
                 (keeps_integers && self.integers.contains(&value)).then_some(Code::Integers),
             );
             match name {
                 "Constant" => self.constant(id, value),
-                "ConstantOfShape" => self.types.kinds[value.index()] = Some(Kind::Stated),
+                "ConstantOfShape" => self.types.kinds[value.index()] = Some(ValueKind::Stated),
                 _ => {}
             }
         }
@@ -274,20 +273,20 @@ impl Builder<'_, '_, '_> {
         // A cast that was there stays as it is where either type is right for its result.
         let computes = has_result && name != "CastLike";
         for (type_name, variable, wants) in variables.drain(..) {
-            self.types.old_if(variable, kept);
+            self.types.fix_old_if(variable, kept);
             let unsupported = float_alone.map(|name| Unsupported {
                 name,
                 dtype: self.types.change.to,
                 since: None,
             });
-            self.types.old_if(variable, unsupported);
+            self.types.fix_old_if(variable, unsupported);
             let is_unknown = unknown.iter().any(|formal| formal.type_name == type_name);
             self.types
-                .old_if(variable, is_unknown.then_some(Code::Unknown));
+                .fix_old_if(variable, is_unknown.then_some(Code::Unknown));
             match (wants && computes, is_free && has_result) {
-                (true, false) => self.types.wish(variable, Wish::New),
+                (true, false) => self.types.constrain(variable, Constraint::New),
                 (true, true) => {}
-                (false, _) => self.types.wish(variable, Wish::StayIfFree),
+                (false, _) => self.types.constrain(variable, Constraint::PreferOld),
             }
         }
         self.scratch = Scratch {
@@ -301,10 +300,9 @@ impl Builder<'_, '_, '_> {
         let is_known = self.model.constant(value).is_ok()
             && ConstantValue::of_node(self.model.node(id)).is_ok();
         if is_known {
-            self.types.kinds[value.index()] = Some(Kind::Constant)
+            self.types.kinds[value.index()] = Some(ValueKind::Constant)
         } else {
-            self.types
-                .old_because(value.index() as Variable, Code::Fixed)
+            self.types.fix_old(value.index() as Variable, Code::Fixed)
         }
     }
 
@@ -334,7 +332,7 @@ impl Builder<'_, '_, '_> {
             kept = Some(Code::Option);
             if self.types.kinds[cast.input.index()].is_some() {
                 self.types
-                    .old_because(cast.input.index() as Variable, Code::Option);
+                    .fix_old(cast.input.index() as Variable, Code::Option);
             }
         }
         let (is_old_input, is_old_output) = (
@@ -353,19 +351,19 @@ impl Builder<'_, '_, '_> {
                     cast.input.index() as Variable,
                     User::Input(id, 0),
                 );
-                self.types.kinds[output.index()] = Some(Kind::Stated);
+                self.types.kinds[output.index()] = Some(ValueKind::Stated);
             }
             (true, true) => self.operator(id, schema),
             (true, false) => {
                 let variable = self.types.variable();
                 self.consume(cast.input, variable, User::Input(id, 0));
                 if let Some(code) = kept {
-                    self.types.old_because(variable, code);
+                    self.types.fix_old(variable, code);
                 } else if to == new {
-                    self.types.wish(variable, Wish::New);
+                    self.types.constrain(variable, Constraint::New);
                     self.types.casts.insert(id, (cast.input, output));
                 } else {
-                    self.types.wish(variable, Wish::StayIfFree);
+                    self.types.constrain(variable, Constraint::PreferOld);
                 }
             }
             (false, true) => {
@@ -376,18 +374,18 @@ impl Builder<'_, '_, '_> {
                 if let (Some(code), _) | (None, Some(code)) =
                     (kept, (!supports).then_some(Code::Cast))
                 {
-                    self.types.old_because(variable, code);
+                    self.types.fix_old(variable, code);
                 } else if of_input == Some(ValueType::Tensor(new)) {
                     let keeps_name =
-                        model.output_of(output).is_empty() || self.keeps_output(output);
+                        model.scopes_that_output(output).is_empty() || self.keeps_output(output);
                     if keeps_name && model.is_visible_to_users(cast.input, output) {
-                        self.types.kinds[output.index()] = Some(Kind::CastOf(cast.input));
-                        self.types.wish(variable, Wish::New);
+                        self.types.kinds[output.index()] = Some(ValueKind::CastOf(cast.input));
+                        self.types.constrain(variable, Constraint::New);
                     } else {
-                        self.types.kinds[output.index()] = Some(Kind::Stated)
+                        self.types.kinds[output.index()] = Some(ValueKind::Stated)
                     }
                 } else {
-                    self.types.kinds[output.index()] = Some(Kind::Stated);
+                    self.types.kinds[output.index()] = Some(ValueKind::Stated);
                 }
             }
             (false, false) => {}
@@ -396,12 +394,13 @@ impl Builder<'_, '_, '_> {
 
     /// Whether a value is an output of the model, and no node uses it.
     fn is_output_alone(&self, value: ValueId) -> bool {
-        self.model.output_of(value) == [ScopeId::MAIN] && self.model.uses(value).next().is_none()
+        self.model.scopes_that_output(value) == [ScopeId::MAIN]
+            && self.model.uses(value).next().is_none()
     }
 
     /// Whether a value is an output of the model that keeps its type.
     fn keeps_output(&self, value: ValueId) -> bool {
-        self.model.output_of(value) == [ScopeId::MAIN]
+        self.model.scopes_that_output(value) == [ScopeId::MAIN]
             && !self.has_new_signature(self.model.name(value))
     }
 
@@ -432,9 +431,9 @@ impl Builder<'_, '_, '_> {
                     let without = rules::without_float16(model.node(id).op_type(), name)
                         .filter(|_| to != DType::Float);
                     match (is_known, kept, without) {
-                        (false, _, _) => self.types.old_because(variable, Code::Domain),
-                        (true, Some(code), _) => self.types.old_because(variable, code),
-                        (true, None, Some(name)) => self.types.old_because(
+                        (false, _, _) => self.types.fix_old(variable, Code::Domain),
+                        (true, Some(code), _) => self.types.fix_old(variable, code),
+                        (true, None, Some(name)) => self.types.fix_old(
                             variable,
                             Unsupported {
                                 name,
@@ -442,7 +441,7 @@ impl Builder<'_, '_, '_> {
                                 since: None,
                             },
                         ),
-                        (true, None, None) => self.types.wish(variable, Wish::New),
+                        (true, None, None) => self.types.constrain(variable, Constraint::New),
                     }
                     variable
                 }
@@ -457,7 +456,8 @@ impl Builder<'_, '_, '_> {
                 .to_ascii_lowercase()
                 .contains("quantize")
                 && matches!(input, Some(1..));
-            self.types.old_if(variable, scales.then_some(Code::Scale));
+            self.types
+                .fix_old_if(variable, scales.then_some(Code::Scale));
         }
     }
 
@@ -498,7 +498,7 @@ impl Builder<'_, '_, '_> {
             if index < states {
                 of_state.push(variable);
             }
-            self.types.old_if(variable, kept);
+            self.types.fix_old_if(variable, kept);
             if let Some(value) = model
                 .input(id, index + skipped)
                 .map(|value| self.types.source(value))
@@ -511,7 +511,7 @@ impl Builder<'_, '_, '_> {
                     variable,
                 );
             } else {
-                self.types.old_because(variable, Code::Unknown);
+                self.types.fix_old(variable, Code::Unknown);
             }
             for &body in &bodies {
                 match self.inputs[&body]
@@ -520,7 +520,7 @@ impl Builder<'_, '_, '_> {
                     .flatten()
                 {
                     Some(value) => self.produce(value, variable),
-                    None => self.types.old_because(variable, Code::Unknown),
+                    None => self.types.fix_old(variable, Code::Unknown),
                 }
             }
         }
@@ -530,7 +530,7 @@ impl Builder<'_, '_, '_> {
                 .get(index as usize)
                 .copied()
                 .unwrap_or_else(|| self.types.variable());
-            self.types.old_if(variable, kept);
+            self.types.fix_old_if(variable, kept);
             if let Some(value) = model.output(id, index) {
                 self.produce(value, variable);
                 self.admit_value(schema, schema.output(index as usize), value, variable);

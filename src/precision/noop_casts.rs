@@ -1,7 +1,7 @@
 //! Casts of a type to itself: their users use what is cast, so that no cast between narrow types is
 //! left where the type changes.
 
-use super::equations::Builder;
+use super::constraints::Builder;
 use super::rules::refers_to_function;
 use crate::graph::{NodeId, TypeSource, ValueId};
 use crate::ops::schemas::ValueType;
@@ -17,7 +17,7 @@ impl Builder<'_, '_, '_> {
         for &node in model.topological_order() {
             if let Some((input, output)) = self.noop_cast(node) {
                 let source = self.types.source(input);
-                if model.can_stand_in(source, output) {
+                if model.can_replace(source, output) {
                     self.types.noop_casts.insert(node, output);
                     self.types.sources.insert(output, source);
                     self.types.kinds[output.index()] = None;
@@ -29,7 +29,7 @@ impl Builder<'_, '_, '_> {
     /// The input and result of a cast of a type that may change to itself.
     fn noop_cast(&self, node: NodeId) -> Option<(ValueId, ValueId)> {
         let model = self.model;
-        if !model.applies(node, "Cast")
+        if !model.is_op(node, "Cast")
             || refers_to_function(model, node)
             || self.kept(node).is_some()
         {

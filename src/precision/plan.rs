@@ -1,12 +1,12 @@
 //! Plans a change of precision.
 
-use super::decisions::Decisions;
+use super::assignment::PrecisionAssignment;
 use super::functions::Copied;
 use super::kernels::Kernels;
 use super::options::{Options, Policy, Selection};
 use super::report::{AddedFunction, Report};
 use super::types::Types;
-use super::{cut, equations, functions, hazards, limits, rounding, unmatched, weights};
+use super::{constraints, cut, functions, hazards, limits, rounding, unmatched, weights};
 use crate::base::error::{Error, ErrorKind};
 use crate::convert::expect_defined;
 use crate::graph::{Edit, Model, ScopeId};
@@ -16,7 +16,7 @@ use crate::protobuf::ir_version::FUNCTIONS;
 use onnx_cast::DType;
 
 /// The edits of a change of precision, and its report.
-pub struct Planned {
+pub struct PlannedPrecision {
     /// The model with copies of functions, to which the edits apply, if there are copies.
     pub copied: Option<Model>,
     /// The edits; none if nothing changes.
@@ -29,14 +29,14 @@ pub struct Planned {
 ///
 /// # Errors
 /// If the options are invalid, a constant is refused by them, or a data file cannot be read.
-pub fn plan(model: &Model, options: &Options) -> Result<Planned, Error> {
+pub fn plan(model: &Model, options: &Options) -> Result<PlannedPrecision, Error> {
     check(model, options)?;
     if options.emulate {
         check_emulation(options)?;
     }
     match rounding::emulated(model) {
         Some(to) if options.emulate && to == options.dtype => {
-            return Ok(Planned {
+            return Ok(PlannedPrecision {
                 copied: None,
                 edits: Vec::new(),
                 report: Report::unchanged(options),
@@ -63,7 +63,7 @@ fn plan_with_copies(
     model: &Model,
     options: &Options,
     selection: &Selection,
-) -> Result<Planned, Error> {
+) -> Result<PlannedPrecision, Error> {
     let mut useless = Vec::new();
     loop {
         let copied = functions::copied(model, options, selection, &useless)?;
@@ -73,7 +73,7 @@ fn plan_with_copies(
         }) = copied
         else {
             let (edits, report, _) = plan_values(model, options, selection, &[])?;
-            return Ok(Planned {
+            return Ok(PlannedPrecision {
                 copied: None,
                 edits,
                 report,
@@ -81,7 +81,7 @@ fn plan_with_copies(
         };
         let (edits, report, unchanged) = plan_values(&copied, options, selection, &functions)?;
         if unchanged.is_empty() {
-            return Ok(Planned {
+            return Ok(PlannedPrecision {
                 copied: Some(copied),
                 edits,
                 report: Report {
@@ -101,7 +101,7 @@ fn plan_values(
     selection: &Selection,
     functions: &[AddedFunction],
 ) -> Result<(Vec<Edit>, Report, Vec<AddedFunction>), Error> {
-    let mut types = equations::of(model, options, selection);
+    let mut types = constraints::of(model, options, selection);
     let mut weights = weights::read(&mut types)?;
     let mut kernels = Kernels::of(options.target, &types);
     let mut unsafe_values = Vec::new();
@@ -112,26 +112,26 @@ fn plan_values(
     if options.policy == Policy::Stable {
         hazards::keep(&mut types, &unsafe_values, selection);
     }
-    let wishes = types.wishes.len();
-    let (classes, sides) = loop {
+    let count = types.constraints.len();
+    let (classes, assignments) = loop {
         let fixed = limits::apply(&mut types, &mut weights, options)?;
         let classes = types.classes();
-        let sides = cut::solve(&types, &classes, &fixed, options.weights_only);
-        if !kernels.find_missing(&types, &classes, &sides) {
-            break (classes, sides);
+        let assignments = cut::solve(&types, &classes, &fixed, options.weights_only);
+        if !kernels.find_missing(&types, &classes, &assignments) {
+            break (classes, assignments);
         }
-        types.wishes.truncate(wishes);
+        types.constraints.truncate(count);
         kernels.keep(&mut types);
     };
-    let decisions = Decisions {
+    let precision = PrecisionAssignment {
         types: &types,
         classes: &classes,
-        sides: &sides,
+        assignments: &assignments,
         weights: &weights,
         kernels: &kernels,
         emulates: options.emulate,
     };
-    let (edits, mut report) = decisions.edits()?;
+    let (edits, mut report) = precision.edits()?;
     let target = options.target.iter();
     report.notes = target
         .flat_map(|runtime| runtime.note().into_iter().chain(unknown_kernels(runtime)))
@@ -139,7 +139,7 @@ fn plan_values(
     if options.policy == Policy::All {
         report
             .notes
-            .extend(decisions.changed_although_unsafe(&unsafe_values));
+            .extend(precision.changed_although_unsafe(&unsafe_values));
     }
     report
         .notes
@@ -151,13 +151,13 @@ fn plan_values(
     };
     let unchanged = functions
         .iter()
-        .filter(|function| !decisions.changes_function(function))
+        .filter(|function| !precision.changes_function(function))
         .cloned()
         .collect();
     Ok((edits, report, unchanged))
 }
 
-/// That no value has a type that changes, if values have another one that can.
+/// A note, if no value has a type that changes, but values have a type that could be changed.
 fn of_other_types(types: &Types) -> Option<String> {
     let has = |dtype: DType| {
         types

@@ -2,9 +2,9 @@
 //! `stable`.
 //!
 //! Source: the operators that PyTorch's automatic mixed precision runs in FLOAT32
-//! (<https://docs.pytorch.org/docs/stable/amp.html>, "CUDA Ops that can autocast to float32"), as
-//! far as ONNX has them as operators of their own and they are not fused kernels that accumulate in
-//! FLOAT by themselves, such as Softmax and LayerNormalization.
+//! (<https://docs.pytorch.org/docs/stable/amp.html>, "CUDA Ops that can autocast to float32"), if
+//! ONNX has the operator. Operators with fused kernels that accumulate in FLOAT, such as Softmax
+//! and LayerNormalization, are not listed.
 
 /// The operators, sorted.
 const SENSITIVE: &[&str] = &[

@@ -41,7 +41,7 @@ codes! {
 
 /// Why a value keeps its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Reason {
+pub struct KeepReason {
     /// The kind of the reason.
     pub code: Code,
     /// The operator that does not support the type.
@@ -59,25 +59,25 @@ pub struct Unsupported {
     pub since: Option<i64>,
 }
 
-impl From<Unsupported> for Reason {
-    fn from(operator: Unsupported) -> Reason {
-        Reason {
+impl From<Unsupported> for KeepReason {
+    fn from(operator: Unsupported) -> KeepReason {
+        KeepReason {
             code: Code::Operator,
             operator: Some(operator),
         }
     }
 }
 
-impl From<Code> for Reason {
-    fn from(code: Code) -> Reason {
-        Reason {
+impl From<Code> for KeepReason {
+    fn from(code: Code) -> KeepReason {
+        KeepReason {
             code,
             operator: None,
         }
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for KeepReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.operator {
             Some(Unsupported {

@@ -18,7 +18,7 @@ pub struct Report {
     pub to: DType,
     /// The number of values that got the type.
     pub changed_values: usize,
-    /// What is rounded instead, if the model keeps its types.
+    /// The values that are rounded instead, if the model keeps its types.
     pub emulation: Option<Emulation>,
     /// Copies of functions of which some calls change their types and others do not.
     pub functions_added: Vec<AddedFunction>,

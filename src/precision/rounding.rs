@@ -1,15 +1,15 @@
 //! The functions that round FLOAT to the numbers of a narrower type, as `Cast` rounds: to the
 //! nearest number, ties to even.
 //!
-//! They compute, because runtimes remove pairs of casts. Adding a number whose last place is the
-//! step of the narrower type rounds, and subtracting it is exact. That number is 1.5 times the
-//! power of two at most the magnitude, times the steps of FLOAT in one of the narrower type. The
-//! power is the last place of a product that is rounded: q - (1 - 2^-24) q for q = (2^23 + 1) a
-//! (Rump, Ogita, Oishi 2008). The least normal number replaces smaller powers, so that subnormal
-//! numbers have their step.
+//! The functions compute instead of casting, because runtimes remove pairs of casts. Adding a
+//! number whose last place is the step of the narrower type rounds, and subtracting it is exact.
+//! That number is 1.5 times the power of two at most the magnitude, times the steps of FLOAT in one
+//! of the narrower type. The power is the last place of a product that is rounded: q - (1 - 2^-24)
+//! q for q = (2^23 + 1) a (Rump, Ogita, Oishi 2008). The least normal number replaces smaller
+//! powers, so that subnormal numbers have their step.
 //!
-//! - FLOAT16: magnitudes above 2^17 become 2^17 before, so that nothing overflows. Those that round
-//!   to 2^16 or more are multiplied by 2^120: they become infinite, and NaN stays what it is.
+//! - FLOAT16: magnitudes above 2^17 become 2^17 before, so that nothing overflows. Magnitudes
+//!   that round to 2^16 or more are multiplied by 2^120 and become infinite. NaN stays NaN.
 //! - BFLOAT16 has the range of FLOAT. Magnitudes below 1 are multiplied by 2^64 meanwhile, others
 //!   by 2^-40, so that nothing overflows or becomes subnormal on the way. What rounds to 2^128
 //!   becomes infinite when the factor is undone.

@@ -129,7 +129,7 @@ pub(super) fn without_float16(operator: &str, variable: &str) -> Option<&'static
 /// The operator of a node of ai.onnx; empty for others.
 pub(super) fn operator(model: &Model, node: NodeId) -> &str {
     let name = model.node(node).op_type();
-    if model.applies(node, name) { name } else { "" }
+    if model.is_op(node, name) { name } else { "" }
 }
 
 /// Whether it matters for a node that an input is not zero.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::equations::Builder;
+use super::constraints::Builder;
 use super::kernels::runs_casts;
 use super::reason::Code;
 use crate::base::hash::HashMap;
@@ -80,8 +80,8 @@ impl Builder<'_, '_, '_> {
         }
     }
 
-    /// A function keeps its types if all nodes do that call it, because an option names them or
-    /// they are in training graphs or in such functions.
+    /// A function keeps its types if all nodes that call it keep their types: nodes that an option
+    /// names, nodes of training graphs, and nodes of functions that keep their types.
     fn keep_functions(&mut self) {
         let model = self.model;
         let functions: Vec<ScopeId> = model

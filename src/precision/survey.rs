@@ -8,7 +8,7 @@ use onnx_cast::{
     Cast, DType, Features, Kernel, Level, Rules, convert_element, float_format::Format,
 };
 
-/// Elements per unit of work.
+/// The number of elements per job of a thread.
 const PART: Threshold = Threshold::new("part of a precision survey", 1 << 16);
 
 /// The losses of the elements of a constant.
@@ -74,7 +74,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Those of FLOAT16 or BFLOAT16; of FLOAT, to which only DOUBLE is compared.
+    /// The limits of FLOAT16 or BFLOAT16; or of FLOAT, with which only DOUBLE is compared.
     pub fn of(to: DType) -> Option<Limits> {
         let cast_between = |from, to| Cast::new(from, to, Rules::default()).ok();
         let of_doubles = [
@@ -317,7 +317,7 @@ fn cast(to: DType) -> Option<Cast> {
 mod tests {
     use super::*;
 
-    /// The same by the exact conversion of each element.
+    /// The survey by the exact conversion of each element.
     fn expected(to: DType, numbers: &[f32]) -> Survey {
         let (there, back) = (
             cast(to).unwrap(),

@@ -1,16 +1,16 @@
-//! The type variables of a model, as equations between values.
+//! The type variables of a model, and constraints on them.
 //!
 //! Each value whose type may change has a variable, and each use of it has the variable of the type
 //! that is needed there. Operators, bodies of control flow and functions make some of these
 //! variables equal, by the type variables of their schemas. A value and a use of it need not be
-//! equal: a Cast is between them then. `equations` makes the equations.
+//! equal: a Cast is between them then. `constraints` collects the constraints.
 
 use std::collections::BTreeMap;
 
 use petgraph::unionfind::UnionFind;
 
-use super::change::Change;
-use super::reason::Reason;
+use super::change::TypeChange;
+use super::reason::KeepReason;
 use super::uses::Uses;
 pub(super) use super::uses::Variable;
 use crate::base::hash::HashMap;
@@ -19,29 +19,29 @@ use crate::ops::inference::Inferred;
 use crate::ops::schemas::ValueType;
 use onnx_cast::DType;
 
-/// Which type a variable has.
+/// The type that a variable gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    /// The one that it has before.
+pub(super) enum Assignment {
+    /// The type that it has before the change.
     Old,
-    /// The requested one.
+    /// The requested type.
     New,
 }
 
-/// A wish for a variable.
+/// A constraint on a variable. In a class of equal variables, the first one of this list applies.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Wish {
-    /// It cannot change. The index is that of the reason.
-    Old(u32),
-    /// It changes if it can.
+pub(super) enum Constraint {
+    /// It keeps the old type, for the reason with this index in [`Types::reasons`].
+    FixedOld(u32),
+    /// It gets the new type.
     New,
-    /// It does not change if that needs no cast.
-    StayIfFree,
+    /// It keeps the old type if that needs no cast.
+    PreferOld,
 }
 
 /// How a value gets its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     /// It is computed, or given.
     Computed,
     /// It is a constant, which is cast when the file is written.
@@ -52,15 +52,15 @@ pub(super) enum Kind {
     CastOf(ValueId),
 }
 
-/// The equations of a model.
+/// The types of the values of a model, and the constraints on their variables.
 pub(super) struct Types<'m> {
     pub model: &'m Model,
-    pub change: Change,
+    pub change: TypeChange,
     pub inferred: Inferred,
     /// By the value's index; in functions, the type that it has in all calls.
     value_types: Vec<Option<ValueType>>,
     /// By the value's index; none for values of other types. The variable of a value is its index.
-    pub kinds: Vec<Option<Kind>>,
+    pub kinds: Vec<Option<ValueKind>>,
     pub uses: Uses,
     /// Casts to the new type, with input and result.
     pub casts: BTreeMap<NodeId, (ValueId, ValueId)>,
@@ -70,19 +70,19 @@ pub(super) struct Types<'m> {
     pub sources: HashMap<ValueId, ValueId>,
     /// Nodes of operators with an attribute that states the type of a result.
     pub stating: Vec<NodeId>,
-    pub wishes: Vec<(Variable, Wish)>,
-    /// Why variables cannot change. Few of them differ.
-    pub reasons: Vec<Reason>,
-    /// Variables that are equal.
+    pub constraints: Vec<(Variable, Constraint)>,
+    /// Why variables keep the old type; each reason is stored once.
+    pub reasons: Vec<KeepReason>,
+    /// Pairs of variables that are equal.
     pub equal: Vec<(Variable, Variable)>,
     /// The number of variables.
     pub variables: u32,
 }
 
 impl<'m> Types<'m> {
-    /// The types of a model, without equations.
-    pub fn new(model: &'m Model, change: Change, inferred: Inferred) -> Types<'m> {
-        let mut value_types = vec![None; model.value_bound()];
+    /// The types of a model, without constraints.
+    pub fn new(model: &'m Model, change: TypeChange, inferred: Inferred) -> Types<'m> {
+        let mut value_types = vec![None; model.value_count()];
         for value in model.values() {
             value_types[value.index()] = value_type(model, &inferred, value);
         }
@@ -91,16 +91,16 @@ impl<'m> Types<'m> {
             change,
             inferred,
             value_types,
-            kinds: vec![None; model.value_bound()],
+            kinds: vec![None; model.value_count()],
             uses: Uses::default(),
             casts: BTreeMap::new(),
             noop_casts: BTreeMap::new(),
             sources: HashMap::default(),
             stating: Vec::new(),
-            wishes: Vec::new(),
+            constraints: Vec::new(),
             reasons: Vec::new(),
             equal: Vec::new(),
-            variables: model.value_bound() as u32,
+            variables: model.value_count() as u32,
         }
     }
 
@@ -128,25 +128,30 @@ impl<'m> Types<'m> {
         self.variables - 1
     }
 
-    pub fn wish(&mut self, variable: Variable, wish: Wish) {
-        self.wishes.push((variable, wish));
+    /// Two variables get the same type.
+    pub fn unify(&mut self, left: Variable, right: Variable) {
+        self.equal.push((left, right));
     }
 
-    /// A variable cannot change.
-    pub fn old_because(&mut self, variable: Variable, reason: impl Into<Reason>) {
+    pub fn constrain(&mut self, variable: Variable, constraint: Constraint) {
+        self.constraints.push((variable, constraint));
+    }
+
+    /// A variable keeps the old type, for a reason.
+    pub fn fix_old(&mut self, variable: Variable, reason: impl Into<KeepReason>) {
         let reason = reason.into();
         let known = self.reasons.iter().position(|known| *known == reason);
         let index = known.unwrap_or_else(|| {
             self.reasons.push(reason);
             self.reasons.len() - 1
         });
-        self.wish(variable, Wish::Old(index as u32));
+        self.constrain(variable, Constraint::FixedOld(index as u32));
     }
 
-    /// A variable cannot change if there is a reason.
-    pub fn old_if(&mut self, variable: Variable, reason: Option<impl Into<Reason>>) {
+    /// A variable keeps the old type if there is a reason.
+    pub fn fix_old_if(&mut self, variable: Variable, reason: Option<impl Into<KeepReason>>) {
         if let Some(reason) = reason {
-            self.old_because(variable, reason);
+            self.fix_old(variable, reason);
         }
     }
 
@@ -157,27 +162,27 @@ impl<'m> Types<'m> {
             sets.union(left, right);
         }
         let roots = sets.into_labeling();
-        let mut wishes: Vec<Option<Wish>> = vec![None; roots.len()];
-        for &(variable, wish) in &self.wishes {
-            let held = &mut wishes[roots[variable as usize] as usize];
+        let mut constraints: Vec<Option<Constraint>> = vec![None; roots.len()];
+        for &(variable, constraint) in &self.constraints {
+            let held = &mut constraints[roots[variable as usize] as usize];
             // Of several reasons, the first counts.
             if !matches!(
-                (*held, wish),
-                (Some(Wish::Old(_)), _) | (Some(Wish::New), Wish::StayIfFree)
+                (*held, constraint),
+                (Some(Constraint::FixedOld(_)), _) | (Some(Constraint::New), Constraint::PreferOld)
             ) {
-                *held = Some(wish);
+                *held = Some(constraint);
             }
         }
-        Classes { roots, wishes }
+        Classes { roots, constraints }
     }
 }
 
-/// The classes of equal variables, and the strongest wish for each.
+/// The classes of equal variables, and the constraint that applies to each.
 pub(super) struct Classes {
     /// By variable: the variable that represents its class.
     roots: Vec<Variable>,
     /// By representative.
-    wishes: Vec<Option<Wish>>,
+    constraints: Vec<Option<Constraint>>,
 }
 
 impl Classes {
@@ -185,8 +190,8 @@ impl Classes {
         self.roots[variable as usize]
     }
 
-    pub fn wish(&self, variable: Variable) -> Option<Wish> {
-        self.wishes[self.root(variable) as usize]
+    pub fn constraint(&self, variable: Variable) -> Option<Constraint> {
+        self.constraints[self.root(variable) as usize]
     }
 
     /// The number of variables.

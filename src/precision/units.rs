@@ -1,7 +1,7 @@
 //! Units of quantization: an operator between DequantizeLinear and QuantizeLinear, which runtimes
 //! fuse to an operator of integers. A Cast inside of a unit would prevent that.
 
-use super::equations::Builder;
+use super::constraints::Builder;
 use super::options::Quantized;
 use super::rules::{moves, operator};
 use crate::base::hash::HashSet;
@@ -74,7 +74,7 @@ impl Builder<'_, '_, '_> {
     fn leads_to_quantization(&self, value: ValueId, unit: &mut Vec<NodeId>) -> bool {
         let model = self.model;
         let mut uses = model.uses(value).peekable();
-        let is_used = model.output_of(value).is_empty() && uses.peek().is_some();
+        let is_used = model.scopes_that_output(value).is_empty() && uses.peek().is_some();
         is_used
             && uses.all(|(user, index)| {
                 if is_quantization(model, user, "QuantizeLinear") {

@@ -46,7 +46,7 @@ fn is_operator(model: &Model, name: &str) -> bool {
 pub(super) struct Unmatched {
     /// As the option states it.
     pub what: String,
-    /// What a report says of it.
+    /// The note in the report.
     note: String,
     /// Whether it is a name of ranges.
     is_of_ranges: bool,
@@ -88,8 +88,8 @@ pub(super) fn find(model: &Model, selection: &Selection) -> Vec<Unmatched> {
     found
 }
 
-/// What a report says of all of them: of the names of ranges, which are many if they are those of
-/// another model, the first.
+/// The notes of a report. Of names of ranges, only the first one is noted: ranges of another model
+/// have many such names.
 pub(super) fn notes(found: &[Unmatched]) -> Vec<String> {
     let mut notes: Vec<String> = found
         .iter()

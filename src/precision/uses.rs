@@ -26,8 +26,8 @@ pub(super) struct Use {
 #[derive(Default)]
 pub(super) struct Uses {
     list: Vec<Use>,
-    /// By the value's index: the end of its uses in the list; they begin where those of the value
-    /// before it end.
+    /// By the value's index: the end of its uses in `list`, which begin at the end of the previous
+    /// value's uses.
     ends: Vec<u32>,
 }
 

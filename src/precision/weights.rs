@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::reason::Code;
 use super::survey::{Limits, Survey};
-use super::types::{Kind, Types, Variable};
+use super::types::{Types, ValueKind, Variable};
 use crate::base::error::{Error, ErrorKind, Invalid, ModelPlace};
 use crate::base::parallel;
 use crate::graph::{
@@ -22,22 +22,22 @@ pub(super) struct Weight<'m> {
     /// The magnitude that finite numbers beyond the range get instead of infinity.
     pub bound: Option<f32>,
     tensor: Cow<'m, TensorProto>,
-    place: Place,
+    place: WeightPlace,
 }
 
 /// The place of a constant.
 #[derive(Clone, Copy)]
-enum Place {
+enum WeightPlace {
     Tensor(TensorPlace),
     /// An attribute of a node that is not a tensor, or is missing.
     Attribute(NodeId, &'static str),
 }
 
-impl Place {
+impl WeightPlace {
     fn path(self, model: &Model) -> String {
         match self {
-            Place::Tensor(place) => model.tensor_path(place),
-            Place::Attribute(node, name) => format!("{}.{name}", model.node_path(node)),
+            WeightPlace::Tensor(place) => model.tensor_path(place),
+            WeightPlace::Attribute(node, name) => format!("{}.{name}", model.node_path(node)),
         }
     }
 }
@@ -54,8 +54,8 @@ impl Weight<'_> {
     }
 }
 
-/// Reads the constants, and surveys their numbers. Those that are declared with another type than
-/// they have keep it.
+/// Reads the constants, and surveys their numbers. Constants whose declared type differs from the
+/// stored type keep their types.
 ///
 /// # Errors
 /// If a data file cannot be read.
@@ -65,7 +65,7 @@ pub(super) fn read<'m>(types: &mut Types<'m>) -> Result<Vec<Weight<'m>>, Error> 
     let is_constant = |value: &ValueId| {
         matches!(
             types.kinds[value.index()],
-            Some(Kind::Constant | Kind::Stated)
+            Some(ValueKind::Constant | ValueKind::Stated)
         )
     };
     let values: Vec<ValueId> = model.values().filter(is_constant).collect();
@@ -93,7 +93,7 @@ pub(super) fn read<'m>(types: &mut Types<'m>) -> Result<Vec<Weight<'m>>, Error> 
         let is_as_declared =
             DType::from_number(weight.tensor.data_type()) == types.old(weight.value);
         if !is_as_declared {
-            types.old_because(weight.value.index() as Variable, Code::Unknown);
+            types.fix_old(weight.value.index() as Variable, Code::Unknown);
         }
         is_as_declared
     });
@@ -120,7 +120,7 @@ fn widened(content: &Content) -> Content {
     wide.map_or_else(|| content.clone(), |(wide, _)| wide.computed())
 }
 
-fn content(model: &Model, place: Place, tensor: &TensorProto) -> Result<Content, Error> {
+fn content(model: &Model, place: WeightPlace, tensor: &TensorProto) -> Result<Content, Error> {
     let bad = |error| {
         Error::of(&Invalid::caused_by(
             ModelPlace::of_scope(place.path(model)),
@@ -133,15 +133,15 @@ fn content(model: &Model, place: Place, tensor: &TensorProto) -> Result<Content,
 }
 
 /// The tensor of a constant, and its place.
-fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto>)> {
+fn constant(model: &Model, value: ValueId) -> Option<(WeightPlace, Cow<'_, TensorProto>)> {
     let scope = model.scope_of(value);
     match (model.origin(value), model.body(scope)) {
         (Origin::Initializer { index, .. }, Body::Graph(graph)) => {
-            let place = Place::Tensor(TensorPlace::Initializer(scope, index));
+            let place = WeightPlace::Tensor(TensorPlace::Initializer(scope, index));
             Some((place, Cow::Borrowed(graph.initializer.get(index as usize)?)))
         }
         (Origin::SparseInitializer(index), Body::Graph(graph)) => {
-            let place = Place::Tensor(TensorPlace::Sparse(scope, index, SparsePart::Values));
+            let place = WeightPlace::Tensor(TensorPlace::Sparse(scope, index, SparsePart::Values));
             Some((
                 place,
                 Cow::Borrowed(
@@ -153,21 +153,21 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
                 ),
             ))
         }
-        (Origin::Node { node, .. }, _) if model.applies(node, "Constant") => {
+        (Origin::Node { node, .. }, _) if model.is_op(node, "Constant") => {
             let tensor = model.constant(value).ok()?.tensor;
             let attributes = &model.node(node).attribute;
             let place = |name: &'static str| {
                 attributes
                     .iter()
                     .any(|attribute| attribute.name() == name)
-                    .then_some(Place::Attribute(node, name))
+                    .then_some(WeightPlace::Attribute(node, name))
             };
             let index = (0..)
                 .zip(attributes)
                 .find(|(_, attribute)| attribute.name() == "value")
                 .map(|(index, _)| index);
             let of_tensor = index.map(|index| {
-                Place::Tensor(TensorPlace::Attribute(node, index, AttributePart::Single))
+                WeightPlace::Tensor(TensorPlace::Attribute(node, index, AttributePart::Single))
             });
             Some((
                 of_tensor
@@ -176,7 +176,7 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
                 tensor,
             ))
         }
-        (Origin::Node { node, .. }, _) if model.applies(node, "ConstantOfShape") => {
+        (Origin::Node { node, .. }, _) if model.is_op(node, "ConstantOfShape") => {
             let attributes = &model.node(node).attribute;
             let stated = (0..)
                 .zip(attributes)
@@ -184,7 +184,10 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
             Some(match stated {
                 Some((index, attribute)) => {
                     let place = TensorPlace::Attribute(node, index, AttributePart::Single);
-                    (Place::Tensor(place), Cow::Borrowed(attribute.t.as_ref()?))
+                    (
+                        WeightPlace::Tensor(place),
+                        Cow::Borrowed(attribute.t.as_ref()?),
+                    )
                 }
                 None => {
                     let zero = Content::new(
@@ -193,7 +196,7 @@ fn constant(model: &Model, value: ValueId) -> Option<(Place, Cow<'_, TensorProto
                         Data::Numbers(vec![0; 4].into(), Vec::new()),
                     );
                     (
-                        Place::Attribute(node, "value"),
+                        WeightPlace::Attribute(node, "value"),
                         Cow::Owned(zero.into_tensor("")),
                     )
                 }
@@ -229,11 +232,12 @@ pub(super) fn edit(model: &Model, weight: &Weight, to: &[DType]) -> Result<Edit,
             .0;
     }
     Ok(match weight.place {
-        Place::Tensor(place) => Edit::CastTensor {
+        WeightPlace::Tensor(place) => Edit::ReplaceTensor {
             place,
             with: content.replace_in(&weight.tensor),
+            check_width: false,
         },
-        Place::Attribute(node, name) => {
+        WeightPlace::Attribute(node, name) => {
             let with = AttributeProto::tensor("value", content.into_tensor(""));
             Edit::SetAttribute {
                 node,

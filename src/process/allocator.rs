@@ -23,6 +23,6 @@ pub fn return_memory_soon() {
     }
 }
 
-/// Other allocators decide that themselves.
+/// Other allocators return memory by their own rules.
 #[cfg(not(feature = "mimalloc"))]
 pub fn return_memory_soon() {}

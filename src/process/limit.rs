@@ -13,16 +13,17 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
-use super::{memory_message, system};
+use super::system;
+use crate::base::memory_message;
 
 /// The maximum number of allocated bytes.
 static LIMIT: AtomicIsize = AtomicIsize::new(isize::MAX);
 /// The number of allocated bytes, except for those that are still [`PENDING`] on a thread.
 static ALLOCATED: AtomicIsize = AtomicIsize::new(0);
 
-/// The number of allocated bytes from which on the process uses huge pages. Millions of small
-/// messages take a third less time with them, but where little memory is needed, they are a large
-/// part of it.
+/// The number of allocated bytes from which the process uses huge pages. With huge pages, millions
+/// of small messages take a third less time, but a process that needs little memory needs much
+/// more.
 const LARGE: isize = 8 << 20;
 /// Whether the process uses huge pages.
 static HAS_HUGE_PAGES: AtomicBool = AtomicBool::new(true);

@@ -5,7 +5,6 @@
 
 mod allocator;
 mod limit;
-mod memory_message;
 #[cfg(unix)]
 #[path = "unix/mod.rs"]
 pub(crate) mod system;
@@ -15,6 +14,4 @@ pub(crate) mod system;
 
 pub use allocator::return_memory_soon;
 pub use limit::{Limited, defer_huge_pages, expect_large_graph, note_output, set_memory_limit};
-pub use memory_message::{MemoryMessage, set_memory_messages};
-pub(crate) use memory_message::{in_waves, map_owned as map_in_parallel, try_in_waves};
 pub use system::{exit, install_signal_handlers, is_standard_output};

@@ -66,10 +66,10 @@ impl RemovedOnSignal {
 /// The number of [`Hold`]s.
 static HOLDS: AtomicU32 = AtomicU32::new(0);
 
-/// As long as it exists, the process is not ended.
+/// A guard: while it exists, the memory limit does not end the process.
 pub(crate) struct Hold(());
 
-/// For a few short steps that must not be interrupted.
+/// Starts a hold, for a few short steps that must not be interrupted.
 pub(crate) fn hold() -> Hold {
     HOLDS.fetch_add(1, Ordering::SeqCst);
     Hold(())

@@ -1,10 +1,10 @@
 //! Nodes of large graphs, decoded on all cores before the model that contains them.
 //!
-//! [`crate::protobuf::Kept::from_bytes`] decodes one field after the other. Before that, [`decode`]
-//! finds the runs of nodes in the main graph and decodes parts of them at the same time; when the
-//! decoder comes to the beginning of a run, it takes the nodes and skips their bytes. If a part is
-//! malformed, or needs too much memory, there is no such run, and the decoder finds the fault in
-//! the order of the file.
+//! [`crate::protobuf::Lossless::from_bytes`] decodes one field after the other. Before that,
+//! [`decode`] finds the runs of nodes in the main graph and decodes parts of them at the same time;
+//! when the decoder comes to the beginning of a run, it takes the nodes and skips their bytes. If a
+//! part is malformed, or needs too much memory, there is no such run, and the decoder finds the
+//! fault in the order of the file.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -16,14 +16,16 @@ use prost::{DecodeError, Message};
 use super::schema::NodeProto;
 use super::spans::Spans;
 use super::{context, outline};
+use crate::base::parallel;
 use crate::base::threshold::Threshold;
-use crate::process::{expect_large_graph, map_in_parallel};
+use crate::process::expect_large_graph;
 
-/// The bytes of a part, about; a model of fewer is decoded at once.
+/// The approximate number of encoded bytes per part. Models of less than two parts are decoded by
+/// one thread.
 const PART: Threshold = Threshold::new("part of encoded nodes", 1 << 18);
 
-/// Nodes in a row.
-struct Run {
+/// Consecutive fields of the file that are nodes.
+struct NodeRun {
     range: Range<usize>,
     /// The nodes of each part, and the memory that decoding has counted.
     parts: Vec<(Vec<NodeProto>, usize)>,
@@ -31,7 +33,7 @@ struct Run {
 
 thread_local! {
     /// The runs of the model that this thread decodes.
-    static RUNS: RefCell<Vec<Run>> = const { RefCell::new(Vec::new()) };
+    static RUNS: RefCell<Vec<NodeRun>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Decodes the nodes of a model's main graph, and keeps them for [`take`]. Other messages have no
@@ -60,13 +62,13 @@ pub(super) fn take(start: usize, list: &mut Vec<NodeProto>) -> Option<usize> {
     })?;
     list.reserve_exact(run.parts.iter().map(|(nodes, _)| nodes.len()).sum());
     for (nodes, room) in run.parts {
-        context::take_room(room + size_of_val(nodes.as_slice()));
+        context::count_allocation(room + size_of_val(nodes.as_slice()));
         list.extend(nodes);
     }
     Some(run.range.end)
 }
 
-fn decode_runs(bytes: &Bytes) -> Vec<Run> {
+fn decode_runs(bytes: &Bytes) -> Vec<NodeRun> {
     let graph = number(&outline::MODEL_PROTO, "graph");
     let graphs = Spans::of(bytes)
         .filter(|span| span.tag == graph && span.has_length && span.value.end <= bytes.len());
@@ -77,8 +79,8 @@ fn decode_runs(bytes: &Bytes) -> Vec<Run> {
     runs.filter_map(|parts| {
         expect_large_graph();
         let range = parts.first()?.start..parts.last()?.end;
-        let parts = map_in_parallel(parts, |part| nodes_in(bytes, part, &context));
-        Some(Run {
+        let parts = parallel::map_owned(parts, |part| nodes_in(bytes, part, &context));
+        Some(NodeRun {
             range,
             parts: parts.into_iter().collect::<Option<_>>()?,
         })
@@ -117,7 +119,7 @@ fn nodes_in(
     context: &DecodeContext,
 ) -> Option<(Vec<NodeProto>, usize)> {
     let mut rest = bytes.slice(part.clone());
-    let room = context::room_of_part(part.len(), bytes.len());
+    let room = context::memory_budget_of_part(part.len(), bytes.len());
     // Offsets are counted from the end of the input.
     context::begin(bytes.slice(..part.end), room);
     let mut nodes = Vec::new();

@@ -9,7 +9,7 @@ impl AttributeProto {
     /// An attribute of type INT.
     #[must_use]
     pub fn int(name: &str, value: i64) -> AttributeProto {
-        made(name, AttributeType::Int, |attribute| {
+        attribute(name, AttributeType::Int, |attribute| {
             attribute.i = Some(value)
         })
     }
@@ -17,7 +17,7 @@ impl AttributeProto {
     /// An attribute of type INTS.
     #[must_use]
     pub fn ints(name: &str, values: Vec<i64>) -> AttributeProto {
-        made(name, AttributeType::Ints, |attribute| {
+        attribute(name, AttributeType::Ints, |attribute| {
             attribute.ints = values
         })
     }
@@ -25,7 +25,7 @@ impl AttributeProto {
     /// An attribute of type FLOAT.
     #[must_use]
     pub fn float(name: &str, value: f32) -> AttributeProto {
-        made(name, AttributeType::Float, |attribute| {
+        attribute(name, AttributeType::Float, |attribute| {
             attribute.f = Some(value)
         })
     }
@@ -33,7 +33,7 @@ impl AttributeProto {
     /// An attribute of type FLOATS.
     #[must_use]
     pub fn floats(name: &str, values: Vec<f32>) -> AttributeProto {
-        made(name, AttributeType::Floats, |attribute| {
+        attribute(name, AttributeType::Floats, |attribute| {
             attribute.floats = values
         })
     }
@@ -41,7 +41,7 @@ impl AttributeProto {
     /// An attribute of type STRING.
     #[must_use]
     pub fn string(name: &str, value: &str) -> AttributeProto {
-        made(name, AttributeType::String, |attribute| {
+        attribute(name, AttributeType::String, |attribute| {
             attribute.s = Some(value.to_owned().into())
         })
     }
@@ -49,7 +49,7 @@ impl AttributeProto {
     /// An attribute of type TENSOR.
     #[must_use]
     pub fn tensor(name: &str, value: TensorProto) -> AttributeProto {
-        made(name, AttributeType::Tensor, |attribute| {
+        attribute(name, AttributeType::Tensor, |attribute| {
             attribute.t = Some(value)
         })
     }
@@ -57,13 +57,17 @@ impl AttributeProto {
     /// An attribute of type GRAPH.
     #[must_use]
     pub fn graph(name: &str, value: GraphProto) -> AttributeProto {
-        made(name, AttributeType::Graph, |attribute| {
+        attribute(name, AttributeType::Graph, |attribute| {
             attribute.g = Some(value)
         })
     }
 }
 
-fn made(name: &str, kind: AttributeType, set: impl FnOnce(&mut AttributeProto)) -> AttributeProto {
+fn attribute(
+    name: &str,
+    kind: AttributeType,
+    set: impl FnOnce(&mut AttributeProto),
+) -> AttributeProto {
     let named = raw::AttributeProto {
         name: Some(name.to_owned()),
         r#type: Some(kind.into()),

@@ -21,12 +21,12 @@ thread_local! {
 }
 
 /// The memory for the messages of an input.
-pub(super) fn room(length: usize) -> usize {
+pub(super) fn memory_budget(length: usize) -> usize {
     ROOM.saturating_add(length.saturating_mul(ROOM_PER_BYTE))
 }
 
 /// The memory for the messages in a part of an input, in proportion.
-pub(super) fn room_of_part(part: usize, length: usize) -> usize {
+pub(super) fn memory_budget_of_part(part: usize, length: usize) -> usize {
     let share = ROOM as u128 * part as u128 / length.max(1) as u128;
     (share as usize).saturating_add(part.saturating_mul(ROOM_PER_BYTE))
 }
@@ -60,7 +60,7 @@ pub(super) fn failed_at() -> Option<usize> {
 }
 
 /// Counts memory that decoding allocates.
-pub(super) fn take_room(bytes: usize) {
+pub(super) fn count_allocation(bytes: usize) {
     ROOM_LEFT.set(ROOM_LEFT.get().saturating_sub(bytes));
 }
 

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use prost::Message;
 
-use super::kept::{Kept, Known};
-use super::piece::{Piece, Run, draw};
+use super::lossless::{Known, Lossless};
+use super::piece::{InsertedPiece, Piece, draw};
 use super::progress::{Progress, Tally};
 use crate::base::progress::{Cancelled, Counter, Phase};
 
@@ -21,7 +21,7 @@ use crate::base::progress::{Cancelled, Counter, Phase};
 #[derive(Debug, Default)]
 pub struct Layout {
     head: Bytes,
-    runs: Vec<Run>,
+    runs: Vec<InsertedPiece>,
     written: Tally,
     counter: Option<Arc<Counter>>,
 }
@@ -29,7 +29,7 @@ pub struct Layout {
 impl Layout {
     /// The layout of a file with this message.
     #[must_use]
-    pub fn of<M: Known>(message: &Kept<M>) -> Layout {
+    pub fn of<M: Known>(message: &Lossless<M>) -> Layout {
         let (head, runs) = draw(|head| message.encode_raw(head));
         Layout {
             head: head.into(),
@@ -43,7 +43,7 @@ impl Layout {
     pub fn of_pieces(pieces: Vec<Piece>) -> Layout {
         let runs = pieces
             .into_iter()
-            .map(|piece| Run { after: 0, piece })
+            .map(|piece| InsertedPiece { after: 0, piece })
             .collect();
         Layout {
             runs,

@@ -1,17 +1,17 @@
 //! Lossless protobuf messages, and what a file of them consists of before it is written.
 //!
 //! [`raw`] contains the structs that prost-build generates from `proto/onnx.proto`; [`schema`]
-//! contains the same names, each wrapped in [`Kept`], for the rest of the crate. This module does
-//! not interpret models.
+//! contains the same names, each wrapped in [`Lossless`], for the rest of the crate. This module
+//! does not interpret models.
 
 mod ahead;
 mod attribute;
 mod context;
 mod field;
 pub mod ir_version;
-mod kept;
 mod layout;
 mod locate;
+mod lossless;
 pub mod outline;
 mod part;
 mod piece;
@@ -25,8 +25,8 @@ mod spans;
 pub const LARGEST_MESSAGE: u64 = i32::MAX as u64;
 
 pub use field::{Field, Value};
-pub use kept::{Kept, Known, Malformed, Reason};
 pub use layout::Layout;
+pub use lossless::{Known, Lossless, Malformed, MalformedReason};
 pub use part::PartBox;
 pub use piece::Piece;
 pub use pieces::Pieces;
@@ -36,13 +36,13 @@ pub use sealed::Sealed;
 pub use spans::{Spans, values_of};
 
 /// prost's structs for `proto/onnx.proto`, without the fields of a tensor's values, which stay
-/// encoded, see [`Kept::rest`].
+/// encoded, see [`Lossless::rest`].
 #[allow(clippy::all, clippy::pedantic, missing_docs)]
 pub mod raw {
     include!(concat!(env!("OUT_DIR"), "/onnx.rs"));
 }
 
-/// Every message of `proto/onnx.proto` with its unknown fields: `schema::X` is `Kept<raw::X>`.
+/// Every message of `proto/onnx.proto` with its unknown fields: `schema::X` is `Lossless<raw::X>`.
 pub mod schema {
     include!(concat!(env!("OUT_DIR"), "/schema.rs"));
 }

@@ -17,7 +17,7 @@ impl<M: Message + Default> PartBox<M> {
     /// Decodes a field.
     ///
     /// # Errors
-    /// If it is malformed.
+    /// If the field is malformed.
     pub fn merge(
         field: &mut Option<PartBox<M>>,
         tag: u32,

@@ -10,7 +10,8 @@ use super::recipe::Recipe;
 use crate::base::stored::Stored;
 use crate::base::threshold::Threshold;
 
-/// Shorter runs are copied into the head: a separate piece would cost more than the copy.
+/// The minimum number of bytes of a separate piece. Shorter runs are copied into the head, since a
+/// separate piece would cost more than the copy.
 const SMALLEST_PIECE: Threshold = Threshold::new("smallest piece", 4096);
 
 /// A run of the file's bytes.
@@ -64,14 +65,14 @@ impl Piece {
 
 /// A piece after the first `after` bytes of the head.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct InsertedPiece {
     pub after: usize,
     pub piece: Piece,
 }
 
 struct Drawing {
     room: usize,
-    runs: Vec<Run>,
+    runs: Vec<InsertedPiece>,
 }
 
 thread_local! {
@@ -81,7 +82,7 @@ thread_local! {
 }
 
 /// Encodes a message into a buffer, and returns the buffer and the long runs to be inserted.
-pub(super) fn draw(encode: impl FnOnce(&mut Vec<u8>)) -> (Vec<u8>, Vec<Run>) {
+pub(super) fn draw(encode: impl FnOnce(&mut Vec<u8>)) -> (Vec<u8>, Vec<InsertedPiece>) {
     let mut head = Vec::new();
     DRAWING.set(Some(Drawing {
         room: head.remaining_mut(),
@@ -100,7 +101,7 @@ pub(super) fn put(piece: Piece, buf: &mut impl BufMut) {
     let bytes = piece.bytes();
     DRAWING.with_borrow_mut(|drawing| match (drawing, piece) {
         (Some(drawing), piece) if bytes >= SMALLEST_PIECE.get() as u64 => {
-            drawing.runs.push(Run {
+            drawing.runs.push(InsertedPiece {
                 after: drawing.room - buf.remaining_mut(),
                 piece,
             });

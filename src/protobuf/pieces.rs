@@ -27,8 +27,7 @@ impl Pieces {
         })
     }
 
-    /// The same bytes at the place that they come from, if they are a part of existing bytes that a
-    /// file of pieces has.
+    /// The bytes at their origin, if they are a slice of a [`Piece::Bytes`] of such a file.
     #[must_use]
     pub fn resolved(bytes: &Stored) -> Stored {
         let resolved = bytes.in_file().and_then(|(source, range)| {

@@ -14,7 +14,7 @@ use super::recipe::{GRAIN, Recipe};
 use crate::base::stored::Stored;
 use crate::base::threshold::Threshold;
 
-/// The bytes of a part with a checksum of its own.
+/// The number of bytes per checksum.
 const PART: Threshold = Threshold::new("bytes with a checksum", 2730 * GRAIN).multiple_of(GRAIN);
 
 /// A recipe that notes a checksum of each part when it is first computed, and fails if a part is

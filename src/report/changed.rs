@@ -3,10 +3,10 @@
 use serde::{Serialize, Serializer};
 
 use super::counts::write_counts;
-use super::words::{bytes, plural};
+use super::format::{bytes, plural};
 use crate::base::printable::Shown;
 use crate::diff::inspect::Counts;
-use crate::storage::{DataFile, Saved, UnusedFile};
+use crate::storage::{Saved, UnusedFile, WrittenDataFile};
 use crate::verify::Verified;
 
 /// One model of a run, with the changes that the command made to it.
@@ -152,7 +152,7 @@ fn write_saved(text: &mut Shown, is_dry: bool, saved: &Saved) {
     for note in &saved.notes {
         text.push_line(format_args!("  {note}"));
     }
-    if let Some(DataFile {
+    if let Some(WrittenDataFile {
         path,
         bytes: length,
     }) = &saved.data_file
@@ -163,7 +163,7 @@ fn write_saved(text: &mut Shown, is_dry: bool, saved: &Saved) {
             bytes(*length)
         ));
     }
-    for DataFile {
+    for WrittenDataFile {
         path,
         bytes: length,
     } in &saved.copied_files

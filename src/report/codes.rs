@@ -39,7 +39,7 @@ pub const REMOVED: &str = "a reason why a pass removed a node or constant";
 /// The kinds of codes, with their codes.
 const TABLES: [(&str, &[CodeMeaning]); 5] = [
     ("an error", ErrorKind::MEANINGS),
-    (NOT_FOLDED, folding::Code::MEANINGS),
+    (NOT_FOLDED, folding::NotFoldedCode::MEANINGS),
     (REMOVED, RemovalCode::MEANINGS),
     (NOT_CONVERTED, convert::Code::MEANINGS),
     (KEPT_TYPES, precision::Code::MEANINGS),
@@ -65,7 +65,7 @@ pub fn meanings_of(code: &str) -> Vec<Meaning> {
         .collect()
 }
 
-/// The code, or the name of a rule, that is most like an unknown one, if one is like it.
+/// The code or rule name that is closest to an unknown one, if one is similar.
 #[must_use]
 pub fn nearest_code(unknown: &str) -> Option<&'static str> {
     let rules = RULES.iter().flat_map(|rule| [rule.code, rule.name]);

@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::changed::ChangedModel;
+use super::format::{counted, plural};
 use super::prepared::{Prepared, write_prepared};
-use super::words::{counted, plural};
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
-use crate::convert::{Blocker, Change, Code, Exactness, IrVersions, Opsets, Report};
+use crate::convert::{Blocker, Code, Exactness, IrVersions, NodeChange, Opsets, Report};
 
 /// One converted model of a run.
 pub type ConvertedModel = ChangedModel<Conversion>;
@@ -84,7 +84,7 @@ fn write_changes(
         counted(changed, "node", str::to_owned)
     ));
     if verbose {
-        for Change { node, op, what } in &report.changes {
+        for NodeChange { node, op, what } in &report.changes {
             text.push_line(format_args!("    {node} ({op}): {what}"));
         }
     }
@@ -108,7 +108,7 @@ fn write_changes(
             ));
         }
     }
-    for Change { node, op, what } in &report.warnings {
+    for NodeChange { node, op, what } in &report.warnings {
         text.push_line(format_args!("  warning: {node} ({op}): {what}"));
     }
 }

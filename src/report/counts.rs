@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::words::bytes;
+use super::format::bytes;
 use crate::base::printable::Shown;
 use crate::diff::inspect::{CastCount, Counts};
 

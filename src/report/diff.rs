@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use super::format::plural;
 use super::items::put_all;
-use super::words::plural;
 use crate::base::printable::{Parts, Shown};
 use crate::diff::{Difference, DifferenceKind};
 

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::changed::ChangedModel;
+use super::format::{counted, plural, write_reasons};
 use super::prepared::{Prepared, write_prepared};
-use super::words::{counted, plural, write_reasons};
 use crate::base::printable::Shown;
-use crate::passes::{Change, ComputedNode, Folded, Kept, OfPass, RemovalOf, Report};
+use crate::passes::{ComputedNode, Folded, KeptNode, NodeChange, OfPass, RemovalOf, Report};
 
 /// One folded model of a run.
 pub type FoldedModel = ChangedModel<Folding>;
@@ -109,7 +109,7 @@ fn write_others(text: &mut Shown, report: &Report, verbose: bool) {
     }
     for OfPass {
         pass,
-        record: Change { node, op, what },
+        record: NodeChange { node, op, what },
     } in report.changes().filter(|_| verbose)
     {
         text.push_line(format_args!("    {node}: {op} {what} ({pass})"));
@@ -127,7 +127,7 @@ fn write_kept(text: &mut Shown, report: &Report, verbose: bool) {
         "left-to-runtimes",
         "result-too-large",
     ];
-    let is_other = |kept: &&Kept| of_others.contains(&kept.reason.code());
+    let is_other = |kept: &&KeptNode| of_others.contains(&kept.reason.code());
     let noun = if report.computed().next().is_none() && !kept.iter().any(is_other) {
         "cast"
     } else {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::words::{bytes, plural};
+use super::format::{bytes, plural};
 use crate::base::printable::Shown;
 use crate::diff::inspect::{
     CastFacts, ContradictionFacts, Inspection, InterfaceFacts, LackingVersions, RuntimeVersions,

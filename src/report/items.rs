@@ -6,9 +6,10 @@ use crate::base::parallel;
 use crate::base::printable::{Put, Shown};
 use crate::base::threshold::Threshold;
 
-/// The items whose text is made by one thread, and the items whose texts exist at the same time.
+/// The number of items per job of a thread.
 const PART: Threshold = Threshold::new("part of printed items", 256);
-const WAVE: Threshold = Threshold::new("wave of printed items", 16 * PART.usual());
+/// The number of items whose texts exist at the same time.
+const BATCH: Threshold = Threshold::new("batch of printed items", 16 * PART.usual());
 
 /// Passes on what `write` adds for each item, in order.
 pub fn put_all<T: Sync>(
@@ -16,19 +17,19 @@ pub fn put_all<T: Sync>(
     put: &mut Put,
     write: impl Fn(&mut Shown, &T) + Sync,
 ) -> io::Result<()> {
-    let texts = |wave: &[T]| {
-        let parts: Vec<&[T]> = wave.chunks(PART.get()).collect();
+    let texts = |batch: &[T]| {
+        let parts: Vec<&[T]> = batch.chunks(PART.get()).collect();
         parallel::map(&parts, |part| {
             let mut text = Shown::default();
             part.iter().for_each(|item| write(&mut text, item));
             text
         })
     };
-    // The texts of a wave are written while those of the next one are made.
+    // The texts of a batch are written while those of the next one are made.
     let mut ready = Vec::new();
-    for wave in items.chunks(WAVE.get()) {
+    for batch in items.chunks(BATCH.get()) {
         let (written, next) =
-            parallel::beside(|| ready.iter().try_for_each(&mut *put), || texts(wave));
+            parallel::join_here(|| ready.iter().try_for_each(&mut *put), || texts(batch));
         written?;
         ready = next;
     }
@@ -42,7 +43,7 @@ mod tests {
 
     #[test]
     fn every_item_is_written_once_and_in_order() {
-        for count in [0, 1, PART.usual(), WAVE.usual() + PART.usual() + 1] {
+        for count in [0, 1, PART.usual(), BATCH.usual() + PART.usual() + 1] {
             let items: Vec<usize> = (0..count).collect();
             let parts = Parts::new(|put| {
                 put_all(&items, put, |text, item| {

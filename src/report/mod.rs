@@ -6,6 +6,7 @@ mod convert;
 mod counts;
 mod diff;
 mod fold;
+mod format;
 mod inspect;
 mod items;
 mod lint;
@@ -14,7 +15,6 @@ mod passes;
 mod precision;
 mod prepared;
 mod targets;
-mod words;
 
 pub use changed::{ChangedModel, Lengths, Verdict, old_files_lines};
 pub use codes::{
@@ -23,6 +23,7 @@ pub use codes::{
 pub use convert::{Conversion, ConvertedModel, convert_text};
 pub use diff::{ComparedModels, diff_text};
 pub use fold::{FoldedModel, Folding, fold_text};
+pub use format::{bytes, plural};
 pub use inspect::{InspectedModel, inspect_text};
 pub use lint::{
     LintFormat, LintRun, RuleCount, Shape, lint_summary, model_diff, rule_json, rule_text,
@@ -33,7 +34,6 @@ pub use passes::{pass_text, passes_json, passes_text};
 pub use precision::{Narrowing, Opsets, PrecisionModel, precision_text};
 pub use prepared::{DroppedMetadata, Prepared};
 pub use targets::{missing_operators_json, missing_operators_text, targets_json, targets_text};
-pub use words::{bytes, plural};
 
 use serde::Serialize;
 

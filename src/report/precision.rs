@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::changed::ChangedModel;
+use super::format::{plural, write_reasons};
 use super::prepared::{Prepared, write_prepared};
-use super::words::{plural, write_reasons};
 use crate::base::error::shortened;
 use crate::base::printable::Shown;
 use crate::precision::{AddedCast, AddedFunction, KeptNode, LaterOpset, NarrowedTensor, Report};

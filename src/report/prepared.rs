@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::words::plural;
+use super::format::plural;
 use crate::base::printable::Shown;
 
 /// Changes made to a model by requested preparations.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::words::plural;
+use super::format::plural;
 use crate::base::printable::{Document, Shown};
 use crate::ops::runtimes::Runtime;
 

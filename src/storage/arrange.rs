@@ -15,27 +15,27 @@ const CACHE_LINE: u64 = 64;
 /// A file of these pieces, in this order, and the range of each piece in it. Pieces that share
 /// bytes of a file of `data` share them in the new file too.
 pub(super) fn arrange(pieces: &[&Piece], data: &DataFolder) -> (Layout, Vec<Range<u64>>) {
-    let mut runs: Vec<Run> = Vec::with_capacity(pieces.len());
-    runs.extend(pieces.iter().enumerate().map(|(index, piece)| Run {
+    let mut sources: Vec<PieceSource> = Vec::with_capacity(pieces.len());
+    sources.extend(pieces.iter().enumerate().map(|(index, piece)| PieceSource {
         first: index,
         offset: 0,
         piece: (*piece).clone(),
     }));
-    join_overlapping(&mut runs, data);
+    join_overlapping(&mut sources, data);
     let mut file = Vec::with_capacity(2 * pieces.len());
     let mut length = 0_u64;
     let mut starts = vec![None; pieces.len()];
     let mut ranges = Vec::with_capacity(pieces.len());
-    for (run, piece) in runs.into_iter().zip(pieces) {
-        let start = *starts[run.first].get_or_insert_with(|| {
-            let bytes = run.piece.bytes();
+    for (source, piece) in sources.into_iter().zip(pieces) {
+        let start = *starts[source.first].get_or_insert_with(|| {
+            let bytes = source.piece.bytes();
             let start = length.next_multiple_of(if bytes < PAGE { CACHE_LINE } else { PAGE });
             file.push(Piece::Bytes(zeros(start - length).into()));
-            file.push(run.piece);
+            file.push(source.piece);
             length = start + bytes;
             start
         });
-        let begin = start + run.offset;
+        let begin = start + source.offset;
         ranges.push(begin..begin + piece.bytes());
     }
     (Layout::of_pieces(file), ranges)
@@ -43,39 +43,42 @@ pub(super) fn arrange(pieces: &[&Piece], data: &DataFolder) -> (Layout, Vec<Rang
 
 /// The source of a piece's bytes: they begin at `offset` of `piece`, which all pieces with the same
 /// `first` share.
-struct Run {
+struct PieceSource {
     first: usize,
     offset: u64,
     piece: Piece,
 }
 
-/// Joins the runs that share bytes of a data file. Each byte is then written once, even if several
-/// tensors contain it.
-fn join_overlapping(runs: &mut [Run], data: &DataFolder) {
-    let place = |run: &Run| run.piece.source().place();
-    let mut slices: Vec<usize> = (0..runs.len())
-        .filter(|&index| matches!(runs[index].piece, Piece::Bytes(_)))
+/// Joins the sources that share bytes of a data file. Each byte is then written once, even if
+/// several tensors contain it.
+fn join_overlapping(sources: &mut [PieceSource], data: &DataFolder) {
+    let place = |source: &PieceSource| source.piece.source().place();
+    let mut slices: Vec<usize> = (0..sources.len())
+        .filter(|&index| matches!(sources[index].piece, Piece::Bytes(_)))
         .collect();
-    slices.sort_by_key(|&index| (place(&runs[index]), index));
+    slices.sort_by_key(|&index| (place(&sources[index]), index));
     let mut begun = 0;
     while begun < slices.len() {
-        let (file, start) = place(&runs[slices[begun]]);
-        let mut end = start + runs[slices[begun]].piece.bytes();
+        let (file, start) = place(&sources[slices[begun]]);
+        let mut end = start + sources[slices[begun]].piece.bytes();
         let mut next = begun + 1;
-        while next < slices.len() && place(&runs[slices[next]]) < (file, end) {
-            end = end.max(place(&runs[slices[next]]).1 + runs[slices[next]].piece.bytes());
+        while next < slices.len() && place(&sources[slices[next]]) < (file, end) {
+            end = end.max(place(&sources[slices[next]]).1 + sources[slices[next]].piece.bytes());
             next += 1;
         }
         let group = &slices[begun..next];
         begun = next;
-        if let (2.., Some(file)) = (group.len(), data.file_around(runs[group[0]].piece.source())) {
+        if let (2.., Some(file)) = (
+            group.len(),
+            data.file_around(sources[group[0]].piece.source()),
+        ) {
             let first = group.iter().copied().min().unwrap_or(group[0]);
             let base = file.place().1;
             let shared = Piece::Bytes(file.slice(start - base..end - base));
             for &index in group {
-                runs[index] = Run {
+                sources[index] = PieceSource {
                     first,
-                    offset: place(&runs[index]).1 - start,
+                    offset: place(&sources[index]).1 - start,
                     piece: shared.clone(),
                 };
             }

@@ -23,7 +23,7 @@ pub(super) struct Image {
     pub data: Stored,
 }
 
-/// Seals the computed tensors of a model: what the verification reads of them is what is written.
+/// Seals the computed tensors of a model: the verification reads the bytes that are written.
 /// Returns the model and its image.
 pub(super) fn sealed(model: Model) -> Result<(Model, Image), Refused> {
     let computed: Vec<(TensorPlace, TensorProto, Arc<Sealed>)> = model
@@ -45,13 +45,13 @@ pub(super) fn sealed(model: Model) -> Result<(Model, Image), Refused> {
             offset,
             length: Some(length),
         };
-        moved.push(Edit::ReplaceTensor {
+        moved.push(Edit::replace_tensor(
             place,
-            with: moved_to_file(&tensor, &reference),
-        });
+            moved_to_file(&tensor, &reference),
+        ));
         let mut with = without_values(&tensor);
         with.rest_mut().push(raw_data(piece.clone()));
-        sealed.push(Edit::ReplaceTensor { place, with });
+        sealed.push(Edit::replace_tensor(place, with));
         pieces.push(piece);
         offset += length;
     }

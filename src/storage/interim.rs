@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::names::{is_same, name_of, own_files, own_names};
+use super::own_data_names::{is_same, name_of, own_files, own_names};
 use super::unplaceable::Unplaceable;
 use crate::files::{self, Before, DataFolder, Interim, folders};
 use crate::graph::{Edit, Model};
@@ -59,7 +59,7 @@ pub(super) fn of(output: &Path, data: &Path, name: &str) -> Result<Option<Interi
                     ..reference
                 },
             );
-            edits.push(Edit::ReplaceTensor { place, with });
+            edits.push(Edit::replace_tensor(place, with));
         }
     }
     if edits.is_empty() {

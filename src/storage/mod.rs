@@ -1,6 +1,6 @@
 //! Placement of the values of a model's tensors: in the model file, or in a data file beside it.
 //!
-//! Every [`Model`] is written through [`Plan::new`]. The rules:
+//! Every [`Model`](crate::graph::Model) is written through [`SavePlan::new`]. The rules:
 //!
 //! - [`Placement::Keep`]: every tensor stays where it is. Values that were computed from a data
 //!   file go into a new data file; so does every external tensor if the output is in another
@@ -14,19 +14,19 @@
 //!   not changed: new data gets a new name, then the model is replaced.
 //! - Nothing is deleted without [`Options::prune_data`], and with it only files that are shown to
 //!   be data of the replaced model alone.
-//! - A data file is copied only under a name that [`data_name`] accepts.
+//! - A data file is copied only under a name that [`accepted_name`] accepts.
 
+mod accepted_name;
 mod arrange;
-mod data_name;
+mod data_file_name;
 mod image;
 mod interim;
-mod name;
-mod names;
 mod neighbours;
 mod options;
+mod own_data_names;
 mod pairs;
-mod place;
 mod plan;
+mod rewrite_paths;
 mod saved;
 mod sort;
 mod tidy;
@@ -35,11 +35,11 @@ mod unused;
 mod write;
 
 pub(crate) use neighbours::data_ranges;
-pub use neighbours::why_kept;
+pub use neighbours::reason_not_to_replace;
 pub use options::{Options, Placement};
 pub(crate) use pairs::OverInput;
-pub use plan::Plan;
-pub use saved::{DataFile, Saved, UnusedFile};
+pub use plan::SavePlan;
+pub use saved::{Saved, UnusedFile, WrittenDataFile};
 pub use tidy::tidy;
 pub use unplaceable::Unplaceable;
 pub(crate) use unused::Released;

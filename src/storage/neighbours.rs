@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::base::hash::HashMap;
-use crate::files::folders::{self, Kind};
+use crate::files::folders::{self, EntryKind};
 use crate::files::{self, DataFolder, folder_of};
 use crate::graph::{DataRanges, Model};
 use crate::protobuf::schema::ModelProto;
@@ -30,12 +30,12 @@ struct Neighbour {
     path: PathBuf,
     /// The files to which it refers. None if it has the name of a model, or cannot be read, and is
     /// not known to be none: it may refer to any file.
-    data: Option<Data>,
+    data: Option<ReferencedFiles>,
 }
 
 /// The files to which a model refers.
 #[derive(Default)]
-struct Data {
+struct ReferencedFiles {
     /// Resolved.
     files: BTreeSet<PathBuf>,
     /// The names of those that cannot be located: outside of the model's folder, for instance.
@@ -139,7 +139,7 @@ impl Neighbours {
 impl Neighbour {
     fn read(path: PathBuf) -> Option<Neighbour> {
         let data = data_ranges(&path).map(|ranges| {
-            let (folder, mut data) = (DataFolder::of_model(&path), Data::default());
+            let (folder, mut data) = (DataFolder::of_model(&path), ReferencedFiles::default());
             for location in ranges.keys() {
                 match folder.locate(location) {
                     Ok(found) => drop(data.files.insert(found.path())),
@@ -155,7 +155,7 @@ impl Neighbour {
     }
 
     fn refers(&self, file: &PathBuf) -> bool {
-        let may_refer = |data: &Data| {
+        let may_refer = |data: &ReferencedFiles| {
             data.files.contains(file)
                 || file
                     .file_name()
@@ -170,7 +170,7 @@ impl Neighbour {
 /// it.
 pub(super) fn use_as_data(file: &Path) -> Option<String> {
     if folders::is_file(file) && !is_model(file) {
-        user_beside(file)
+        model_that_uses(file)
     } else {
         None
     }
@@ -179,18 +179,18 @@ pub(super) fn use_as_data(file: &Path) -> Option<String> {
 /// Why a file that is not a model must not replace one: that is a model, or data of a model beside
 /// it.
 #[must_use]
-pub fn why_kept(file: &Path) -> Option<String> {
+pub fn reason_not_to_replace(file: &Path) -> Option<String> {
     if !folders::is_file(file) {
         None
     } else if is_model(file) {
         Some("is a model".to_owned())
     } else {
-        user_beside(file)
+        model_that_uses(file)
     }
 }
 
 /// The model beside a file that stores tensors in it, as the reason of a refusal.
-fn user_beside(file: &Path) -> Option<String> {
+fn model_that_uses(file: &Path) -> Option<String> {
     let neighbours = Neighbours::of(&folder_of(file), [file]);
     let user = neighbours.user_of(file)?;
     let is_beside = user.parent() == folders::resolve(file).ok()?.parent();
@@ -209,7 +209,7 @@ fn is_unreadable(file: &Path) -> bool {
 /// Whether a path is not known to be that of something else than a file. A link that cannot be
 /// followed may be one to a file.
 fn may_be_file(path: &Path) -> bool {
-    !folders::stat_target(path).is_ok_and(|found| found.kind != Kind::File)
+    !folders::stat_target(path).is_ok_and(|found| found.kind != EntryKind::File)
 }
 
 /// Whether a file is a model, or has the name of one.

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::plan::Plan;
+use super::plan::SavePlan;
 use crate::base::hash::HashMap;
 use crate::base::stored::Stored;
 use crate::files::folders::{FileId, id_of};
-use crate::files::{NewFile, identity};
+use crate::files::{PendingFile, identity};
 use crate::protobuf::Piece;
 
 /// A file that a plan writes over an input of another one.
@@ -21,10 +21,10 @@ pub struct OverInput<'p> {
     pub role: &'static str,
 }
 
-impl Plan {
-    /// The first file that one of these plans replaces and another one reads.
+impl SavePlan {
+    /// The first file that a plan replaces and another plan reads.
     pub(crate) fn over_inputs<'p>(
-        plans: impl Iterator<Item = &'p Plan> + Clone,
+        plans: impl Iterator<Item = &'p SavePlan> + Clone,
     ) -> Option<OverInput<'p>> {
         let mut readers: HashMap<&FileId, Vec<(usize, &'static str)>> = HashMap::default();
         for (index, plan) in plans.clone().enumerate() {
@@ -50,11 +50,11 @@ impl Plan {
 
     /// Removes the copies that a plan that is executed before makes too: models may share data
     /// files.
-    pub(crate) fn share_copies<'p>(plans: impl Iterator<Item = &'p mut Plan>) {
+    pub(crate) fn share_copies<'p>(plans: impl Iterator<Item = &'p mut SavePlan>) {
         let mut made: HashMap<PathBuf, Vec<Stored>> = HashMap::default();
         for plan in plans {
             let mut own = Vec::new();
-            let mut is_new = |copy: &NewFile| {
+            let mut is_new = |copy: &PendingFile| {
                 let pieces = copy.layout.pieces();
                 let [Piece::Bytes(bytes)] = pieces.as_slice() else {
                     return true;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::arrange::arrange;
+use super::data_file_name::{self, Chosen};
 use super::image::{self, Image};
-use super::name::{self, Chosen};
 use super::options::{Options, Placement};
-use super::place::{Copies, Place};
-use super::saved::{DataFile, Saved};
+use super::rewrite_paths::{Copies, RewritePaths};
+use super::saved::{Saved, WrittenDataFile};
 use super::sort::Sorted;
 use super::unplaceable::Unplaceable;
 use super::unused::Unused;
@@ -18,7 +18,8 @@ use crate::base::parallel;
 use crate::base::progress::Control;
 use crate::files::folders::{self, FileId, id_of};
 use crate::files::{
-    Before, DataFolder, Interim, NewFile, Target, check_replaceable, is_stream, lost_owner,
+    Before, DataFolder, Interim, PendingFile, SaveTarget, check_replaceable, is_stream,
+    owner_if_it_would_change,
 };
 use crate::graph::{Edit, Model, TensorPlace};
 use crate::protobuf::schema::TensorProto;
@@ -27,8 +28,8 @@ use crate::tensor::{Reference, is_external, moved_to_file, moved_to_model};
 
 /// The files of a model that will be written.
 #[derive(Debug)]
-pub struct Plan {
-    pub(super) target: Target,
+pub struct SavePlan {
+    pub(super) target: SaveTarget,
     pub(super) folder: PathBuf,
     /// The files from which the model was read.
     pub(super) sources: Arc<DataFolder>,
@@ -46,7 +47,8 @@ pub struct Plan {
     /// The report, without the data files that are no longer used.
     pub(super) saved: Saved,
     pub(super) control: Control,
-    /// What a verification reads, if the file is not stored or is computed whenever it is read.
+    /// The image of the file that a verification reads, if the file is not stored, or is computed
+    /// whenever it is read.
     pub(super) image: Option<Image>,
 }
 
@@ -54,7 +56,7 @@ pub struct Plan {
 #[derive(Debug, Default)]
 pub(super) struct Files {
     /// The data files to be written.
-    pub data: Vec<NewFile>,
+    pub data: Vec<PendingFile>,
     /// The number of copies among them, which are the first.
     pub copies: usize,
     /// The files that existed when the plan was made, and must be unchanged when it is executed.
@@ -64,17 +66,17 @@ pub(super) struct Files {
     /// The interim model while the old data file is replaced.
     pub interim: Option<Interim>,
     /// The data file that contains the output's new values; to be written, or existing.
-    made: Option<DataFile>,
+    made: Option<WrittenDataFile>,
 }
 
-/// Where the values of tensors that move go.
+/// The tensors whose values move, and the data file for the values.
 struct Placed {
     tensors: Vec<(TensorPlace, TensorProto)>,
-    data: Data,
+    data: DataSources,
 }
 
 /// The sources of the data files of an output.
-enum Data {
+enum DataSources {
     /// No data file is written.
     None,
     /// The data files of the input are copied, and the model refers to them as before.
@@ -83,7 +85,7 @@ enum Data {
     Made(Layout, Chosen),
 }
 
-impl Plan {
+impl SavePlan {
     /// Decides where each tensor of `model`, which was read from `input`, is stored. `input` is `-`
     /// for standard input.
     ///
@@ -92,25 +94,25 @@ impl Plan {
     pub fn new(
         model: Model,
         input: &Path,
-        target: &Target,
+        target: &SaveTarget,
         options: &Options,
-    ) -> Result<Plan, Unplaceable> {
-        let place = Place::of(&model, input, target, &options.placement);
+    ) -> Result<SavePlan, Unplaceable> {
+        let paths = RewritePaths::of(&model, input, target, &options.placement);
         if let Placement::File(name) = &options.placement {
-            name::check(name, &place)?;
+            data_file_name::check(name, &paths)?;
         }
-        let data_ids = place.data_ids(&model);
-        check_output(&place, &data_ids)?;
+        let data_ids = paths.data_ids(&model);
+        check_output(&paths, &data_ids)?;
         // Before the files are read, so that later changes are detected.
-        let before = states_before(&place, options)?;
-        let sorted = sort::sort(&model, &place, options)?;
+        let before = states_before(&paths, options)?;
+        let sorted = sort::sort(&model, &paths, options)?;
         let moves_nothing = sorted.to_model.is_empty() && sorted.to_file.is_empty();
-        let exists_already = model.proto().source().is_some() && moves_nothing && place.is_in_place;
+        let exists_already = model.proto().source().is_some() && moves_nothing && paths.is_in_place;
         let Placed { tensors, data } =
-            place_tensors(&model, &sorted, &place, options, (input, &data_ids))?;
-        let files = files(data, before, &place, options)?;
-        let notes = notes(&model, &sorted, &files, &place, exists_already);
-        let unused = place.unused(
+            place_tensors(&model, &sorted, &paths, options, (input, &data_ids))?;
+        let files = files(data, before, &paths, options)?;
+        let notes = notes(&model, &sorted, &files, &paths, exists_already);
+        let unused = paths.unused(
             &model,
             &sorted.kept,
             files.made.as_ref().map(|file| file.path.as_path()),
@@ -119,13 +121,15 @@ impl Plan {
         let control = model.control().clone();
         let edits = tensors
             .into_iter()
-            .map(|(place, with)| Edit::ReplaceTensor { place, with })
+            .map(|(place, with)| Edit::replace_tensor(place, with))
             .collect();
         // The index is freed before the layout is made.
         let model = model.apply(edits)?;
         let data_bytes = model.data_bytes();
         let (model, image) = match target {
-            Target::File(path) if !is_stream(path) && !folders::is_in_memory(path) => (model, None),
+            SaveTarget::File(path) if !is_stream(path) && !folders::is_in_memory(path) => {
+                (model, None)
+            }
             _ => {
                 let (model, image) = image::sealed(model)?;
                 (model, Some(image))
@@ -133,7 +137,7 @@ impl Plan {
         };
         let proto = model.into_proto();
         let layout = Layout::of(&proto);
-        parallel::drop_later(proto);
+        parallel::drop_in_background(proto);
         if layout.bytes() > LARGEST_MESSAGE {
             return Err(Unplaceable::TooLarge(layout.bytes()));
         }
@@ -142,7 +146,7 @@ impl Plan {
             bytes: layout.bytes(),
             data_file: files.made.clone(),
             copied_files: copied
-                .map(|file| DataFile {
+                .map(|file| WrittenDataFile {
                     path: file.path.clone(),
                     bytes: file.layout.bytes(),
                 })
@@ -150,10 +154,10 @@ impl Plan {
             notes,
             ..Saved::default()
         };
-        Ok(Plan {
+        Ok(SavePlan {
             target: target.clone(),
-            folder: place.folder,
-            sources: place.data,
+            folder: paths.folder,
+            sources: paths.data,
             model: layout,
             files,
             data_bytes,
@@ -161,7 +165,7 @@ impl Plan {
             unused,
             prunes: options.prune_data,
             exists_already,
-            is_in_place: place.is_in_place,
+            is_in_place: paths.is_in_place,
             saved,
             control,
             image,
@@ -171,8 +175,8 @@ impl Plan {
     /// The paths of all files that are written.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let model = match &self.target {
-            Target::File(path) => Some(path.as_path()),
-            Target::Stdout => None,
+            SaveTarget::File(path) => Some(path.as_path()),
+            SaveTarget::Stdout => None,
         };
         self.files
             .data
@@ -213,7 +217,7 @@ impl Plan {
 
     /// The target of the model.
     #[must_use]
-    pub fn target(&self) -> &Target {
+    pub fn target(&self) -> &SaveTarget {
         &self.target
     }
 
@@ -226,17 +230,17 @@ impl Plan {
 }
 
 /// The state of the files that a plan replaces.
-fn states_before(place: &Place, options: &Options) -> Result<Vec<Before>, Unplaceable> {
-    let Some(output) = &place.output else {
+fn states_before(paths: &RewritePaths, options: &Options) -> Result<Vec<Before>, Unplaceable> {
+    let Some(output) = &paths.output else {
         return Ok(Vec::new());
     };
     let mut states = Vec::new();
-    if place.is_in_place {
+    if paths.is_in_place {
         states.push(before(output)?);
     }
     if let Placement::File(name) = &options.placement {
-        let data = before(&place.folder.join(name::location(name)?))?;
-        if data.exists() && !place.is_in_place {
+        let data = before(&paths.folder.join(data_file_name::location(name)?))?;
+        if data.exists() && !paths.is_in_place {
             states.push(before(output)?);
         }
         states.push(data);
@@ -248,7 +252,7 @@ fn states_before(place: &Place, options: &Options) -> Result<Vec<Before>, Unplac
 fn place_tensors(
     model: &Model,
     sorted: &Sorted,
-    place: &Place,
+    paths: &RewritePaths,
     options: &Options,
     (input, data_ids): (&Path, &BTreeSet<FileId>),
 ) -> Result<Placed, Unplaceable> {
@@ -262,11 +266,11 @@ fn place_tensors(
             .all(|(_, tensor, _)| is_external(tensor))
         && (model.proto().source().is_some()
             || model.data_ranges() == **model.original_data_ranges())
-        && let Some(copies) = place.copies(model)?
+        && let Some(copies) = paths.copies(model)?
     {
         return Ok(Placed {
             tensors: Vec::new(),
-            data: Data::Copied(copies),
+            data: DataSources::Copied(copies),
         });
     }
     let to_model = sorted
@@ -277,12 +281,12 @@ fn place_tensors(
     if sorted.to_file.is_empty() {
         return Ok(Placed {
             tensors,
-            data: Data::None,
+            data: DataSources::None,
         });
     }
     let pieces: Vec<&Piece> = sorted.to_file.iter().map(|(_, _, piece)| piece).collect();
-    let (layout, ranges) = arrange(&pieces, &place.data);
-    let chosen = name::choose(&layout, place, options, input, data_ids)?;
+    let (layout, ranges) = arrange(&pieces, &paths.data);
+    let chosen = data_file_name::choose(&layout, paths, options, input, data_ids)?;
     tensors.extend(
         sorted
             .to_file
@@ -305,26 +309,26 @@ fn place_tensors(
     );
     Ok(Placed {
         tensors,
-        data: Data::Made(layout, chosen),
+        data: DataSources::Made(layout, chosen),
     })
 }
 
 /// The files that are written for the data of an output.
 fn files(
-    data: Data,
+    data: DataSources,
     mut before: Vec<Before>,
-    place: &Place,
+    paths: &RewritePaths,
     options: &Options,
 ) -> Result<Files, Unplaceable> {
     let (layout, chosen) = match data {
-        Data::None => {
+        DataSources::None => {
             return Ok(Files {
                 before,
                 ..Files::default()
             });
         }
-        Data::Copied(copies) => {
-            check_link(place)?;
+        DataSources::Copied(copies) => {
+            check_link(paths)?;
             before.extend(copies.there);
             return Ok(Files {
                 copies: copies.files.len(),
@@ -333,9 +337,9 @@ fn files(
                 ..Files::default()
             });
         }
-        Data::Made(layout, chosen) => (layout, chosen),
+        DataSources::Made(layout, chosen) => (layout, chosen),
     };
-    let made = Some(DataFile {
+    let made = Some(WrittenDataFile {
         path: chosen.path.clone(),
         bytes: layout.bytes(),
     });
@@ -348,26 +352,26 @@ fn files(
         files.before.push(there);
         return Ok(files);
     }
-    check_link(place)?;
-    match (&place.output, &options.placement) {
+    check_link(paths)?;
+    match (&paths.output, &options.placement) {
         (Some(output), Placement::File(name)) if folders::stat_target(&chosen.path).is_ok() => {
             Ok(Files {
                 interim: interim::of(output, &chosen.path, name)?,
                 replaced: Some(chosen.path.clone()),
-                data: vec![NewFile::replacing(chosen.path, layout)],
+                data: vec![PendingFile::replacing(chosen.path, layout)],
                 ..files
             })
         }
         _ => {
             // The values were in the old model, or belong to its owner alone as it did.
-            let like = place
+            let like = paths
                 .output
                 .as_deref()
                 .and_then(|output| folders::stat_target(output).ok());
             Ok(Files {
-                data: vec![NewFile {
+                data: vec![PendingFile {
                     like,
-                    ..NewFile::new(chosen.path, layout)
+                    ..PendingFile::new(chosen.path, layout)
                 }],
                 ..files
             })
@@ -380,7 +384,7 @@ fn notes(
     model: &Model,
     sorted: &Sorted,
     files: &Files,
-    place: &Place,
+    paths: &RewritePaths,
     exists_already: bool,
 ) -> Vec<String> {
     let mut notes = Vec::new();
@@ -395,7 +399,7 @@ fn notes(
         );
     }
     notes.extend(
-        place
+        paths
             .output
             .as_deref()
             .filter(|_| !exists_already)
@@ -420,7 +424,7 @@ fn notes(
 
 /// A note that a replaced file belongs to another user, if the new file will not.
 fn lost_owner_note(path: &Path) -> Option<String> {
-    let owner = lost_owner(path)?;
+    let owner = owner_if_it_would_change(path)?;
     Some(format!(
         "{}: belongs to user {owner}; the new file belongs to the user who runs recast",
         path.display()
@@ -434,8 +438,8 @@ fn before(path: &Path) -> Result<Before, Unplaceable> {
 
 /// Checks that a new data file would be in the folder of the model, and not in that of a link to
 /// it.
-fn check_link(place: &Place) -> Result<(), Unplaceable> {
-    match (&place.output, place.linked_output()) {
+fn check_link(paths: &RewritePaths) -> Result<(), Unplaceable> {
+    match (&paths.output, paths.linked_output()) {
         (Some(link), Some(file)) => Err(Unplaceable::Linked {
             link: link.clone(),
             file,
@@ -445,16 +449,16 @@ fn check_link(place: &Place) -> Result<(), Unplaceable> {
 }
 
 /// Checks that the output is not a file that must not be replaced.
-fn check_output(place: &Place, data_ids: &BTreeSet<FileId>) -> Result<(), Unplaceable> {
-    let Some(output) = &place.output else {
+fn check_output(paths: &RewritePaths, data_ids: &BTreeSet<FileId>) -> Result<(), Unplaceable> {
+    let Some(output) = &paths.output else {
         return Ok(());
     };
-    if !place.is_in_place && id_of(output).is_some_and(|id| data_ids.contains(&id)) {
+    if !paths.is_in_place && id_of(output).is_some_and(|id| data_ids.contains(&id)) {
         return Err(Unplaceable::OverData(output.clone()));
     }
     // Models are replaced as asked, also by others; any other file only if no model beside it needs
     // it.
-    if !place.is_in_place
+    if !paths.is_in_place
         && let Some(why) = neighbours::use_as_data(output)
     {
         return Err(Unplaceable::Output(format!(

@@ -12,13 +12,13 @@ pub struct Saved {
     pub bytes: u64,
     /// The data file that was made for the model: written, or existing with the same content.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_file: Option<DataFile>,
+    pub data_file: Option<WrittenDataFile>,
     /// Side effects that were not requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Data files that were copied with the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub copied_files: Vec<DataFile>,
+    pub copied_files: Vec<WrittenDataFile>,
     /// Data files that the model no longer uses and that were removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed_files: Vec<PathBuf>,
@@ -29,7 +29,7 @@ pub struct Saved {
 
 /// A data file that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DataFile {
+pub struct WrittenDataFile {
     /// Its path.
     pub path: PathBuf,
     /// Its length.

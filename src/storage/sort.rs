@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use prost::Message;
 
 use super::options::{Options, Placement};
-use super::place::Place;
+use super::rewrite_paths::RewritePaths;
 use super::unplaceable::Unplaceable;
 use crate::base::stored::Stored;
 use crate::files::BadLocation;
@@ -31,27 +31,27 @@ pub(super) struct Sorted<'m> {
 /// Sorts all tensors by the rules of [`super`].
 pub(super) fn sort<'m>(
     model: &'m Model,
-    place: &Place,
+    paths: &RewritePaths,
     options: &Options,
 ) -> Result<Sorted<'m>, Unplaceable> {
-    if matches!(options.placement, Placement::File(_)) && place.output.is_none() {
+    if matches!(options.placement, Placement::File(_)) && paths.output.is_none() {
         return Err(Unplaceable::FileOfStream);
     }
     let sorted = sort_all(
         model,
-        place,
+        paths,
         options,
         matches!(options.placement, Placement::File(_)),
     )?;
     let size = model.proto().encoded_len() as u64;
     let size = size.saturating_add_signed(sorted.growth);
     match options.placement {
-        Placement::Keep if size > LARGEST_MESSAGE && place.output.is_some() => {
+        Placement::Keep if size > LARGEST_MESSAGE && paths.output.is_some() => {
             let note =
                 format!("the model would have {size} bytes, more than protobuf's limit of 2 GiB");
             Ok(Sorted {
                 note: Some(note),
-                ..sort_all(model, place, options, true)?
+                ..sort_all(model, paths, options, true)?
             })
         }
         _ if size > LARGEST_MESSAGE => Err(Unplaceable::TooLarge(size)),
@@ -61,7 +61,7 @@ pub(super) fn sort<'m>(
 
 fn sort_all<'m>(
     model: &'m Model,
-    place: &Place,
+    paths: &RewritePaths,
     options: &Options,
     moves_large: bool,
 ) -> Result<Sorted<'m>, Unplaceable> {
@@ -80,7 +80,7 @@ fn sort_all<'m>(
             };
             let bytes = piece.bytes();
             let comes_from_file = || {
-                keeps && place.output.is_some() && place.data.file_around(piece.source()).is_some()
+                keeps && paths.output.is_some() && paths.data.file_around(piece.source()).is_some()
             };
             if bytes >= options.threshold && (moves_large || comes_from_file()) {
                 sorted.growth -= bytes as i64;
@@ -88,25 +88,25 @@ fn sort_all<'m>(
             }
             continue;
         }
-        if keeps && place.data.path().is_none() {
+        if keeps && paths.data.path().is_none() {
             continue; // From a pipe to a pipe: the folder of the locations is unknown.
         }
-        if keeps && place.output.is_none() {
+        if keeps && paths.output.is_none() {
             return Err(Unplaceable::Stream);
         }
-        if keeps && place.is_in_place && is_missing(proto, place) {
-            // A data file that stays unchanged may be absent: it can be fetched later. If it is
-            // there, it stays in use.
-            sorted.kept.extend(located(proto, place));
+        if keeps && paths.is_in_place && is_missing(proto, paths) {
+            // A data file that stays unchanged may be absent, and be fetched later. An existing one
+            // stays in use.
+            sorted.kept.extend(located(proto, paths));
             continue;
         }
-        let (_, path, bytes) = place.external(model, at, proto)?;
-        if place.is_output(&path) {
+        let (_, path, bytes) = paths.external(model, at, proto)?;
+        if paths.is_output(&path) {
             return Err(Unplaceable::OverData(path));
         }
         let is_large = is_initializer && bytes.len() >= options.threshold;
         match options.placement {
-            Placement::Keep if place.is_same_folder => {
+            Placement::Keep if paths.is_same_folder => {
                 sorted.kept.insert(path);
             }
             Placement::Keep => sorted.to_file.push((at, proto, Piece::Bytes(bytes))),
@@ -128,10 +128,10 @@ fn decoded(tensor: &Tensor) -> Option<Piece> {
     }
 }
 
-/// Where the data file of a tensor is, which need not be readable.
-fn located(tensor: &TensorProto, place: &Place) -> Option<PathBuf> {
+/// The path of the data file of a tensor. The file need not be readable.
+fn located(tensor: &TensorProto, paths: &RewritePaths) -> Option<PathBuf> {
     let reference = Reference::read(tensor).ok()?;
-    place
+    paths
         .data
         .locate(&reference.location)
         .ok()
@@ -140,9 +140,9 @@ fn located(tensor: &TensorProto, place: &Place) -> Option<PathBuf> {
 
 /// Whether the data file of a tensor does not exist or cannot be read. False for a path that is not
 /// permitted.
-fn is_missing(tensor: &TensorProto, place: &Place) -> bool {
+fn is_missing(tensor: &TensorProto, paths: &RewritePaths) -> bool {
     let location = Reference::read(tensor).map(|reference| reference.location);
     location.is_ok_and(|location| {
-        matches!(place.data.open(&location), Err(BadLocation::Unreadable(..)))
+        matches!(paths.data.open(&location), Err(BadLocation::Unreadable(..)))
     })
 }

@@ -1,9 +1,9 @@
 use std::path::Path;
 
 use super::neighbours::DECODED;
-use super::{Options, Placement, Plan, Saved};
+use super::{Options, Placement, SavePlan, Saved};
 use crate::files::folders::Folder;
-use crate::files::{Input, Target, open_with_data, save};
+use crate::files::{Input, SaveTarget, open_with_data, save};
 use crate::graph::Model;
 use crate::onnx_text;
 use crate::protobuf::schema::ModelProto;
@@ -14,13 +14,13 @@ const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[8
     <float[8] large = {1, 2, 3, 4, 5, 6, 7, 8}, float[4] small = {9, 10, 11, 12}> { y = Identity (large) z = Identity (small) }"#;
 
 /// A plan for a model, and the model's file.
-fn plan(input: &Path, output: &Path, options: &Options) -> (Plan, Input) {
+fn plan(input: &Path, output: &Path, options: &Options) -> (SavePlan, Input) {
     let (opened, data) = open_with_data(input).unwrap();
     let model = Model::new(ModelProto::from_bytes(opened.bytes.clone()).unwrap())
         .unwrap()
         .with_data(data);
     (
-        Plan::new(model, input, &Target::File(output.to_owned()), options).unwrap(),
+        SavePlan::new(model, input, &SaveTarget::File(output.to_owned()), options).unwrap(),
         opened,
     )
 }
@@ -38,7 +38,7 @@ fn no_file_is_mapped_when_it_is_replaced_or_removed() {
     let (a, b) = (folder.path().join("a.onnx"), folder.path().join("b.onnx"));
     save(
         Layout::of(&onnx_text::parse(MODEL).unwrap()),
-        &Target::File(a.clone()),
+        &SaveTarget::File(a.clone()),
     )
     .unwrap();
     let to_file = |threshold| Options {
@@ -100,7 +100,7 @@ fn decoded_to_prune(many: usize) -> usize {
         let bytes = [(index as f32).to_le_bytes(), 1_f32.to_le_bytes()].concat();
         save(
             Layout::of_pieces(vec![Piece::Bytes(bytes.into())]),
-            &Target::File(folder.path().join(&name)),
+            &SaveTarget::File(folder.path().join(&name)),
         )
         .unwrap();
         *tensor = moved_to_file(
@@ -113,11 +113,11 @@ fn decoded_to_prune(many: usize) -> usize {
         );
         save(
             Layout::of(&onnx_text::parse(MODEL).unwrap()),
-            &Target::File(folder.path().join(format!("other{index}.onnx"))),
+            &SaveTarget::File(folder.path().join(format!("other{index}.onnx"))),
         )
         .unwrap();
     }
-    save(Layout::of(&proto), &Target::File(model.clone())).unwrap();
+    save(Layout::of(&proto), &SaveTarget::File(model.clone())).unwrap();
     let before = DECODED.get();
     let saved = write(
         &model,

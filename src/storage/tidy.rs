@@ -12,7 +12,7 @@ use crate::files;
 /// Files that a model uses are kept: a user may give a data file such a name.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Any I/O error.
 pub fn tidy(folder: &Path) -> io::Result<Vec<PathBuf>> {
     files::tidy(folder, |paths| {
         let neighbours = Neighbours::of(folder, paths.iter().map(PathBuf::as_path));

@@ -4,7 +4,7 @@
 //!
 //! 1. it is a regular file beneath the output's folder, whose path contains no link, and has one
 //!    name only;
-//! 2. it has the name of a data file, see [`super::data_name`];
+//! 2. it has the name of a data file, see [`super::accepted_name`];
 //! 3. every byte of it belongs to a tensor of the old model, except for runs of zeros shorter than
 //!    [`LONGEST_PADDING`];
 //! 4. it is not a model, and no other model in the folder of the output or in its own refers to it,
@@ -14,9 +14,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::data_name;
-use super::names::is_same;
+use super::accepted_name;
 use super::neighbours::{Decoded, Neighbours};
+use super::own_data_names::is_same;
 use super::saved::{Saved, UnusedFile};
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::stored::Stored;
@@ -31,15 +31,15 @@ const LONGEST_PADDING: u64 = 1 << 16;
 /// The data files that are no longer used.
 #[derive(Debug, Default)]
 pub(super) struct Unused {
-    files: Vec<File>,
-    /// The folder in which they are looked up.
+    files: Vec<UnusedDataFile>,
+    /// The folder in which the files are looked up.
     data: Arc<DataFolder>,
-    /// The path of the model that referred to them and is replaced.
+    /// The path of the replaced model, which refers to the files.
     output: PathBuf,
 }
 
-/// By data file: the models that are replaced before, and no longer use the file then. All paths
-/// are resolved, as far as they exist.
+/// Maps a data file to the models that use it and that earlier plans of this run replace. Existing
+/// paths are resolved.
 #[derive(Debug, Default)]
 pub(crate) struct Released(HashMap<PathBuf, HashSet<PathBuf>>);
 
@@ -52,21 +52,21 @@ impl Released {
 }
 
 #[derive(Debug)]
-struct File {
+struct UnusedDataFile {
     at: Located,
     location: String,
     ranges: Vec<Range<u64>>,
 }
 
 impl Unused {
-    /// Those of `old`, except for those that are `is_used`.
+    /// The data files of `old`, except those for which `is_used` holds.
     pub(super) fn of(
         old: &DataRanges,
         data: &Arc<DataFolder>,
         output: &Path,
         is_used: impl Fn(&Path) -> bool,
     ) -> Unused {
-        let mut files: Vec<File> = Vec::new();
+        let mut files: Vec<UnusedDataFile> = Vec::new();
         for (location, ranges) in old {
             let Ok(at) = data.locate(location) else {
                 continue;
@@ -74,7 +74,7 @@ impl Unused {
             match files.iter_mut().find(|file| file.at.path() == at.path()) {
                 Some(file) => file.ranges.extend(ranges.iter().cloned()),
                 None if is_used(&at.path()) => {}
-                None => files.push(File {
+                None => files.push(UnusedDataFile {
                     at,
                     location: location.clone(),
                     ranges: ranges.clone(),
@@ -111,7 +111,7 @@ impl Unused {
             let located = location
                 .and_then(|location| Some((location.to_owned(), data.locate(location).ok()?)));
             if let Some((location, at)) = located {
-                self.files.push(File {
+                self.files.push(UnusedDataFile {
                     at,
                     location,
                     ranges: Vec::new(),
@@ -164,7 +164,7 @@ impl Unused {
 
     fn check_removable(
         &self,
-        file: &File,
+        file: &UnusedDataFile,
         released: &Released,
         decoded: &mut Decoded,
     ) -> Result<(), String> {
@@ -174,10 +174,10 @@ impl Unused {
         let Some(below) = file.at.beneath(&folder) else {
             return Err("is outside the output's folder".to_owned());
         };
-        if super::names::normal(&file.location).as_ref() != Some(&below) {
+        if super::own_data_names::normal(&file.location).as_ref() != Some(&below) {
             return Err("has a link in its path".to_owned());
         }
-        if let Some(problem) = data_name::problem(&below) {
+        if let Some(problem) = accepted_name::problem(&below) {
             return Err(problem.to_owned());
         }
         // Its current metadata: the number of names may have changed since the plan was made.

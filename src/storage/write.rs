@@ -8,9 +8,9 @@ use bytes::Bytes;
 
 use super::image::Image;
 use super::interim;
-use super::names::is_same;
 use super::neighbours::Neighbours;
-use super::plan::Plan;
+use super::own_data_names::is_same;
+use super::plan::SavePlan;
 use super::saved::Saved;
 use super::unused::Released;
 use crate::base::parallel;
@@ -18,7 +18,7 @@ use crate::base::progress::{Counter, Phase, Unit};
 use crate::base::stored::Stored;
 use crate::files::folders::{self, Folder};
 use crate::files::{
-    Before, DataFolder, Inspect, NewFile, Target, at, folder_of, is_stream, is_temporary,
+    Before, DataFolder, Inspect, PendingFile, SaveTarget, at, folder_of, is_stream, is_temporary,
     open_with_data, save, save_together,
 };
 use crate::graph::Model;
@@ -29,7 +29,7 @@ use crate::protobuf::schema::ModelProto;
 /// leaves all files as they were.
 pub(crate) type WrittenCheck<'j> = Box<dyn FnOnce(&Model) -> io::Result<()> + 'j>;
 
-impl Plan {
+impl SavePlan {
     /// Reports the progress of writing to the callback of the model.
     fn count(&mut self) -> Steps {
         let bytes = self
@@ -58,7 +58,7 @@ impl Plan {
         self.preview_after(&mut Released::default())
     }
 
-    /// The same after other plans, by the outputs of which some files are no longer used.
+    /// Like [`SavePlan::preview`], if the plans that have released files were already executed.
     pub(crate) fn preview_after(self, released: &mut Released) -> Saved {
         let decided = self.unused.decide(self.prunes, released);
         self.unused.release(released);
@@ -69,44 +69,44 @@ impl Plan {
     /// model no longer uses are kept or removed.
     ///
     /// # Errors
-    /// Those of the operating system, with the path; also if an input changed while it was read. An
+    /// Any I/O error, with the path; also if an input changed while it was read. An
     /// existing model is then unchanged.
     pub fn write(self) -> io::Result<Saved> {
         self.write_if(None)
     }
 
-    /// Like [`Plan::write`], if a check accepts the model.
+    /// Like [`SavePlan::write`], if a check accepts the model.
     ///
     /// # Errors
-    /// Those of [`Plan::write`] and of the check.
+    /// See [`SavePlan::write`]; also any error of the check.
     pub(crate) fn write_if(mut self, accept: Option<WrittenCheck>) -> io::Result<Saved> {
         let (_locks, decided);
         let steps = self.count();
         // A stream is verified before it is written.
         let after = match &self.target {
-            Target::File(path) if !is_stream(path) => Phase::Flushing,
+            SaveTarget::File(path) if !is_stream(path) => Phase::Flushing,
             _ => Phase::Writing,
         };
         let accept = accept.map(|accept| steps.around(accept, after));
         match self.target {
-            Target::File(path) if self.exists_already => {
+            SaveTarget::File(path) if self.exists_already => {
                 if let Some(accept) = accept {
                     let (input, data) = open_with_data(&path)?;
                     accept(&open_again(&path, input.bytes, data)?)?;
                 }
                 decided = self.unused.decide(self.prunes, &Released::default());
             }
-            Target::File(path) if !is_stream(&path) => {
+            SaveTarget::File(path) if !is_stream(&path) => {
                 let mut files = in_folders(&self.folder, self.files.data)?;
                 if let Some(replaced) = &self.files.replaced {
-                    let is_replaced = |file: &&mut NewFile| file.path == *replaced;
+                    let is_replaced = |file: &&mut PendingFile| file.path == *replaced;
                     let names = 1 + interim::second_names(&path, replaced).len() as u64;
                     files
                         .iter_mut()
                         .filter(is_replaced)
                         .for_each(|file| file.names = names);
                 }
-                files.push(NewFile::replacing(path.clone(), self.model));
+                files.push(PendingFile::replacing(path.clone(), self.model));
                 let check = || {
                     self.sources.expect_unchanged()?;
                     self.files
@@ -177,7 +177,7 @@ fn inspection<'j>(
         let data = sources.with_new_files(&path, files);
         let model = open_again(&path, bytes.try_to_bytes()?, data)?;
         let verdict = accept(&model);
-        parallel::drop_later(model);
+        parallel::drop_in_background(model);
         verdict
     })
 }
@@ -207,7 +207,7 @@ fn open_again(path: &Path, bytes: Bytes, data: DataFolder) -> io::Result<Model> 
         )
     };
     let proto = ModelProto::from_bytes(bytes).map_err(|error| damaged(error.to_string()))?;
-    let model = Model::for_reading(proto).map_err(|error| damaged(error.to_string()))?;
+    let model = Model::with_unchecked_tensors(proto).map_err(|error| damaged(error.to_string()))?;
     Ok(model.with_data(data).with_path(path.to_owned()))
 }
 
@@ -234,19 +234,19 @@ fn expect_unused(folder: &Path, data: &Path, output: &Path, is_in_place: bool) -
 
 /// Creates the folders of data files, beneath the output's folder and without following links, in
 /// which the files are then created.
-fn in_folders(folder: &Path, data: Vec<NewFile>) -> io::Result<Vec<NewFile>> {
+fn in_folders(folder: &Path, data: Vec<PendingFile>) -> io::Result<Vec<PendingFile>> {
     if data.is_empty() {
         return Ok(data);
     }
     folders::create_folders(folder).map_err(|error| at(folder, error))?;
     let open = Folder::open(folder).map_err(|error| at(folder, error))?;
-    let beneath = |file: NewFile| {
+    let beneath = |file: PendingFile| {
         // The data file of a model is in its folder, with or without a folder in the path.
         let below = file.path.strip_prefix(folder).unwrap_or(&file.path);
         let created = open
             .create_folders_to(below)
             .map_err(|error| at(&file.path, error))?;
-        Ok(NewFile {
+        Ok(PendingFile {
             folder: Some(created),
             ..file
         })

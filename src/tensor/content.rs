@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::element_map::ElementMap;
 use super::elements::element_count;
 use super::external::without_values;
-use super::recipe::{CastRecipe, Source, SubByte};
+use super::recipe::{CastRecipe, Packing, StoredNumbers};
 use super::strings;
 use super::typed::raw_data;
 use crate::base::progress::Cancel;
@@ -30,7 +30,7 @@ pub struct Content {
     elements: usize,
     dtype: DType,
     /// The storage of the numbers.
-    spread: SubByte,
+    packing: Packing,
     /// The element of the stored numbers that each element is, before the casts; without it, each
     /// is the one at its own index.
     map: Option<Arc<ElementMap>>,
@@ -42,7 +42,7 @@ pub struct Content {
 /// The values of a [`Content`].
 #[derive(Clone, Debug)]
 pub enum Data {
-    /// Numbers in the layout of `raw_data`, or one byte per element with [`SubByte::Byte`], and
+    /// Numbers in the layout of `raw_data`, or one byte per element with [`Packing::Byte`], and
     /// their pending casts.
     Numbers(Stored, Vec<Cast>),
     /// One UTF-8 string per element.
@@ -73,7 +73,7 @@ impl Content {
             dims: dims.to_vec(),
             elements,
             dtype,
-            spread: SubByte::Packed,
+            packing: Packing::Packed,
             map: None,
             data,
             cancel: None,
@@ -86,16 +86,16 @@ impl Content {
     /// # Panics
     /// See [`Content::new`].
     #[must_use]
-    pub(crate) fn spread(dtype: DType, dims: &[i64], numbers: Bytes) -> Content {
+    pub(crate) fn unpacked(dtype: DType, dims: &[i64], numbers: Bytes) -> Content {
         Content {
-            spread: SubByte::Byte,
+            packing: Packing::Byte,
             ..Content::new(dtype, dims, Data::Numbers(numbers.into(), Vec::new()))
         }
     }
 
-    /// The same values with a token that ends the computation of summaries, and of casts from and
-    /// to strings. What they return is then incomplete, and to be discarded: there may be fewer
-    /// strings than elements.
+    /// The content with a token that ends the computation of summaries, and of casts from and to
+    /// strings. Their results are then incomplete and must be discarded: there may be fewer strings
+    /// than elements.
     #[must_use]
     pub(crate) fn with_cancel(mut self, cancel: &Cancel) -> Content {
         self.cancel = Some(cancel.clone());
@@ -140,7 +140,7 @@ impl Content {
     /// # Errors
     /// If the cast cannot parse a string, or the result is too large.
     pub fn cast(&self, cast: Cast) -> Result<(Content, Summary), Failure> {
-        let (mut spread, mut map) = (SubByte::Packed, None);
+        let (mut packing, mut map) = (Packing::Packed, None);
         let (data, summary) = match &self.data {
             Data::Strings(strings) if cast.to() == DType::String => {
                 (Data::Strings(strings.clone()), Summary::default())
@@ -163,13 +163,13 @@ impl Content {
                 let summary = if cast.is_always_defined() {
                     Summary::default()
                 } else {
-                    self.recipe(source, casts, SubByte::Packed)
+                    self.recipe(source, casts, Packing::Packed)
                         .survey(&cast, || self.is_cancelled())
                 };
                 let data = if casts.len() >= LONGEST_SERIES.get() {
                     Data::Numbers(self.numbers().into(), vec![cast])
                 } else {
-                    (spread, map) = (self.spread, self.map.clone());
+                    (packing, map) = (self.packing, self.map.clone());
                     Data::Numbers(
                         source.clone(),
                         casts.iter().copied().chain([cast]).collect(),
@@ -184,7 +184,7 @@ impl Content {
                 dims,
                 elements,
                 dtype: cast.to(),
-                spread,
+                packing,
                 map,
                 data,
                 cancel,
@@ -193,7 +193,7 @@ impl Content {
         ))
     }
 
-    /// The same elements in another shape of as many.
+    /// The elements in another shape with the same number of elements.
     ///
     /// # Panics
     /// If the shape has another number of elements.
@@ -259,12 +259,12 @@ impl Content {
             }
             Data::Numbers(source, casts) => {
                 let stored = casts.first().map_or(self.dtype, Cast::from).bits();
-                let (spread, source) = match self.spread {
-                    SubByte::Packed if stored < 8 => (
-                        SubByte::Byte,
+                let (packing, source) = match self.packing {
+                    Packing::Packed if stored < 8 => (
+                        Packing::Byte,
                         unpacked(stored, &source.to_bytes(), self.elements),
                     ),
-                    spread => (spread, source.clone()),
+                    packing => (packing, source.clone()),
                 };
                 let width = stored.max(8) / 8;
                 let (source, map) = match map.run() {
@@ -275,7 +275,7 @@ impl Content {
                     None => (source.to_bytes().into(), Some(Arc::new(map))),
                 };
                 Content {
-                    spread,
+                    packing,
                     map,
                     data: Data::Numbers(source, casts.clone()),
                     ..moved
@@ -284,18 +284,18 @@ impl Content {
         }
     }
 
-    /// The same values with all pending moves and casts computed.
+    /// The content with all pending moves and casts computed.
     #[must_use]
     pub(crate) fn computed(self) -> Content {
         let data = match &self.data {
-            Data::Numbers(source, casts) if self.is_stored(casts, SubByte::Packed) => {
+            Data::Numbers(source, casts) if self.is_stored(casts, Packing::Packed) => {
                 Data::Numbers(source.clone(), Vec::new())
             }
             Data::Numbers(..) => Data::Numbers(self.numbers().into(), Vec::new()),
             Data::Strings(strings) => Data::Strings(strings.clone()),
         };
         Content {
-            spread: SubByte::Packed,
+            packing: Packing::Packed,
             map: None,
             data,
             ..self
@@ -310,21 +310,21 @@ impl Content {
 
     /// The numbers in their stored form; `None` for strings.
     #[must_use]
-    pub(crate) fn piece(&self, target: SubByte) -> Option<Piece> {
+    pub(crate) fn piece(&self, packing: Packing) -> Option<Piece> {
         let Data::Numbers(source, casts) = &self.data else {
             return None;
         };
-        Some(if self.is_stored(casts, target) {
+        Some(if self.is_stored(casts, packing) {
             Piece::Bytes(source.clone())
         } else {
-            Piece::Made(Arc::new(self.recipe(source, casts, target)))
+            Piece::Made(Arc::new(self.recipe(source, casts, packing)))
         })
     }
 
     /// A `TensorProto` with these values; numbers are stored in `raw_data`.
     #[must_use]
     pub fn into_tensor(self, name: &str) -> TensorProto {
-        let piece = self.piece(SubByte::Packed);
+        let piece = self.piece(Packing::Packed);
         let mut tensor = TensorProto::from(raw::TensorProto {
             dims: self.dims,
             data_type: Some(self.dtype.number()),
@@ -347,17 +347,17 @@ impl Content {
         replaced.data_location = None;
         replaced
             .rest_mut()
-            .extend(self.piece(SubByte::Packed).map(raw_data));
+            .extend(self.piece(Packing::Packed).map(raw_data));
         replaced
     }
 
     /// Computes all numbers, packed.
     fn numbers(&self) -> Bytes {
         match &self.data {
-            Data::Numbers(source, casts) if self.is_stored(casts, SubByte::Packed) => {
+            Data::Numbers(source, casts) if self.is_stored(casts, Packing::Packed) => {
                 source.to_bytes()
             }
-            Data::Numbers(source, casts) => (&self.recipe(source, casts, SubByte::Packed)
+            Data::Numbers(source, casts) => (&self.recipe(source, casts, Packing::Packed)
                 as &dyn Recipe)
                 .compute()
                 .into(),
@@ -366,21 +366,23 @@ impl Content {
     }
 
     /// Whether the stored numbers are the elements, in this form.
-    fn is_stored(&self, casts: &[Cast], target: SubByte) -> bool {
-        casts.is_empty() && self.map.is_none() && (self.spread == target || self.dtype.bits() >= 8)
+    fn is_stored(&self, casts: &[Cast], packing: Packing) -> bool {
+        casts.is_empty()
+            && self.map.is_none()
+            && (self.packing == packing || self.dtype.bits() >= 8)
     }
 
-    fn recipe(&self, source: &Stored, casts: &[Cast], target: SubByte) -> CastRecipe {
+    fn recipe(&self, source: &Stored, casts: &[Cast], packing: Packing) -> CastRecipe {
         let dtype = casts.first().map_or(self.dtype, Cast::from);
         let (bytes, map) = (source.clone(), self.map.clone());
-        let source = Source {
+        let source = StoredNumbers {
             bytes,
             dtype,
-            spread: self.spread,
+            packing: self.packing,
             map,
             elements: self.elements,
         };
-        CastRecipe::new(source, casts.to_vec(), target)
+        CastRecipe::new(source, casts.to_vec(), packing)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The values of a tensor, in any storage that a `TensorProto` allows, and tensors computed from
 //! them.
 
-mod allowance;
 mod bad_tensor;
+mod cast_budget;
 mod content;
 mod element_map;
 mod elements;
@@ -12,12 +12,12 @@ mod strings;
 mod typed;
 mod view;
 
-pub use allowance::{Allowance, CASTS_OF_EACH};
 pub use bad_tensor::BadTensor;
+pub use cast_budget::{CASTS_OF_EACH, CastBudget};
 pub use content::{Content, Data, Failure};
 pub(crate) use element_map::ElementMap;
 pub use elements::element_count;
 pub use external::{Reference, is_external, moved_to_file, moved_to_model, without_values};
-pub use recipe::SubByte;
+pub use recipe::Packing;
 pub use typed::{RAW_DATA, raw_data};
 pub use view::{Tensor, Values};

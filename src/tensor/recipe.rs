@@ -28,7 +28,7 @@ const WORTH_A_CONVERTER: Threshold = Threshold::new("elements worth a converter"
 /// The storage of elements narrower than a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SubByte {
+pub enum Packing {
     /// Packed, as in `raw_data`.
     Packed,
     /// One byte each, as in `.npy` files; the high bits are ignored.
@@ -37,21 +37,21 @@ pub enum SubByte {
 
 /// Stored numbers, and which of them are meant.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
+pub(super) struct StoredNumbers {
     pub bytes: Stored,
     pub dtype: DType,
-    pub spread: SubByte,
+    pub packing: Packing,
     /// The element that each element is; without it, each is the one at its own index. With it, the
     /// bytes are in memory.
     pub map: Option<Arc<ElementMap>>,
     pub elements: usize,
 }
 
-impl Source {
+impl StoredNumbers {
     /// A range of elements, packed; `first` is a multiple of 8.
     fn part(&self, first: usize, elements: usize) -> Bytes {
         let bits = self.dtype.bits();
-        let width = if self.is_spread() { 8 } else { bits };
+        let width = if self.is_unpacked() { 8 } else { bits };
         let stored = match &self.map {
             Some(map) => {
                 let mut moved = vec![0; size(width, elements)];
@@ -62,7 +62,7 @@ impl Source {
                 size(width, first) as u64..(size(width, first) + size(width, elements)) as u64,
             ),
         };
-        if !self.is_spread() {
+        if !self.is_unpacked() {
             return stored;
         }
         let mut packed = vec![0; size(bits, elements)];
@@ -70,28 +70,28 @@ impl Source {
         packed.into()
     }
 
-    fn is_spread(&self) -> bool {
-        self.spread == SubByte::Byte && self.dtype.bits() < 8
+    fn is_unpacked(&self) -> bool {
+        self.packing == Packing::Byte && self.dtype.bits() < 8
     }
 }
 
 /// A chain of casts applied to a tensor in sequence, each with its own rounding.
 #[derive(Debug)]
 pub(super) struct CastRecipe {
-    source: Source,
-    steps: Vec<Step>,
+    source: StoredNumbers,
+    steps: Vec<CastStep>,
     /// The storage of the result.
-    target: SubByte,
+    packing: Packing,
 }
 
 /// A cast with its lazily prepared kernels; small tensors do not need them.
 #[derive(Debug)]
-struct Step {
+struct CastStep {
     cast: Cast,
     converter: OnceLock<Converter>,
 }
 
-impl Step {
+impl CastStep {
     fn convert(&self, source: &[u8], elements: usize, target: &mut [u8]) {
         if elements < WORTH_A_CONVERTER.get() {
             self.cast.convert(source, elements, target);
@@ -105,10 +105,10 @@ impl Step {
 
 impl CastRecipe {
     /// The input type of the first cast is the type of the source.
-    pub(super) fn new(source: Source, casts: Vec<Cast>, target: SubByte) -> CastRecipe {
+    pub(super) fn new(source: StoredNumbers, casts: Vec<Cast>, packing: Packing) -> CastRecipe {
         let steps = casts
             .into_iter()
-            .map(|cast| Step {
+            .map(|cast| CastStep {
                 cast,
                 converter: OnceLock::new(),
             })
@@ -116,7 +116,7 @@ impl CastRecipe {
         CastRecipe {
             source,
             steps,
-            target,
+            packing,
         }
     }
 
@@ -182,7 +182,7 @@ impl CastRecipe {
 
     /// Bits per stored element.
     fn bits(&self) -> usize {
-        if self.target == SubByte::Byte {
+        if self.packing == Packing::Byte {
             self.packed_bits().max(8)
         } else {
             self.packed_bits()
@@ -214,7 +214,7 @@ impl Recipe for CastRecipe {
         );
         // Chains are chunked to keep intermediate results in the cache; a single cast of packed
         // elements has none.
-        let has_steps = self.steps.len() != 1 || self.source.is_spread() || bits != packed_bits;
+        let has_steps = self.steps.len() != 1 || self.source.is_unpacked() || bits != packed_bits;
         let block = if has_steps { BLOCK.get() } else { end - begin };
         for first in (begin..end).step_by(block.max(1)) {
             let elements = block.min(end - first);

@@ -6,7 +6,8 @@ use crate::base::parallel;
 use crate::base::threshold::Threshold;
 use onnx_cast::{BadLiteral, Cast, Summary, format_strings, parse_strings};
 
-/// The elements of a part: packed numbers of any width begin at a byte there.
+/// The number of elements per job of a thread: a multiple of 8, so that a part begins at a byte
+/// boundary in every packing.
 const PART: Threshold = Threshold::new("part of strings", 1 << 14).multiple_of(8);
 
 /// Numbers in the layout of `raw_data`. If the operation is cancelled, the result is to be
@@ -81,7 +82,7 @@ pub(super) fn format(
         summary = summary.followed_by(first as u64, found);
     }
     // To free many strings takes as long as to make them.
-    parallel::drop_later((strings, formatted));
+    parallel::drop_in_background((strings, formatted));
     (Vec::new(), Summary::default())
 }
 

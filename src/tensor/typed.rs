@@ -158,7 +158,7 @@ impl Raw {
     /// Adds an entry of the field.
     ///
     /// # Errors
-    /// If it does not fit the type; runtimes differ in how they read it.
+    /// If the type cannot represent the entry; runtimes differ in how they read it.
     fn push(&mut self, number: u64) -> Result<(), BadTensor> {
         if let Some((least, most)) = self.range
             && !(least..=most).contains(&number.cast_signed())

@@ -110,7 +110,7 @@ impl<'a> Tensor<'a> {
     /// copied.
     ///
     /// # Errors
-    /// If their number does not match the shape.
+    /// If the number of values does not match the shape.
     pub fn values(&self) -> Result<Values, BadTensor> {
         if is_external(self.proto) {
             return Reference::read(self.proto).map(Values::External);
@@ -132,7 +132,7 @@ impl<'a> Tensor<'a> {
     /// written are computed when they are read.
     ///
     /// # Errors
-    /// If their number does not match the shape, or the external data cannot be read.
+    /// If the number of values does not match the shape, or the external data cannot be read.
     pub fn load(&self, folder: &DataFolder) -> Result<Content, BadTensor> {
         if let Some(Value::Made(recipe)) = self.proto.undecoded(RAW_DATA) {
             let computed =

@@ -3,35 +3,38 @@
 use std::collections::BTreeMap;
 
 use super::fault::Fault;
-use super::made::Made;
-use super::pairs::Pairs;
+use super::matching::Matching;
+use super::new_messages::NewMessages;
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{Body, Model, Origin, Pin, ScopeId, ValueId};
+use crate::graph::{Body, Model, NonNodeUse, Origin, ScopeId, ValueId};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 
 /// By scope of the written model: values that annotations or training bindings name, and that are
 /// missing.
-pub(super) fn missing(pairs: &Pairs) -> HashMap<ScopeId, Vec<Fault>> {
-    let original = pairs.original;
-    let mut pinned: HashMap<ScopeId, Vec<&str>> = HashMap::default();
-    for value in original
-        .values()
-        .filter(|&value| matches!(original.pin(value), Some(Pin::Annotated | Pin::Trained)))
-    {
-        pinned
+pub(super) fn missing(matching: &Matching) -> HashMap<ScopeId, Vec<Fault>> {
+    let original = matching.original;
+    let mut used_elsewhere: HashMap<ScopeId, Vec<&str>> = HashMap::default();
+    for value in original.values().filter(|&value| {
+        matches!(
+            original.non_node_use(value),
+            Some(NonNodeUse::Annotated | NonNodeUse::Trained)
+        )
+    }) {
+        used_elsewhere
             .entry(original.scope_of(value))
             .or_default()
             .push(original.name(value));
     }
     let mut faults = HashMap::default();
-    for (scope, counterpart) in pairs.scopes() {
-        let Some(names) = counterpart.and_then(|counterpart| pinned.get(&counterpart)) else {
+    for (scope, counterpart) in matching.scopes() {
+        let Some(names) = counterpart.and_then(|counterpart| used_elsewhere.get(&counterpart))
+        else {
             continue;
         };
         let missing = names
             .iter()
-            .filter(|name| pairs.written.defined(scope, name).is_none());
-        let path = pairs.written.scope_path(scope);
+            .filter(|name| matching.written.defined(scope, name).is_none());
+        let path = matching.written.scope_path(scope);
         let fault = |name: &&str| {
             Fault::at(
                 format!("{path}/{name}"),
@@ -43,15 +46,15 @@ pub(super) fn missing(pairs: &Pairs) -> HashMap<ScopeId, Vec<Fault>> {
     faults
 }
 
-/// New initializers that are not in the one form that they have, that nothing uses, or that are
-/// listed before those of the original.
+/// The faults of new initializers: a message with other fields than passes write, no use, or a
+/// position before the initializers of the original.
 pub(super) fn added(
-    made: &Made,
-    pairs: &Pairs,
+    new_messages: &NewMessages,
+    matching: &Matching,
     scope: ScopeId,
     counterpart: ScopeId,
 ) -> Vec<Fault> {
-    let (written, original) = (pairs.written, pairs.original);
+    let (written, original) = (matching.written, matching.original);
     let (Body::Graph(graph), Body::Graph(before)) =
         (written.body(scope), original.body(counterpart))
     else {
@@ -75,7 +78,7 @@ pub(super) fn added(
             continue;
         }
         is_new_seen = true;
-        faults.extend(made.initializer(scope, tensor));
+        faults.extend(new_messages.initializer(scope, tensor));
         if written
             .defined(scope, tensor.name())
             .is_none_or(|value| !is_used(written, value))
@@ -107,7 +110,7 @@ pub(super) fn added(
         is_new_seen = true;
         match new.remove(input.name()) {
             Some(tensor) if written.ir_version() < OWN_INITIALIZERS => {
-                faults.extend(made.listed(scope, tensor, input))
+                faults.extend(new_messages.listed(scope, tensor, input))
             }
             _ => faults.push(Fault::at(
                 format!("{path}.input[{}]", input.name()),
@@ -130,6 +133,6 @@ pub(super) fn added(
 /// Whether anything uses a value.
 pub(super) fn is_used(model: &Model, value: ValueId) -> bool {
     model.uses(value).next().is_some()
-        || !model.output_of(value).is_empty()
-        || model.pin(value).is_some()
+        || !model.scopes_that_output(value).is_empty()
+        || model.non_node_use(value).is_some()
 }

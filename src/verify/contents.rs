@@ -2,7 +2,7 @@
 
 use super::compare::{Allowed, Difference};
 use super::evaluate::{FirstInput, Needs, Node, Value, first_difference, needs, results};
-use super::term::{Side, Term, TermId};
+use super::term::{ModelSide, Term, TermId};
 use super::terms::Terms;
 use crate::base::hash::HashMap;
 use crate::base::threshold::Threshold;
@@ -68,7 +68,7 @@ impl<'m> Contents<'m> {
     pub fn of_original(&mut self, value: ValueId) -> Result<Value, String> {
         let id = self
             .terms
-            .of(Side::Original, value)
+            .of(ModelSide::Original, value)
             .ok_or("it is not defined")?;
         self.of(id)
     }
@@ -102,7 +102,7 @@ impl<'m> Contents<'m> {
             Term::Cast { of, .. } => vec![*of],
             Term::Move(moved) => moved.inputs.iter().flatten().copied().collect(),
             Term::Original(value) => {
-                let original = self.terms.pairs.original;
+                let original = self.terms.matching.original;
                 let node = original
                     .producer(*value)
                     .filter(|&node| operator(original, node).is_some());
@@ -119,10 +119,10 @@ impl<'m> Contents<'m> {
 
     /// The terms of the inputs of a node of the original.
     fn inputs(&self, node: NodeId) -> Vec<Option<TermId>> {
-        let original = self.terms.pairs.original;
+        let original = self.terms.matching.original;
         let mut inputs = vec![None; original.node(node).input.len()];
         for (index, value) in original.inputs(node) {
-            inputs[index as usize] = self.terms.of(Side::Original, value);
+            inputs[index as usize] = self.terms.of(ModelSide::Original, value);
         }
         inputs
     }
@@ -140,27 +140,32 @@ impl<'m> Contents<'m> {
                 nth(results(&node)?, moved.output)
             }
             Term::Original(value) => {
-                let original = self.terms.pairs.original;
+                let original = self.terms.matching.original;
                 let id = original.producer(*value).ok_or("it depends on inputs")?;
                 let output = original
                     .outputs(id)
                     .find(|(_, other)| other == value)
                     .map_or(0, |(index, _)| index);
-                let node = self.node(Side::Original, id, &self.inputs(id))?;
+                let node = self.node(ModelSide::Original, id, &self.inputs(id))?;
                 node.expect_types()?;
                 nth(results(&node)?, output)
             }
         }
     }
 
-    fn load(&self, side: Side, value: ValueId) -> Result<Value, String> {
+    fn load(&self, side: ModelSide, value: ValueId) -> Result<Value, String> {
         let model = self.terms.model(side);
         let constant = model.constant(value).map_err(|why| why.to_string())?;
         Value::load(&constant.tensor, model.data())
     }
 
     /// A node with the values of its inputs.
-    fn node(&self, side: Side, id: NodeId, inputs: &[Option<TermId>]) -> Result<Node<'m>, String> {
+    fn node(
+        &self,
+        side: ModelSide,
+        id: NodeId,
+        inputs: &[Option<TermId>],
+    ) -> Result<Node<'m>, String> {
         let model = self.terms.model(side);
         let (schema, needs) = operator(model, id).ok_or("it depends on inputs")?;
         let value = |input: &Option<TermId>| input.map(|input| self.known(input)).transpose();
@@ -189,7 +194,7 @@ impl<'m> Contents<'m> {
 
     /// The inferred type and shape of the first input of a node. Constants that were computed may
     /// show the shape in the written model first; they are compared where they are used.
-    fn first_input(&self, side: Side, node: NodeId) -> Result<FirstInput, String> {
+    fn first_input(&self, side: ModelSide, node: NodeId) -> Result<FirstInput, String> {
         let value = self
             .terms
             .model(side)
@@ -197,12 +202,12 @@ impl<'m> Contents<'m> {
             .ok_or("its input is missing")?;
         let in_written = self
             .terms
-            .pairs
+            .matching
             .in_written(value)
-            .filter(|_| side == Side::Original);
+            .filter(|_| side == ModelSide::Original);
         let places = [
             Some((side, value)),
-            in_written.map(|value| (Side::Written, value)),
+            in_written.map(|value| (ModelSide::Written, value)),
         ];
         for (side, value) in places.into_iter().flatten() {
             let known = self.terms.inferred(side).of(value);

@@ -1,8 +1,8 @@
 //! Verification of a conversion.
 
-use super::bystanders::{are_same, compare_models, compare_nodes, of_conversion};
 use super::fault::{Fault, NotVerified};
-use super::pairs::Pairs;
+use super::matching::Matching;
+use super::unchanged_fields::{are_same, compare_models, compare_nodes, of_conversion};
 use super::verified::Verified;
 use super::{rewrite, storage};
 use crate::base::hash::HashSet;
@@ -46,12 +46,12 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
     let compare = || {
         // What the conversion may not change.
         let faults = compare_models(&original, written, of_conversion);
-        let pairs = Pairs::by_results(&original, written);
-        let differing = differing(&pairs);
-        (faults, pairs, differing)
+        let matching = Matching::by_results(&original, written);
+        let differing = differing(&matching);
+        (faults, matching, differing)
     };
-    let ((), (mut faults, pairs, differing)) = parallel::join(infer_both, compare);
-    faults.extend(types(&pairs, [before.of(&original), after.of(written)]));
+    let ((), (mut faults, matching, differing)) = parallel::join(infer_both, compare);
+    faults.extend(types(&matching, [before.of(&original), after.of(written)]));
     match convert::expect_valid(written, &after) {
         Ok(()) => {}
         Err(NotConverted::Blocked { blockers, .. }) => {
@@ -65,7 +65,7 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
     }
     drop(after);
     // What was computed and written.
-    let again = convert::plan_valid(&original, &before, options, Some(passes_kept))?;
+    let again = convert::plan_valid(&original, &before, options, Some(expect_equal_results))?;
     drop(before);
     let report = again.report();
     let expanded = report.expansions.iter().map(|expanded| &*expanded.node);
@@ -79,19 +79,24 @@ fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fau
         let path = original.node_path(counterpart);
         if !changed.contains(path.as_str()) {
             let nodes = [original.node(counterpart), written.node(node)];
-            faults.extend(compare_nodes(&pairs, || path.clone(), nodes, of_conversion));
+            faults.extend(compare_nodes(
+                &matching,
+                || path.clone(),
+                nodes,
+                of_conversion,
+            ));
         }
     }
-    drop(pairs);
+    drop(matching);
     let again = again.apply(original)?.model;
     faults.extend(compare_models(&again, written, |_, _, _| false));
     faults.extend(storage::ambiguous(&again, written));
-    parallel::drop_later(again);
+    parallel::drop_in_background(again);
     Ok(faults)
 }
 
 /// Whether passes kept the results of a model, the first one.
-fn passes_kept(before: &Model, after: &Model) -> Result<(), String> {
+fn expect_equal_results(before: &Model, after: &Model) -> Result<(), String> {
     let (_, faults) = rewrite::verify(before, after, &PassOptions::default(), false);
     if faults.is_empty() {
         Ok(())
@@ -101,31 +106,33 @@ fn passes_kept(before: &Model, after: &Model) -> Result<(), String> {
 }
 
 /// The nodes that do not have the bytes of their counterparts, and these.
-fn differing(pairs: &Pairs) -> Vec<[NodeId; 2]> {
-    let (original, written) = (pairs.original, pairs.written);
-    let nodes = pairs
+fn differing(matching: &Matching) -> Vec<[NodeId; 2]> {
+    let (original, written) = (matching.original, matching.written);
+    let nodes = matching
         .scopes()
         .filter(|(_, counterpart)| counterpart.is_some())
         .flat_map(|(scope, _)| written.nodes(scope));
-    let with_counterparts = nodes.filter_map(|node| Some([node, pairs.node(node)?]));
+    let with_counterparts = nodes.filter_map(|node| Some([node, matching.node(node)?]));
     with_counterparts
         .filter(|&[node, same]| !are_same([original.node(same), written.node(node)]))
         .collect()
 }
 
 /// Values whose types or shapes, inferred from the operators of both opsets, contradict each other.
-fn types(pairs: &Pairs, [original, written]: [&Inferred; 2]) -> Vec<Fault> {
+fn types(matching: &Matching, [original, written]: [&Inferred; 2]) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for value in pairs.written.values() {
-        let Some(counterpart) = pairs.value(value) else {
+    for value in matching.written.values() {
+        let Some(counterpart) = matching.value(value) else {
             continue;
         };
         let (found, expected) = (written.of(value), original.of(counterpart));
         if found.contradicts(expected) {
             let path = format!(
                 "{}/{}",
-                pairs.written.scope_path(pairs.written.scope_of(value)),
-                pairs.written.name(value)
+                matching
+                    .written
+                    .scope_path(matching.written.scope_of(value)),
+                matching.written.name(value)
             );
             let shown = |known: &Known| format!("{:?} {:?}", known.dtype(), known.shape);
             faults.push(Fault::at(
@@ -157,8 +164,8 @@ mod tests {
                 "two = Constant <value = int64 {{{number}}}> () y = Add (x, two)"
             ))
         };
-        assert_eq!(passes_kept(&before, &after(2)), Ok(()));
-        let fault = passes_kept(&before, &after(3)).unwrap_err();
+        assert_eq!(expect_equal_results(&before, &after(2)), Ok(()));
+        let fault = expect_equal_results(&before, &after(3)).unwrap_err();
         assert!(fault.contains("graph/two"), "{fault}");
     }
 
@@ -169,7 +176,7 @@ mod tests {
         let planned = |check| {
             convert::plan_valid(&model, &Deferred::default(), &Options::to(17), Some(check))
         };
-        assert!(planned(passes_kept).is_ok());
+        assert!(planned(expect_equal_results).is_ok());
         let Err(NotConverted::Blocked { blockers, .. }) =
             planned(|_, _| Err("they differ".to_owned()))
         else {

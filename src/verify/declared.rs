@@ -1,7 +1,7 @@
 //! The declared types of values inside a graph or a function.
 
 use super::fault::Fault;
-use super::term::Side;
+use super::term::ModelSide;
 use super::terms::Terms;
 use crate::graph::{Body, ScopeId, tensor_type};
 use crate::protobuf::raw::type_proto;
@@ -10,7 +10,7 @@ use crate::protobuf::schema::ValueInfoProto;
 /// Compares the declarations of a scope, in order. Those of values that are no longer there are
 /// gone, and a cast that moved may have changed the type of a value.
 pub(super) fn compare(terms: &Terms, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
-    let (written, original) = (terms.pairs.written, terms.pairs.original);
+    let (written, original) = (terms.matching.written, terms.matching.original);
     let body: Body = written.body(scope);
     let is_kept = |name: &str| {
         written.defined(scope, name).is_some() || original.defined(counterpart, name).is_none()
@@ -31,7 +31,7 @@ pub(super) fn compare(terms: &Terms, scope: ScopeId, counterpart: ScopeId) -> Ve
                 let dtype = info.r#type.as_ref().and_then(tensor_type);
                 let term = written
                     .defined(scope, info.name())
-                    .and_then(|value| terms.of(Side::Written, value));
+                    .and_then(|value| terms.of(ModelSide::Written, value));
                 let has_type =
                     dtype.is_some() && term.is_some_and(|term| terms.dtype(term) == dtype);
                 if !has_type || without_type(expected) != without_type(info) {

@@ -1,13 +1,13 @@
 //! Which values of the two models are equal: by their terms and, of constants, by their values.
 
-use super::bystanders::{are_same, compare_nodes, of_passes};
 use super::contents::{self, Contents, Unequal};
 use super::evaluate::Value;
 use super::fault::Fault;
-use super::made::Made;
 use super::movement::is_shape_of;
-use super::term::{Side, Term, TermId};
+use super::new_messages::NewMessages;
+use super::term::{ModelSide, Term, TermId};
 use super::terms::Terms;
+use super::unchanged_fields::{are_same, compare_nodes, of_passes};
 use super::verified::Verified;
 use super::with_casts::WithCasts;
 use super::{constants, laws};
@@ -22,7 +22,7 @@ pub(super) struct Equality<'m, 'p> {
     /// If lossy passes were run, the same without law 4: exact passes may have folded casts of
     /// constants before.
     exact: Option<Box<Equality<'m, 'p>>>,
-    made: &'m Made<'p>,
+    new_messages: &'m NewMessages<'p>,
     /// Terms whose values were compared: the number of elements, or what differs.
     compared: HashMap<(WithCasts, WithCasts), Result<u64, String>>,
     /// Terms that were shown to be equal, so that a chain of casts is followed once, not once for
@@ -31,19 +31,23 @@ pub(super) struct Equality<'m, 'p> {
 }
 
 impl<'m, 'p> Equality<'m, 'p> {
-    pub fn new(terms: &'m Terms<'m>, made: &'m Made<'p>, options: Options) -> Equality<'m, 'p> {
+    pub fn new(
+        terms: &'m Terms<'m>,
+        new_messages: &'m NewMessages<'p>,
+        options: Options,
+    ) -> Equality<'m, 'p> {
         let contents = Contents::new(terms, options);
         Equality {
             terms,
             contents,
             exact: None,
-            made,
+            new_messages,
             compared: HashMap::default(),
             equal: HashSet::default(),
         }
     }
 
-    /// The same, which also takes values for equal that are equal by other terms.
+    /// The comparison, which also accepts values that are equal by the terms of `exact`.
     pub fn or(self, exact: Option<Equality<'m, 'p>>) -> Equality<'m, 'p> {
         Equality {
             exact: exact.map(Box::new),
@@ -64,10 +68,10 @@ impl<'m, 'p> Equality<'m, 'p> {
 impl Equality<'_, '_> {
     /// Compares a node with its counterpart.
     pub fn node(&mut self, node: NodeId) -> Vec<Fault> {
-        let pairs = self.terms.pairs;
-        let (original, written) = (pairs.original, pairs.written);
+        let matching = self.terms.matching;
+        let (original, written) = (matching.original, matching.written);
         let path = || written.node_path(node);
-        let counterpart = pairs.node(node);
+        let counterpart = matching.node(node);
         if counterpart.is_some_and(|counterpart| self.is_unchanged(counterpart, node)) {
             return Vec::new();
         }
@@ -78,13 +82,13 @@ impl Equality<'_, '_> {
         let Some(counterpart) = counterpart.filter(|counterpart| !is_known || is_same(counterpart))
         else {
             return if is_known {
-                self.made.node(node)
+                self.new_messages.node(node)
             } else {
                 vec![Fault::at(path(), "the original has no such node")]
             };
         };
         let protos = [original.node(counterpart), written.node(node)];
-        let mut faults = compare_nodes(pairs, path, protos, of_passes);
+        let mut faults = compare_nodes(matching, path, protos, of_passes);
         if is_known && !faults.is_empty() && self.is_renamed(node) {
             faults.clear();
         }
@@ -126,7 +130,7 @@ impl Equality<'_, '_> {
 
     /// Whether a node has the bytes of its counterpart, and inputs with equal terms.
     fn is_unchanged(&self, counterpart: NodeId, node: NodeId) -> bool {
-        let (original, written) = (self.terms.pairs.original, self.terms.pairs.written);
+        let (original, written) = (self.terms.matching.original, self.terms.matching.written);
         if !are_same([original.node(counterpart), written.node(node)]) {
             return false;
         }
@@ -137,8 +141,8 @@ impl Equality<'_, '_> {
                 (None, None) => return true,
                 (Some((index, left)), Some((same, right))) if index == same => {
                     let (left, right) = (
-                        self.terms.of(Side::Original, left),
-                        self.terms.of(Side::Written, right),
+                        self.terms.of(ModelSide::Original, left),
+                        self.terms.of(ModelSide::Written, right),
                     );
                     if left.is_none() || left != right {
                         return false;
@@ -152,35 +156,39 @@ impl Equality<'_, '_> {
     /// Whether a cast or data movement is one of the original whose result got the name of an equal
     /// value.
     fn is_renamed(&mut self, node: NodeId) -> bool {
-        let (made, terms) = (self.made, self.terms);
+        let (new_messages, terms) = (self.new_messages, self.terms);
         let of = |side, value: Option<ValueId>| value.and_then(|value| terms.of(side, value));
-        let found = of(Side::Written, terms.pairs.written.output(node, 0));
-        made.renamed(node).iter().any(|&renamed| {
-            let expected = of(Side::Original, terms.pairs.original.output(renamed, 0));
+        let found = of(ModelSide::Written, terms.matching.written.output(node, 0));
+        new_messages.renamed(node).iter().any(|&renamed| {
+            let expected = of(
+                ModelSide::Original,
+                terms.matching.original.output(renamed, 0),
+            );
             expected
                 .zip(found)
                 .is_some_and(|(left, right)| self.equal(left, right).is_ok())
         })
     }
 
-    /// Values that differ from those of the same name, also where nothing uses them, and new ones
-    /// that nothing uses. Where casts moved, a value may have the type before or after a cast.
+    /// The faults of values: a value that differs from the value of the same name, used or not, and
+    /// a new value without uses. A value next to a cast that moved may have the type before or
+    /// after the cast.
     pub fn named(&mut self) -> Vec<Fault> {
-        let (terms, pairs) = (self.terms, self.terms.pairs);
+        let (terms, matching) = (self.terms, self.terms.matching);
         let mut faults = Vec::new();
-        for value in pairs.written.values() {
+        for value in matching.written.values() {
             let is_made = matches!(
-                pairs.written.origin(value),
+                matching.written.origin(value),
                 Origin::Node { .. } | Origin::Initializer { .. }
             );
-            if !is_made || pairs.written.name(value).is_empty() {
+            if !is_made || matching.written.name(value).is_empty() {
                 continue;
             }
-            let found = match (pairs.value(value), terms.of(Side::Written, value)) {
-                (None, _) if !constants::is_used(pairs.written, value) => {
+            let found = match (matching.value(value), terms.of(ModelSide::Written, value)) {
+                (None, _) if !constants::is_used(matching.written, value) => {
                     Err("was added, but nothing uses it".to_owned())
                 }
-                (Some(same), Some(right)) => match terms.of(Side::Original, same) {
+                (Some(same), Some(right)) => match terms.of(ModelSide::Original, same) {
                     Some(left) if left == right => Ok(()),
                     Some(left) => self.equal_but_for_casts(left, right),
                     None => Ok(()),
@@ -188,9 +196,11 @@ impl Equality<'_, '_> {
                 _ => Ok(()),
             };
             if let Err(what) = found {
-                let scope = pairs.written.scope_path(pairs.written.scope_of(value));
+                let scope = matching
+                    .written
+                    .scope_path(matching.written.scope_of(value));
                 faults.push(Fault::at(
-                    format!("{scope}/{}", pairs.written.name(value)),
+                    format!("{scope}/{}", matching.written.name(value)),
                     what,
                 ));
             }
@@ -216,23 +226,24 @@ impl Equality<'_, '_> {
     /// Results of a node that have another name than in the original, where that is not the name of
     /// an equal value.
     fn renamed_results(&mut self, counterpart: NodeId, node: NodeId) -> Option<Fault> {
-        let (terms, pairs) = (self.terms, self.terms.pairs);
+        let (terms, matching) = (self.terms, self.terms.matching);
         let (expected, found) = (
-            &pairs.original.node(counterpart).output,
-            &pairs.written.node(node).output,
+            &matching.original.node(counterpart).output,
+            &matching.written.node(node).output,
         );
         let mut is_same = |index: usize| {
             if expected[index] == found[index] {
                 return true;
             }
-            let of =
-                |value: Option<ValueId>| value.and_then(|value| terms.of(Side::Original, value));
-            let named = pairs
+            let of = |value: Option<ValueId>| {
+                value.and_then(|value| terms.of(ModelSide::Original, value))
+            };
+            let named = matching
                 .written
                 .output(node, index as u32)
-                .and_then(|value| pairs.value(value));
+                .and_then(|value| matching.value(value));
             let (left, right) = (
-                of(pairs.original.output(counterpart, index as u32)),
+                of(matching.original.output(counterpart, index as u32)),
                 of(named),
             );
             matches!((left, right), (Some(left), Some(right)) if self.equal(right, left).is_ok())
@@ -244,14 +255,14 @@ impl Equality<'_, '_> {
                 found.join("', '"),
                 expected.join("', '")
             );
-            Fault::at(pairs.written.node_path(node), what)
+            Fault::at(matching.written.node_path(node), what)
         })
     }
 
     /// Compares the outputs of a scope, which have the same names: other fields are compared
     /// elsewhere.
     pub fn outputs(&mut self, scope: ScopeId, counterpart: ScopeId) -> Vec<Fault> {
-        let (original, written) = (self.terms.pairs.original, self.terms.pairs.written);
+        let (original, written) = (self.terms.matching.original, self.terms.matching.written);
         let mut faults = Vec::new();
         for name in original.body(counterpart).output_names() {
             let values = (
@@ -279,20 +290,20 @@ impl Equality<'_, '_> {
             (Some(value), None) => {
                 return Err(format!(
                     "'{}' is missing",
-                    self.terms.pairs.original.name(value)
+                    self.terms.matching.original.name(value)
                 ));
             }
             (None, Some(value)) => {
                 return Err(format!(
                     "'{}' was added",
-                    self.terms.pairs.written.name(value)
+                    self.terms.matching.written.name(value)
                 ));
             }
         };
         let names = || {
             (
-                self.terms.pairs.written.name(right),
-                self.terms.pairs.original.name(left),
+                self.terms.matching.written.name(right),
+                self.terms.matching.original.name(left),
             )
         };
         let differ = |what: &str| match names() {
@@ -302,8 +313,8 @@ impl Equality<'_, '_> {
             }
         };
         let terms = (
-            self.terms.of(Side::Original, left),
-            self.terms.of(Side::Written, right),
+            self.terms.of(ModelSide::Original, left),
+            self.terms.of(ModelSide::Written, right),
         );
         let (Some(left), Some(right)) = terms else {
             return Err(differ("is not defined"));
@@ -331,18 +342,18 @@ impl Equality<'_, '_> {
         let (terms, Some(exact)) = (self.terms, self.exact.as_mut()) else {
             return false;
         };
-        let of = |id: TermId, side: Side| {
+        let of = |id: TermId, side: ModelSide| {
             terms
                 .values(id)
                 .iter()
                 .filter(move |(of, _)| *of == side)
                 .map(|&(_, value)| value)
         };
-        of(original, Side::Original).any(|left| {
-            of(written, Side::Written).any(|right| {
+        of(original, ModelSide::Original).any(|left| {
+            of(written, ModelSide::Written).any(|right| {
                 let ids = (
-                    exact.terms.of(Side::Original, left),
-                    exact.terms.of(Side::Written, right),
+                    exact.terms.of(ModelSide::Original, left),
+                    exact.terms.of(ModelSide::Written, right),
                 );
                 matches!(ids, (Some(left), Some(right)) if exact.equal(left, right).is_ok())
             })
@@ -488,14 +499,15 @@ impl Equality<'_, '_> {
         result.or_else(|what| self.compare_exactly(original, written).ok_or(what))
     }
 
-    /// The same without law 4, for the values of the original that have the term.
+    /// Compares without law 4, for the values of the original that have the term. Returns the
+    /// number of compared elements.
     fn compare_exactly(&mut self, original: &WithCasts, written: &WithCasts) -> Option<u64> {
         self.exact.as_ref()?;
         let found = self.content(written).ok()?;
         self.terms
             .values(original.term)
             .iter()
-            .filter(|(side, _)| *side == Side::Original)
+            .filter(|(side, _)| *side == ModelSide::Original)
             .find_map(|&(_, value)| {
                 let expected = self.exact.as_mut()?.contents.of_original(value);
                 contents::same(&self.with_casts(expected, &original.casts).ok()?, &found).ok()

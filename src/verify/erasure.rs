@@ -4,13 +4,13 @@
 //! set back. The result must be the original, field by field; constants that were compared are left
 //! out of both, so that their values are not in memory. A constant that changed must be the
 //! original one, cast by the exact path element by element. No node may be invalid that was valid
-//! before. Nothing here depends on the planner: what an input of a node refers to follows from the
-//! casts between it and the value that it had.
+//! before. The verification does not depend on the planner: the casts between an input of a node
+//! and the original input show the value to which the input refers.
 //!
-//! 1. An input refers to the value that it had, or to a cast of it between the two types, or to
-//!    what that value was cast from. A cast may be of what was cast before by lossless casts.
-//! 2. An attribute may state the new type instead of the old one; it may be new if it states one of
-//!    the two.
+//! 1. An input refers to the original value, to a cast of it between the two types, or to the
+//!    source of a cast whose result it was. A cast may start at the source of lossless casts.
+//! 2. An attribute may state the new type instead of the old one. An attribute that states one of
+//!    the two types may be added.
 //! 3. A declaration may have the new type instead of the old one.
 //!
 //! An emulation keeps all types. The roundings that the report lists are removed instead of casts:
@@ -20,11 +20,11 @@
 
 use std::sync::OnceLock;
 
-use super::bystanders::{compare, with_names_of};
 use super::fault::Fault;
 use super::laws;
 use super::left_out::without_nodes;
 use super::sources::Sources;
+use super::unchanged_fields::{compare, with_names_of};
 use super::verified::Verified;
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::parallel;
@@ -85,9 +85,9 @@ pub(super) struct Erasure<'v> {
     pub nodes: HashMap<NodeId, NodeId>,
     /// By value of the written model: that of the original.
     values: Vec<Option<ValueId>>,
-    /// What values of the original were cast from.
+    /// The casts of the original, as trees.
     sources: Sources,
-    /// The same, also through lossless casts to other types, once it was asked for.
+    /// Like `sources`, with lossless casts to other types; computed on first use.
     lossless_sources: OnceLock<Sources>,
     /// By node of the written model: the graphs in its attributes.
     bodies: HashMap<NodeId, Vec<ScopeId>>,
@@ -130,7 +130,7 @@ impl<'v> Erasure<'v> {
                 .map(|each| (each.tensor.as_str(), (each.overflowed, each.bound)))
                 .collect(),
             nodes: HashMap::default(),
-            values: vec![None; written.value_bound()],
+            values: vec![None; written.value_count()],
             sources: Sources::default(),
             lossless_sources: OnceLock::new(),
             bodies: written.subgraphs(),
@@ -340,8 +340,8 @@ impl<'v> Erasure<'v> {
         graph.node = self.nodes(std::mem::take(&mut graph.node), &mut before.node, scope);
     }
 
-    /// The declared types of the results of removed casts left with these, and those of the names
-    /// of added casts came with them.
+    /// Restores the declarations of the results of removed casts, and removes the declarations of
+    /// the names that added casts define.
     fn restore_declarations(
         &self,
         infos: &mut Vec<ValueInfoProto>,
@@ -485,7 +485,7 @@ impl<'v> Erasure<'v> {
             };
             let is_followed = self.added_cast(node).is_some()
                 || (!self.is_emulated()
-                    && self.written.applies(node, "Cast")
+                    && self.written.is_op(node, "Cast")
                     && self
                         .written
                         .cast_node(node)

@@ -7,10 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use super::bystanders::{compare_models, compare_nodes};
 use super::fault::Fault;
-use super::pairs::Pairs;
+use super::matching::Matching;
 use super::storage;
+use super::unchanged_fields::{compare_models, compare_nodes};
 use super::verified::Verified;
 use crate::diff::DifferenceKind::{self, Removed};
 use crate::graph::Model;
@@ -76,10 +76,10 @@ fn of_fixes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
 /// Nodes that differ although nothing in them was fixed, and nodes other than casts that are
 /// missing or new.
 fn nodes(original: &Model, written: &Model, fixed: &[Diagnostic]) -> Vec<Fault> {
-    let pairs = Pairs::by_results(original, written);
+    let matching = Matching::by_results(original, written);
     let operators: BTreeSet<&str> = fixed.iter().filter_map(Diagnostic::op).collect();
     let mut faults = Vec::new();
-    for (scope, counterpart) in pairs.scopes() {
+    for (scope, counterpart) in matching.scopes() {
         let path = written.scope_path(scope);
         let Some(counterpart) = counterpart else {
             faults.push(Fault::at(path, "the original has no such scope"));
@@ -99,7 +99,7 @@ fn nodes(original: &Model, written: &Model, fixed: &[Diagnostic]) -> Vec<Fault> 
             ));
         }
         for node in written.nodes(scope) {
-            let Some(same) = pairs.node(node) else {
+            let Some(same) = matching.node(node) else {
                 faults.push(Fault::at(
                     written.node_path(node),
                     "the original has no such node",
@@ -110,7 +110,7 @@ fn nodes(original: &Model, written: &Model, fixed: &[Diagnostic]) -> Vec<Fault> 
             let is_fixed = operators.contains(written.node(node).op_type());
             let may_change = if is_fixed { of_fixed_nodes } else { of_nodes };
             faults.extend(compare_nodes(
-                &pairs,
+                &matching,
                 || written.node_path(node),
                 protos,
                 may_change,

@@ -118,7 +118,7 @@ fn integer_bits(dtype: DType) -> Option<u32> {
 
 /// The numbers of a type: all multiples of 2^`unit` with at most `digits` significant binary digits
 /// and at most the magnitude `largest`.
-pub(super) struct Numbers {
+pub(super) struct Representable {
     pub digits: u32,
     pub unit: i32,
     pub largest: f64,
@@ -145,7 +145,7 @@ const TWO_TO_127: f64 = 1.701_411_834_604_692_3e38;
 const LARGEST_BFLOAT16: f64 = 3.389_531_389_251_535_5e38;
 
 /// The rows of the table; `None` for types that are not numbers.
-pub(super) fn numbers(dtype: DType) -> Option<Numbers> {
+pub(super) fn numbers(dtype: DType) -> Option<Representable> {
     let (digits, unit, largest, specials) = match dtype {
         DType::Double => (53, -1074, f64::MAX, IEEE),
         DType::Float => (24, -149, f32::MAX as f64, IEEE),
@@ -175,7 +175,7 @@ pub(super) fn numbers(dtype: DType) -> Option<Numbers> {
         DType::Int64 => (63, 0, 9_223_372_036_854_775_808.0, INTEGER),
         DType::String | DType::Complex64 | DType::Complex128 => return None,
     };
-    Some(Numbers {
+    Some(Representable {
         digits,
         unit,
         largest,

@@ -12,12 +12,11 @@
 //! A pass whose results the laws do not cover is refused by `--verify`: add its law to `terms.rs`,
 //! and a fault that the law does not hide to `tests/suite/verify/`.
 
-mod bystanders;
+mod canonical_form;
 mod compare;
 mod constants;
 mod contents;
 mod conversion;
-mod copies;
 mod data_files;
 mod declared;
 mod effects;
@@ -26,21 +25,22 @@ mod erasure;
 mod evaluate;
 mod fault;
 mod fixes;
-mod form;
+mod function_copies;
 mod laws;
 mod left_out;
-mod made;
+mod matching;
 mod movement;
+mod new_messages;
 mod order;
-mod pairs;
 mod reported;
 mod rewrite;
 mod roundings;
-mod set_back;
 mod sources;
 mod storage;
 mod term;
 mod terms;
+mod unchanged_fields;
+mod undo_types;
 mod verification;
 mod verified;
 mod with_casts;

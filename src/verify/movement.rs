@@ -30,7 +30,7 @@ pub fn moves(model: &Model, node: NodeId) -> Option<(&'static str, usize)> {
     } else {
         1
     };
-    model.applies(node, operator).then_some((operator, data))
+    model.is_op(node, operator).then_some((operator, data))
 }
 
 /// Whether the only result of a node is its first input. `dims` gives the inferred dimensions of a
@@ -44,9 +44,9 @@ pub(super) fn is_own_input<'d>(
         return false;
     }
     match model.node(node).op_type() {
-        operator @ "Identity" => model.applies(node, operator),
-        operator @ "Transpose" => model.applies(node, operator) && keeps_axes(model, node),
-        operator @ "Reshape" => model.applies(node, operator) && is_to_own_shape(model, node, dims),
+        operator @ "Identity" => model.is_op(node, operator),
+        operator @ "Transpose" => model.is_op(node, operator) && keeps_axes(model, node),
+        operator @ "Reshape" => model.is_op(node, operator) && is_to_own_shape(model, node, dims),
         _ => false,
     }
 }

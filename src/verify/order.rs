@@ -1,48 +1,48 @@
 //! The order of nodes.
 
 use super::fault::Fault;
-use super::made::Made;
+use super::matching::Matching;
 use super::movement::moves;
-use super::pairs::Pairs;
+use super::new_messages::NewMessages;
 use crate::graph::{Model, NodeId, ScopeId};
 
 /// Nodes that are in another order than their counterparts, and nodes that use a later value where
 /// no node of the original does.
 pub(super) fn compare(
-    pairs: &Pairs,
-    made: &Made,
+    matching: &Matching,
+    new_messages: &NewMessages,
     scope: ScopeId,
     counterpart: ScopeId,
 ) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut last = None;
-    for node in pairs.written.nodes(scope) {
-        let Some(same) = pairs
+    for node in matching.written.nodes(scope) {
+        let Some(same) = matching
             .node(node)
-            .filter(|&same| shares_result(pairs, node, same))
+            .filter(|&same| shares_result(matching, node, same))
         else {
             continue;
         };
-        let written = pairs.written;
+        let written = matching.written;
         let may_move = written.is_cast(node)
-            || written.applies(node, "Identity")
+            || written.is_op(node, "Identity")
             || moves(written, node).is_some();
-        if may_move && !made.renamed(node).is_empty() {
+        if may_move && !new_messages.renamed(node).is_empty() {
             continue;
         }
         if last.is_some_and(|last| last > same) {
             faults.push(Fault::at(
-                pairs.written.node_path(node),
+                matching.written.node_path(node),
                 "was put in another order",
             ));
         }
         last = Some(same);
     }
-    if let Some(early) = first_early(pairs.written, scope)
-        .filter(|_| first_early(pairs.original, counterpart).is_none())
+    if let Some(early) = first_early(matching.written, scope)
+        .filter(|_| first_early(matching.original, counterpart).is_none())
     {
         faults.push(Fault::at(
-            pairs.written.node_path(early),
+            matching.written.node_path(early),
             "uses a value that a later node computes",
         ));
     }
@@ -52,8 +52,11 @@ pub(super) fn compare(
 /// Whether the results of a node have a name in common with those of its counterpart, and the
 /// operator is the same or became a `Constant`. A cast that moved may be the counterpart of one at
 /// another place.
-fn shares_result(pairs: &Pairs, node: NodeId, counterpart: NodeId) -> bool {
-    let (node, counterpart) = (pairs.written.node(node), pairs.original.node(counterpart));
+fn shares_result(matching: &Matching, node: NodeId, counterpart: NodeId) -> bool {
+    let (node, counterpart) = (
+        matching.written.node(node),
+        matching.original.node(counterpart),
+    );
     let is_effect = node.output.iter().all(String::is_empty);
     let is_named = |name: &String| !name.is_empty() && counterpart.output.contains(name);
     (node.op_type == counterpart.op_type || node.op_type() == "Constant")

@@ -1,12 +1,12 @@
 //! Verification of what passes made of a model.
 
-use super::bystanders::{compare_models, of_passes};
 use super::effects::may_have_effects;
 use super::equality::Equality;
 use super::fault::Fault;
-use super::made::Made;
-use super::pairs::Pairs;
+use super::matching::Matching;
+use super::new_messages::NewMessages;
 use super::terms::Terms;
+use super::unchanged_fields::{compare_models, of_passes};
 use super::verified::Verified;
 use super::{constants, declared, order, storage};
 use crate::base::parallel;
@@ -19,11 +19,11 @@ pub(super) fn verify(
     options: &Options,
     is_lossy: bool,
 ) -> (Verified, Vec<Fault>) {
-    let pairs = Pairs::by_operators(original, written);
-    let made = Made::new(&pairs);
-    let (by_terms, others) = parallel::beside(
-        || by_terms(&pairs, &made, options, is_lossy),
-        || others(&pairs, &made),
+    let matching = Matching::by_operators(original, written);
+    let new_messages = NewMessages::new(&matching);
+    let (by_terms, others) = parallel::join_here(
+        || by_terms(&matching, &new_messages, options, is_lossy),
+        || others(&matching, &new_messages),
     );
     let (verified, named, scopes) = by_terms;
     let (mut faults, others) = others;
@@ -39,28 +39,29 @@ pub(super) fn verify(
     (verified, faults)
 }
 
-/// What terms show: faults of values by name and, by scope, of nodes, declarations and outputs.
+/// The faults that terms show: by name for values, and by scope for nodes, declarations and
+/// outputs.
 fn by_terms(
-    pairs: &Pairs,
-    made: &Made,
+    matching: &Matching,
+    new_messages: &NewMessages,
     options: &Options,
     is_lossy: bool,
 ) -> (Verified, Vec<Fault>, Vec<[Vec<Fault>; 3]>) {
-    let terms = Terms::new(pairs, is_lossy, options.contested);
-    let exact = is_lossy.then(|| Terms::new(pairs, false, options.contested));
+    let terms = Terms::new(matching, is_lossy, options.contested);
+    let exact = is_lossy.then(|| Terms::new(matching, false, options.contested));
     let exact = exact
         .as_ref()
-        .map(|terms| Equality::new(terms, made, *options));
-    let mut equality = Equality::new(&terms, made, *options).or(exact);
+        .map(|terms| Equality::new(terms, new_messages, *options));
+    let mut equality = Equality::new(&terms, new_messages, *options).or(exact);
     let named = equality.named();
     let mut verified = Verified::default();
     let mut scopes = Vec::new();
-    for (scope, counterpart) in pairs.scopes() {
+    for (scope, counterpart) in matching.scopes() {
         let Some(counterpart) = counterpart else {
             scopes.push(Default::default());
             continue;
         };
-        let nodes = pairs.written.nodes(scope);
+        let nodes = matching.written.nodes(scope);
         verified.nodes += nodes.len();
         let nodes = nodes.flat_map(|node| equality.node(node)).collect();
         scopes.push([
@@ -74,11 +75,11 @@ fn by_terms(
 }
 
 /// Faults of the models as a whole and, by scope, of the order of nodes, and others.
-fn others(pairs: &Pairs, made: &Made) -> (Vec<Fault>, Vec<[Vec<Fault>; 2]>) {
-    let (original, written) = (pairs.original, pairs.written);
+fn others(matching: &Matching, new_messages: &NewMessages) -> (Vec<Fault>, Vec<[Vec<Fault>; 2]>) {
+    let (original, written) = (matching.original, matching.written);
     let mut faults = compare_models(original, written, of_passes);
     faults.extend(storage::ambiguous(original, written));
-    let mut missing = constants::missing(pairs);
+    let mut missing = constants::missing(matching);
     let of_scope = |(scope, counterpart): (ScopeId, Option<ScopeId>)| {
         let Some(counterpart) = counterpart else {
             return [
@@ -90,16 +91,19 @@ fn others(pairs: &Pairs, made: &Made) -> (Vec<Fault>, Vec<[Vec<Fault>; 2]>) {
             ];
         };
         let mut others = missing.remove(&scope).unwrap_or_default();
-        others.extend(constants::added(made, pairs, scope, counterpart));
-        others.extend(inputs(pairs, scope, counterpart));
-        others.extend(missing_effects(pairs, scope, counterpart));
-        [order::compare(pairs, made, scope, counterpart), others]
+        others.extend(constants::added(new_messages, matching, scope, counterpart));
+        others.extend(inputs(matching, scope, counterpart));
+        others.extend(missing_effects(matching, scope, counterpart));
+        [
+            order::compare(matching, new_messages, scope, counterpart),
+            others,
+        ]
     };
-    (faults, pairs.scopes().map(of_scope).collect())
+    (faults, matching.scopes().map(of_scope).collect())
 }
 
 /// Whether the inputs are the same, apart from initializers that are listed as inputs before IR 4.
-fn inputs(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Option<Fault> {
+fn inputs(matching: &Matching, scope: ScopeId, counterpart: ScopeId) -> Option<Fault> {
     let inputs = |model: &'_ Model, scope| {
         let is_input = |name: &&str| {
             let value = model.defined(scope, name);
@@ -115,11 +119,11 @@ fn inputs(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Option<Fault> 
             .collect::<Vec<String>>()
     };
     let (found, expected) = (
-        inputs(pairs.written, scope),
-        inputs(pairs.original, counterpart),
+        inputs(matching.written, scope),
+        inputs(matching.original, counterpart),
     );
     (found != expected).then(|| {
-        let path = pairs.written.scope_path(scope);
+        let path = matching.written.scope_path(scope);
         Fault::at(
             path,
             format!(
@@ -132,18 +136,18 @@ fn inputs(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Option<Fault> 
 }
 
 /// Nodes without results that are missing, and may have effects.
-fn missing_effects(pairs: &Pairs, scope: ScopeId, counterpart: ScopeId) -> Option<Fault> {
+fn missing_effects(matching: &Matching, scope: ScopeId, counterpart: ScopeId) -> Option<Fault> {
     let count = |model: &Model, scope| {
         let is_for_effects =
             |&node: &NodeId| model.outputs(node).next().is_none() && may_have_effects(model, node);
         model.nodes(scope).filter(is_for_effects).count()
     };
     let (found, expected) = (
-        count(pairs.written, scope),
-        count(pairs.original, counterpart),
+        count(matching.written, scope),
+        count(matching.original, counterpart),
     );
     (found != expected).then(|| {
         let what = format!("has {found} nodes without results; the original has {expected}");
-        Fault::at(pairs.written.scope_path(scope), what)
+        Fault::at(matching.written.scope_path(scope), what)
     })
 }

@@ -48,7 +48,7 @@ pub(super) fn with_rounding(
         .map_err(|error| vec![Fault::at(path, error.to_string())])
 }
 
-/// What identifies a function.
+/// The domain, name and overload of a function, which identify it.
 fn key(model: &Model, scope: ScopeId) -> Option<String> {
     match (model.scope_kind(scope), model.body(scope)) {
         (ScopeKind::Function(_), Body::Function(function)) => {

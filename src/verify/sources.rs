@@ -20,7 +20,7 @@ impl Sources {
         for &node in model
             .topological_order()
             .iter()
-            .filter(|&&node| model.applies(node, "Cast") && is_followed(node))
+            .filter(|&&node| model.is_op(node, "Cast") && is_followed(node))
         {
             let Ok(cast) = model.cast_node(node) else {
                 continue;
@@ -56,7 +56,7 @@ impl Sources {
         sources
     }
 
-    /// Whether a value is another one, or the other one was cast from it.
+    /// Whether `of` is `source`, or was cast from it.
     pub fn is_source(&self, source: ValueId, of: ValueId) -> bool {
         if source == of {
             return true;

@@ -10,7 +10,7 @@ pub(super) type TermId = usize;
 
 /// One of the two models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Side {
+pub(super) enum ModelSide {
     Original,
     Written,
 }
@@ -24,7 +24,7 @@ pub(super) enum Term {
     /// A value of the written model to which nothing in the original corresponds.
     New(ValueId),
     /// A constant.
-    Constant(Side, ValueId),
+    Constant(ModelSide, ValueId),
     /// A cast.
     Cast { of: TermId, effect: Effect },
     /// An output of a node that moves elements.

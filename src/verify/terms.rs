@@ -16,9 +16,9 @@ use std::mem::discriminant;
 use std::sync::Arc;
 
 use super::laws;
+use super::matching::Matching;
 use super::movement::{is_own_input, moves};
-use super::pairs::Pairs;
-use super::term::{Effect, Move, Side, Term, TermId};
+use super::term::{Effect, ModelSide, Move, Term, TermId};
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::parallel;
 use crate::graph::{Model, NodeId, TypeSource, ValueId};
@@ -28,7 +28,7 @@ use prost::Message as _;
 
 /// The terms of the values of both models.
 pub(super) struct Terms<'m> {
-    pub pairs: &'m Pairs<'m>,
+    pub matching: &'m Matching<'m>,
     is_lossy: bool,
     /// The choice between contested shapes; `None`: they are unknown.
     contested: Option<Contested>,
@@ -38,13 +38,13 @@ pub(super) struct Terms<'m> {
     /// By term: the first value of each side that has it.
     first: Vec<[Option<ValueId>; 2]>,
     /// By term: a node that computes it.
-    nodes: Vec<Option<(Side, NodeId)>>,
+    nodes: Vec<Option<(ModelSide, NodeId)>>,
     /// The terms of casts and of data movement: others are terms of one value of the original, or
     /// of none.
     ids: HashMap<Term, TermId>,
     /// By value, for each side.
     of: [Vec<Option<TermId>>; 2],
-    values: OnceCell<HashMap<TermId, Vec<(Side, ValueId)>>>,
+    values: OnceCell<HashMap<TermId, Vec<(ModelSide, ValueId)>>>,
     /// The types and shapes of each side, once they were asked for.
     inferred: OnceCell<[Inferred; 2]>,
     /// The nodes of the written model that return their input.
@@ -52,11 +52,15 @@ pub(super) struct Terms<'m> {
 }
 
 impl<'m> Terms<'m> {
-    pub fn new(pairs: &'m Pairs<'m>, is_lossy: bool, contested: Option<Contested>) -> Terms<'m> {
-        let of = [pairs.original, pairs.written].map(|model| vec![None; model.value_bound()]);
-        let count = pairs.original.value_bound();
+    pub fn new(
+        matching: &'m Matching<'m>,
+        is_lossy: bool,
+        contested: Option<Contested>,
+    ) -> Terms<'m> {
+        let of = [matching.original, matching.written].map(|model| vec![None; model.value_count()]);
+        let count = matching.original.value_count();
         let mut terms = Terms {
-            pairs,
+            matching,
             is_lossy,
             contested,
             terms: Vec::with_capacity(count),
@@ -69,15 +73,15 @@ impl<'m> Terms<'m> {
             inferred: OnceCell::new(),
             own_inputs: HashSet::default(),
         };
-        terms.read(Side::Original);
-        terms.read(Side::Written);
+        terms.read(ModelSide::Original);
+        terms.read(ModelSide::Written);
         terms
     }
 
-    pub fn model(&self, side: Side) -> &'m Model {
+    pub fn model(&self, side: ModelSide) -> &'m Model {
         match side {
-            Side::Original => self.pairs.original,
-            Side::Written => self.pairs.written,
+            ModelSide::Original => self.matching.original,
+            ModelSide::Written => self.matching.written,
         }
     }
 
@@ -86,10 +90,13 @@ impl<'m> Terms<'m> {
     }
 
     /// The types and shapes inferred for a model.
-    pub fn inferred(&self, side: Side) -> &Inferred {
+    pub fn inferred(&self, side: ModelSide) -> &Inferred {
         let inferred = self.inferred.get_or_init(|| {
-            let (original, written, contested) =
-                (self.pairs.original, self.pairs.written, self.contested);
+            let (original, written, contested) = (
+                self.matching.original,
+                self.matching.written,
+                self.contested,
+            );
             parallel::join(
                 || infer_with(original, contested),
                 || infer_with(written, contested),
@@ -102,9 +109,9 @@ impl<'m> Terms<'m> {
     /// Whether a node of the written model is known by what it computes: a cast, data movement, or
     /// a constant.
     pub fn is_known(&self, node: NodeId) -> bool {
-        let written = self.pairs.written;
+        let written = self.matching.written;
         let is_known = |(_, value): (u32, ValueId)| {
-            let term = self.of(Side::Written, value).map(|id| self.term(id));
+            let term = self.of(ModelSide::Written, value).map(|id| self.term(id));
             !matches!(term, None | Some(Term::Original(_) | Term::New(_)))
         };
         let has_outputs = written.outputs(node).next().is_some();
@@ -135,11 +142,11 @@ impl<'m> Terms<'m> {
     /// The type that is known of a value with a term.
     fn type_of_values(&self, id: TermId) -> Option<DType> {
         let [original, written] = self.first[id];
-        let original = original.and_then(|value| self.type_of(Side::Original, value));
-        original.or_else(|| written.and_then(|value| self.type_of(Side::Written, value)))
+        let original = original.and_then(|value| self.type_of(ModelSide::Original, value));
+        original.or_else(|| written.and_then(|value| self.type_of(ModelSide::Written, value)))
     }
 
-    fn type_of(&self, side: Side, value: ValueId) -> Option<DType> {
+    fn type_of(&self, side: ModelSide, value: ValueId) -> Option<DType> {
         self.model(side)
             .element_type(value)
             .or_else(|| self.inferred(side).of(value).dtype())
@@ -151,20 +158,20 @@ impl<'m> Terms<'m> {
     }
 
     /// A node that computes a term.
-    pub fn node(&self, id: TermId) -> Option<(Side, NodeId)> {
+    pub fn node(&self, id: TermId) -> Option<(ModelSide, NodeId)> {
         self.nodes[id]
     }
 
     /// The term of a value.
-    pub fn of(&self, side: Side, value: ValueId) -> Option<TermId> {
+    pub fn of(&self, side: ModelSide, value: ValueId) -> Option<TermId> {
         self.of[side as usize][value.index()]
     }
 
     /// The values that have a term.
-    pub fn values(&self, id: TermId) -> &[(Side, ValueId)] {
+    pub fn values(&self, id: TermId) -> &[(ModelSide, ValueId)] {
         let values = self.values.get_or_init(|| {
-            let mut values: HashMap<TermId, Vec<(Side, ValueId)>> = HashMap::default();
-            for side in [Side::Original, Side::Written] {
+            let mut values: HashMap<TermId, Vec<(ModelSide, ValueId)>> = HashMap::default();
+            for side in [ModelSide::Original, ModelSide::Written] {
                 for value in self.model(side).values() {
                     if let Some(id) = self.of(side, value) {
                         values.entry(id).or_default().push((side, value));
@@ -176,7 +183,7 @@ impl<'m> Terms<'m> {
         values.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    fn read(&mut self, side: Side) {
+    fn read(&mut self, side: ModelSide) {
         let model = self.model(side);
         for value in model
             .values()
@@ -190,7 +197,7 @@ impl<'m> Terms<'m> {
         }
     }
 
-    fn read_node(&mut self, side: Side, node: NodeId) {
+    fn read_node(&mut self, side: ModelSide, node: NodeId) {
         let model = self.model(side);
         let outputs: Vec<(u32, ValueId)> = model.outputs(node).collect();
         let input = model.input(node, 0).and_then(|value| self.of(side, value));
@@ -205,7 +212,7 @@ impl<'m> Terms<'m> {
             self.inferred(side).of(value).shape.as_deref()
         });
         if let Some(of) = input.filter(|_| is_own_input) {
-            if side == Side::Written {
+            if side == ModelSide::Written {
                 self.own_inputs.insert(node);
             }
             outputs
@@ -225,7 +232,7 @@ impl<'m> Terms<'m> {
 
     /// The effect of a node that is a valid cast to a known type; an attribute without effect has
     /// its default.
-    fn effect_of(&self, side: Side, node: NodeId) -> Option<Effect> {
+    fn effect_of(&self, side: ModelSide, node: NodeId) -> Option<Effect> {
         let model = self.model(side);
         if !model.is_cast(node) {
             return None;
@@ -247,43 +254,44 @@ impl<'m> Terms<'m> {
     }
 
     /// The term of a value that no node produces.
-    fn leaf(&mut self, side: Side, value: ValueId) -> TermId {
+    fn leaf(&mut self, side: ModelSide, value: ValueId) -> TermId {
         let model = self.model(side);
         // Initializers of the same name are compared with the other fields of their graphs.
         let is_same = |other: &ValueId| {
-            discriminant(&model.origin(value)) == discriminant(&self.pairs.original.origin(*other))
+            discriminant(&model.origin(value))
+                == discriminant(&self.matching.original.origin(*other))
         };
         let same = match side {
-            Side::Original => None,
-            Side::Written => self
-                .pairs
+            ModelSide::Original => None,
+            ModelSide::Written => self
+                .matching
                 .value(value)
                 .filter(is_same)
-                .and_then(|other| self.of(Side::Original, other)),
+                .and_then(|other| self.of(ModelSide::Original, other)),
         };
         same.unwrap_or_else(|| {
             self.add(match (side, model.constant(value).is_ok()) {
                 (_, true) => Term::Constant(side, value),
-                (Side::Original, false) => Term::Original(value),
-                (Side::Written, false) => Term::New(value),
+                (ModelSide::Original, false) => Term::Original(value),
+                (ModelSide::Written, false) => Term::New(value),
             })
         })
     }
 
     /// The term of an output of a node of which only the name is known.
-    fn opaque(&mut self, side: Side, node: NodeId, index: u32, output: ValueId) -> TermId {
+    fn opaque(&mut self, side: ModelSide, node: NodeId, index: u32, output: ValueId) -> TermId {
         let model = self.model(side);
         let is_constant = model.constant(output).is_ok();
-        if side == Side::Written
-            && let Some(counterpart) = self.pairs.node(node)
+        if side == ModelSide::Written
+            && let Some(counterpart) = self.matching.node(node)
         {
-            let original = self.pairs.original;
-            // The nodes themselves are compared, too: those of another operator only if they are
-            // not known by what they compute.
+            let original = self.matching.original;
+            // The nodes themselves are compared, too. Nodes of different operators are compared
+            // only if terms do not describe what they compute.
             let is_same = || original.node(counterpart).op_type == model.node(node).op_type;
             let id = original
                 .output(counterpart, index)
-                .and_then(|value| self.of(Side::Original, value));
+                .and_then(|value| self.of(ModelSide::Original, value));
             match id.map(|id| (id, &self.terms[id])) {
                 Some((id, Term::Original(_))) if !is_constant => return id,
                 Some((id, Term::Constant(..))) if is_constant && is_same() => return id,
@@ -292,13 +300,13 @@ impl<'m> Terms<'m> {
         }
         self.add(match (side, is_constant) {
             (_, true) => Term::Constant(side, output),
-            (Side::Original, false) => Term::Original(output),
-            (Side::Written, false) => Term::New(output),
+            (ModelSide::Original, false) => Term::Original(output),
+            (ModelSide::Written, false) => Term::New(output),
         })
     }
 
     /// The term of an output of a node that moves elements.
-    fn moved(&mut self, side: Side, node: NodeId, output: u32) -> Option<TermId> {
+    fn moved(&mut self, side: ModelSide, node: NodeId, output: u32) -> Option<TermId> {
         let model = self.model(side);
         let (operator, data) = moves(model, node)?;
         let proto = model.node(node);
@@ -356,7 +364,7 @@ impl<'m> Terms<'m> {
     }
 
     /// The term of a cast, and a node in whose scope it is.
-    fn cast(&mut self, of: TermId, effect: Effect, node: (Side, NodeId)) -> TermId {
+    fn cast(&mut self, of: TermId, effect: Effect, node: (ModelSide, NodeId)) -> TermId {
         let (of, left) = self.reduced(of, [effect]);
         left.into_iter().fold(of, |of, effect| {
             let id = self.id(Term::Cast { of, effect });
@@ -445,7 +453,7 @@ impl<'m> Terms<'m> {
             .unwrap_or(id)
     }
 
-    fn set(&mut self, side: Side, value: ValueId, id: TermId) {
+    fn set(&mut self, side: ModelSide, value: ValueId, id: TermId) {
         self.first[id][side as usize].get_or_insert(value);
         self.of[side as usize][value.index()] = Some(id);
     }

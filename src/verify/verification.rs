@@ -1,8 +1,8 @@
 //! The original of a verification, and the options of the run.
 
-use super::copies::with_copies;
 use super::fault::{Fault, NotVerified};
 use super::fixes::Fixes;
+use super::function_copies::with_copies;
 use super::roundings::with_rounding;
 use super::verified::Verified;
 use super::{conversion, data_files, erasure, fixes, rewrite};
@@ -74,8 +74,7 @@ impl Verification {
         }
     }
 
-    /// A verification of what fixes make of a model, which is given as it is before, with the
-    /// options by which it is fixed.
+    /// A verification of a fixed model. `original` is the model before the fixes.
     #[must_use]
     pub fn of_fixes(
         original: &Model,
@@ -109,7 +108,7 @@ impl Verification {
     /// Checks a model that was written and opened again.
     ///
     /// # Errors
-    /// With everything that could not be verified.
+    /// Everything that could not be verified.
     pub fn check(&self, written: &Model) -> Result<Verified, NotVerified> {
         self.compare(self.original(), written)
     }
@@ -122,7 +121,7 @@ impl Verification {
     ) -> Result<Verified, NotVerified> {
         let by = |original: Model, verify: &dyn Fn(&Model) -> (Verified, Vec<Fault>)| {
             let found = verify(&original);
-            parallel::drop_later(original);
+            parallel::drop_in_background(original);
             found
         };
         let moved = data_files::compare(&original, written);

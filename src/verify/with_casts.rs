@@ -27,7 +27,7 @@ impl WithCasts {
         WithCasts { term: of, ..self }
     }
 
-    /// The same casts of an input of a move.
+    /// The casts, applied to an input of a data movement.
     pub fn of_input(&self, term: TermId) -> WithCasts {
         WithCasts {
             term,

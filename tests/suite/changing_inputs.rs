@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(target_os = "linux")]
 use onnx_recast::internals::files::DataFolder;
-use onnx_recast::internals::files::{Target, open_with_data};
+use onnx_recast::internals::files::{SaveTarget, open_with_data};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::protobuf::schema::ModelProto;
-use onnx_recast::internals::storage::{Options, Placement, Plan};
+use onnx_recast::internals::storage::{Options, Placement, SavePlan};
 use onnx_recast::internals::tensor::{Reference, moved_to_file};
 use prost::Message;
 
@@ -39,13 +39,13 @@ fn write_model(folder: &Path) {
     fs::write(folder.join("w.bin"), vec![1; BYTES]).unwrap();
 }
 
-fn plan(folder: &Path, target: &Target, placement: &Placement) -> Plan {
+fn plan(folder: &Path, target: &SaveTarget, placement: &Placement) -> SavePlan {
     let path = folder.join("m.onnx");
     let (input, data) = open_with_data(&path).unwrap();
     let model = Model::new(ModelProto::from_bytes(input.bytes).unwrap())
         .unwrap()
         .with_data(data);
-    Plan::new(
+    SavePlan::new(
         model,
         &path,
         target,
@@ -85,7 +85,7 @@ fn nothing_is_written_if_an_input_changed_between_its_first_and_its_last_byte() 
             fs::create_dir(&inside).unwrap();
             fs::create_dir(&out).unwrap();
             write_model(&inside);
-            let plan = plan(&inside, &Target::File(out.join("m.onnx")), &placement);
+            let plan = plan(&inside, &SaveTarget::File(out.join("m.onnx")), &placement);
             change(&inside);
             let result = plan.write();
             let left = fs::read_dir(&out).unwrap().count();

@@ -169,7 +169,7 @@ fn the_reason_of_a_kept_cast_has_its_data() {
     assert!(
         matches!(
             decisions.kept()[0].1,
-            folding::Reason::UndefinedValue {
+            folding::NotFolded::UndefinedValue {
                 count: 1,
                 first: 0,
                 ..

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use onnx_recast::Cancel;
-use onnx_recast::internals::diff::{Difference, DifferenceKind, Side, compare};
+use onnx_recast::internals::diff::{ComparedMessage, Difference, DifferenceKind, compare};
 use onnx_recast::internals::files::DataFolder;
 use onnx_recast::internals::tensor::moved_to_model;
 use prost::Message;
@@ -34,7 +34,7 @@ fn differences(left: &[u8], right: &[u8]) -> Vec<Difference> {
         DataFolder::default(),
     );
     let cancel = Cancel::new();
-    let [left, right] = [&left, &right].map(|model| Side {
+    let [left, right] = [&left, &right].map(|model| ComparedMessage {
         message: model,
         data: &data,
         cancel: &cancel,

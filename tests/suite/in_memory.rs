@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex};
 
 use onnx_recast::cli::run_in_memory;
 use onnx_recast::internals::files::folders::Folder;
-use onnx_recast::internals::files::{self, DataFolder, Target};
+use onnx_recast::internals::files::{self, DataFolder, SaveTarget};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::passes::{self, DEFAULT};
 use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::internals::protobuf::{Layout, Piece};
-use onnx_recast::internals::storage::{Options, Placement, Plan};
+use onnx_recast::internals::storage::{Options, Placement, SavePlan};
 use onnx_recast::{Phase, Progress, Stored};
 
 use crate::external_data::{MODEL, numbered, write_external};
@@ -30,7 +30,7 @@ fn fold(input: &Path, output: &Path, options: &Options) -> Result<String, String
         .with_data(data);
     let (model, report) = passes::run(model, DEFAULT, &passes::Options::default())
         .map_err(|error| error.to_string())?;
-    let plan = Plan::new(model, input, &Target::File(output.to_owned()), options)
+    let plan = SavePlan::new(model, input, &SaveTarget::File(output.to_owned()), options)
         .map_err(|error| error.to_string())?;
     let saved = plan.write().map_err(|error| error.to_string())?;
     Ok(format!(

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use onnx_recast::internals::protobuf::schema::{
     GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
 };
-use onnx_recast::internals::protobuf::{Kept, raw};
+use onnx_recast::internals::protobuf::{Lossless, raw};
 use onnx_recast::internals::tensor::{Reference, moved_to_file};
 use prost::Message;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn chain(op: &str) -> Vec<u8> {
         domain: None,
         version: Some(13),
     });
-    let model: ModelProto = Kept::from(raw::ModelProto {
+    let model: ModelProto = Lossless::from(raw::ModelProto {
         ir_version: Some(8),
         graph: Some(graph),
         opset_import: vec![opset],

@@ -3,7 +3,7 @@
 use std::fs;
 
 use bytes::Bytes;
-use onnx_recast::internals::files::{Target, open, save};
+use onnx_recast::internals::files::{SaveTarget, open, save};
 use onnx_recast::internals::protobuf::{Layout, Piece};
 
 use crate::support::expect_no_failures;
@@ -47,7 +47,7 @@ fn moved_bytes_arrive_whatever_they_and_their_place_begin_with() {
             .to_vec();
         let layout = Layout::of_pieces(pieces);
         let progress = layout.progress();
-        save(layout, &Target::File(target.clone())).unwrap();
+        save(layout, &SaveTarget::File(target.clone())).unwrap();
         let found = fs::read(&target).unwrap();
         if found != [&before[..], &data[first..first + bytes], &after[..]].concat() {
             failures.push(format!(

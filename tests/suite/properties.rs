@@ -7,7 +7,7 @@ use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::passes::Options;
 use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto};
-use onnx_recast::internals::protobuf::{Field, Kept, Value};
+use onnx_recast::internals::protobuf::{Field, Lossless, Value};
 use onnx_recast::internals::tensor::{Tensor, Values};
 use proptest::prelude::*;
 use prost::Message;
@@ -428,7 +428,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_model_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        if let Ok(model) = Kept::<onnx_recast::internals::protobuf::raw::ModelProto>::from_bytes(bytes.clone().into()) {
+        if let Ok(model) = Lossless::<onnx_recast::internals::protobuf::raw::ModelProto>::from_bytes(bytes.clone().into()) {
             prop_assert_eq!(model.encode_to_vec(), bytes);
             let _ = Model::new(model);
         }

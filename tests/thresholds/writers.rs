@@ -9,7 +9,7 @@ use std::path::Path;
 use bytes::Bytes;
 use onnx_cast::{Cast, DType, Rules, convert_element, packed};
 use onnx_recast::internals::api::tensor_files::{self, Form, layout};
-use onnx_recast::internals::files::{Target, save};
+use onnx_recast::internals::files::{SaveTarget, save};
 use onnx_recast::internals::protobuf::{Layout, Piece, Pieces};
 use onnx_recast::internals::tensor::{Content, Data, Tensor};
 use onnx_recast::{Array, CastOptions, Packing, Stored};
@@ -125,7 +125,7 @@ fn computed((from, targets, packing): Case, elements: usize, in_ranges: bool) ->
 fn wrong_ways(folder: &Path, pieces: &[Piece], expected: &[u8]) -> Vec<(&'static str, usize)> {
     let layout = || Layout::of_pieces(pieces.to_vec());
     let path = folder.join("written");
-    save(layout(), &Target::File(path.clone())).unwrap();
+    save(layout(), &SaveTarget::File(path.clone())).unwrap();
     let mut stream = Vec::new();
     layout().write_to(&mut stream).unwrap();
     let memory = Pieces::stored(&layout());

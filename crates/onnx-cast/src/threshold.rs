@@ -1,9 +1,9 @@
 //! Sizes at which the code works in another way, but the result is the same: the length of a chunk,
 //! the work of a thread, the number of items from which a table pays off.
 //!
-//! Each is a constant beside the code that uses it. Tests replace all of them by values of a few
-//! bytes or elements, so that small models reach what otherwise only large ones do. A number that
-//! is part of a result, such as a limit or an alignment in a file, is not a threshold.
+//! Each threshold is a constant beside the code that uses it. Tests replace all thresholds by
+//! values of a few bytes or elements, so that small models reach the code paths of large models. A
+//! number that is part of a result, such as a limit or an alignment in a file, is not a threshold.
 
 /// A size that never changes a result.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +30,8 @@ impl Threshold {
         }
     }
 
-    /// The same threshold, of which multiples of a number alone are valid: eight elements of any
-    /// width begin and end at bytes.
+    /// The threshold, with only multiples of `step` as valid values: eight elements of any width
+    /// begin and end at byte boundaries.
     pub const fn multiple_of(self, step: usize) -> Threshold {
         assert!(self.usual.is_multiple_of(step), "the usual value is valid");
         Threshold {
@@ -41,13 +41,13 @@ impl Threshold {
         }
     }
 
-    /// The same threshold, for which 0 is valid, too.
+    /// The threshold, with 0 as a valid value.
     pub const fn or_zero(self) -> Threshold {
         Threshold { least: 0, ..self }
     }
 
-    /// The same threshold, whose small values begin here. Every chunk of a computed tensor costs at
-    /// least a grain: shorter ones take long.
+    /// The threshold, with `least` as the minimum of its valid values: shorter chunks of a computed
+    /// tensor would take long, since each chunk costs at least a grain.
     pub const fn small_from(self, least: usize) -> Threshold {
         Threshold { least, ..self }
     }

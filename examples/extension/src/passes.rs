@@ -23,7 +23,7 @@ pub const REMOVE_IDENTITIES: Pass = Pass {
             else {
                 continue;
             };
-            if model.output_of(output).is_empty() && model.pin(output).is_none() {
+            if model.scopes_that_output(output).is_empty() && model.non_node_use(output).is_none() {
                 plan.edits.push(Edit::Rewire {
                     from: output,
                     to: input,

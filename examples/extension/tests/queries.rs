@@ -1,16 +1,21 @@
 //! The queries of a model and of the subject of a rule, as rules, passes and adapters of another
 //! crate use them.
 
+use std::error::Error as _;
+use std::io;
+
 use onnx_recast::cast::{Contested, DType};
 use onnx_recast::convert::{Code, OperatorAdapter, Reason};
-use onnx_recast::graph::{Body, ConstantValue, Edit, NotConstant, ScopeId, ScopeKind, TypeSource};
+use onnx_recast::graph::{
+    Body, ConstantValue, Edit, NotConstant, ScopeId, ScopeKind, TypePlace, TypeSource,
+};
 use onnx_recast::lint::{
     Baseline, Finding, Known, Rule, Safety, Selected, Selection, Severity, Subject,
 };
 use onnx_recast::proto::AttributeProto;
 use onnx_recast::{
-    BadLocation, ConvertOptions, DataFolder, Error, ErrorKind, LintOptions, Model, SaveOptions,
-    SavePlan, Target,
+    BadLocation, ConvertOptions, DataFolder, Error, ErrorKind, Invalid, LintOptions, Model,
+    SaveOptions, SavePlan, SaveTarget,
 };
 
 fn model(text: &str) -> Model {
@@ -152,8 +157,13 @@ static SURVEY: Rule = Rule {
 fn survey(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
     let mut found = vec![Finding::at_model(format!(
-        "{} casts, valid or not",
-        subject.cast_nodes().count()
+        "{} casts, valid or not; {} casts of a cast; {} additions",
+        subject.cast_nodes().count(),
+        subject.cast_pairs().count(),
+        model
+            .nodes(ScopeId::MAIN)
+            .filter(|&node| model.is_op(node, "Add"))
+            .count()
     ))];
     let to_float = subject
         .casts()
@@ -218,7 +228,7 @@ fn a_rule_sees_casts_quantizers_constants_and_contradictions() {
         .map(|found| format!("{}: {}", found.place().as_str(), found.message))
         .collect();
     let expected = [
-        "model: 2 casts, valid or not",
+        "model: 2 casts, valid or not; 1 casts of a cast; 1 additions",
         "graph/n: tensor(float)[2]",
         "graph/quantize: quantizes to UINT8",
         "graph/narrow: 2 constant elements of FLOAT16",
@@ -264,6 +274,14 @@ fn an_adapter_of_an_upgrade_reads_types_and_sets_attributes() {
 fn errors_and_plans_tell_a_caller_what_to_do() {
     let error = Error::new(ErrorKind::Usage, "no such mode").with_remedy("use `fast`");
     assert_eq!(error.message(), "no such mode; use `fast`");
+    let unreadable = io::Error::other("unreadable");
+    let error = error.with_source(unreadable);
+    assert_eq!(error.source().unwrap().to_string(), "unreadable");
+    let invalid = Invalid::at("graph", "no values").with_source(error);
+    assert_eq!(
+        invalid.source().unwrap().to_string(),
+        "no such mode; use `fast`"
+    );
 
     let model = model(
         r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { y = Neg (x) }"#,
@@ -282,9 +300,43 @@ fn errors_and_plans_tell_a_caller_what_to_do() {
     let plan = SavePlan::new(
         model,
         &path,
-        &Target::File(path.clone()),
+        &SaveTarget::File(path.clone()),
         &SaveOptions::default(),
     )
     .unwrap();
     assert_eq!(plan.bytes_with_data(), bytes);
+}
+
+#[test]
+fn a_declared_type_is_set_if_it_is_the_stated_one() {
+    let mut model = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) <float[2] h> {
+            h = Neg (x)
+            y = Neg (h)
+        }"#,
+    );
+    let value = model.lookup(ScopeId::MAIN, "h").unwrap();
+    let name = TypePlace::Name {
+        scope: ScopeId::MAIN,
+        name: "h".to_owned(),
+    };
+    let cases = [
+        (TypePlace::Value(value), Some(DType::Double), DType::Float),
+        (TypePlace::Value(value), Some(DType::Float), DType::Float16),
+        (TypePlace::Value(value), None, DType::Bfloat16),
+        (name.clone(), Some(DType::Double), DType::Bfloat16),
+        (name, Some(DType::Bfloat16), DType::Int8),
+    ];
+    for (at, from, expected) in cases {
+        let case = format!("{at:?} from {from:?}");
+        let to = if from == Some(DType::Double) {
+            DType::String
+        } else {
+            expected
+        };
+        model
+            .apply_edits(vec![Edit::SetType { at, from, to }])
+            .unwrap();
+        assert_eq!(model.declared_type(value), Some(expected), "{case}");
+    }
 }

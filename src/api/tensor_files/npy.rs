@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::array::{Array, Failure, Remedy};
 use super::strings;
 use crate::protobuf::{Layout, Piece};
-use crate::tensor::{Content, Data, SubByte, element_count};
+use crate::tensor::{Content, Data, Packing, element_count};
 use onnx_cast::{Class, DType};
 
 /// The magic bytes.
@@ -43,7 +43,7 @@ pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failur
     let content = match (item, stored) {
         (Item::Wide(characters), _) => strings(strings::from_wide(&data, characters)?),
         (Item::Narrow(bytes), _) => strings(strings::from_narrow(&data, bytes)),
-        (item, stored) => Content::spread(item.dtype(stored, &header.descr)?, &header.dims, data),
+        (item, stored) => Content::unpacked(item.dtype(stored, &header.descr)?, &header.dims, data),
     };
     Ok(Array {
         content,
@@ -53,7 +53,7 @@ pub(super) fn read(bytes: &Bytes, stored: Option<DType>) -> Result<Array, Failur
 }
 
 pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
-    let (descr, data) = match (array.content.data(), array.content.piece(SubByte::Byte)) {
+    let (descr, data) = match (array.content.data(), array.content.piece(Packing::Byte)) {
         (Data::Strings(strings), _) => {
             let (characters, wide) = strings::to_wide(strings)?;
             (format!("<U{characters}"), Piece::Bytes(wide.into()))

@@ -6,7 +6,7 @@ use super::array::{Array, Failure, Remedy};
 use crate::files::DataFolder;
 use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{LARGEST_MESSAGE, Layout, raw};
-use crate::tensor::{BadTensor, Data, SubByte, Tensor, raw_data, without_values};
+use crate::tensor::{BadTensor, Data, Packing, Tensor, raw_data, without_values};
 use onnx_cast::DType;
 
 pub(super) fn read(
@@ -61,7 +61,7 @@ pub(super) fn layout(array: Array) -> Result<Layout, Failure> {
         Data::Strings(strings) => proto.string_data.clone_from(strings),
         Data::Numbers(..) => proto
             .rest_mut()
-            .extend(array.content.piece(SubByte::Packed).map(raw_data)),
+            .extend(array.content.piece(Packing::Packed).map(raw_data)),
     }
     let layout = Layout::of(&proto);
     if layout.bytes() > LARGEST_MESSAGE {

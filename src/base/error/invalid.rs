@@ -39,12 +39,12 @@ impl Invalid {
             kind: cause.kind(),
             ..Invalid::at(place, &cause)
         }
-        .because(cause)
+        .with_source(cause)
     }
 
     /// The error with its cause.
     #[must_use]
-    pub fn because(self, cause: impl StdError + Send + Sync + 'static) -> Invalid {
+    pub fn with_source(self, cause: impl StdError + Send + Sync + 'static) -> Invalid {
         Invalid {
             cause: Some(Arc::new(cause)),
             ..self

@@ -65,12 +65,12 @@ impl Error {
 
     /// Like [`Error::of`]; keeps the cause.
     pub fn caused_by(error: impl Classified + Send + Sync + 'static) -> Error {
-        Error::of(&error).because(error)
+        Error::of(&error).with_source(error)
     }
 
     /// The error with its cause.
     #[must_use]
-    pub fn because(self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
+    pub fn with_source(self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
         Error {
             source: Some(Arc::new(source)),
             ..self

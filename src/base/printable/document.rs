@@ -8,10 +8,9 @@ use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 
 use super::escape;
 
-/// A document for programs. Its characters that would not be printed as they are in text for people
-/// are written in the escapes of its format; a program that reads it gets them as they were. It is
-/// made while it is written, since it may take much more memory than the value from which it is
-/// made.
+/// A document for programs. Characters that are escaped in text for people are written with the
+/// escapes of the document's format, so that a program reads the original characters. The document
+/// is formatted while it is written: all of it may take much more memory than the formatted value.
 pub struct Document<'d>(Box<Write<'d>>);
 
 type Write<'d> = dyn Fn(&mut dyn io::Write) -> io::Result<()> + 'd;
@@ -80,7 +79,7 @@ impl<'d> Document<'d> {
     /// Writes the document.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Any error of the writer.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         (self.0)(out)
     }

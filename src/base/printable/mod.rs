@@ -1,10 +1,10 @@
 //! Output that is safe to print, and the only way to make it.
 //!
-//! The names and strings of a model are chosen by its author. Printed as they are, they could give
-//! orders to a terminal, reorder or hide what follows, begin lines that look like ours, or be
-//! commands to the CI system that reads the log. [`Shown`] is text for people, [`Document`] is
-//! JSON, XML, a script or a page for programs; both can only be made through functions that escape,
-//! and the functions that write to standard output and standard error take nothing else.
+//! The author of a model chooses its names and strings. Printed without escapes, they could control
+//! a terminal, reorder or hide text, forge lines of output, or be commands to the CI system that
+//! reads the log. [`Shown`] is text for people, [`Document`] is JSON, XML, a script or a page for
+//! programs; both can only be made through functions that escape, and the functions that write to
+//! standard output and standard error take nothing else.
 
 mod document;
 mod escape;
@@ -170,8 +170,8 @@ impl Shown {
     }
 }
 
-/// Text that is made while it is written, since it may take much more memory than the value from
-/// which it is made.
+/// Text that is formatted while it is written: the whole text may take much more memory than the
+/// formatted value.
 pub struct Parts<'d>(Box<Make<'d>>);
 
 type Make<'d> = dyn Fn(&mut Put) -> io::Result<()> + 'd;
@@ -188,7 +188,7 @@ impl<'d> Parts<'d> {
     /// Writes and flushes the text with styles, as escape sequences of ANSI terminals.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Any error of the writer.
     pub fn write_styled(&self, out: &mut dyn io::Write) -> io::Result<()> {
         self.write(out, |part, text| text.push_str(part.styled()))
     }
@@ -196,7 +196,7 @@ impl<'d> Parts<'d> {
     /// Writes and flushes the text without styles.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Any error of the writer.
     pub fn write_plain(&self, out: &mut dyn io::Write) -> io::Result<()> {
         self.write(out, |part, text| {
             part.pieces().for_each(|piece| text.push_str(piece))
@@ -219,7 +219,7 @@ impl<'d> Parts<'d> {
     }
 }
 
-/// Text of this many bytes is written at once.
+/// The number of bytes of text that are written at a time.
 const LONGEST_WAITING: Threshold = Threshold::new("waiting text", 1 << 16).or_zero();
 
 /// The output of a command.
@@ -236,7 +236,7 @@ impl Printed<'_> {
     /// Writes it without colours.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Any error of `out`.
     pub fn write_plain(&self, out: &mut dyn io::Write) -> io::Result<()> {
         match self {
             Printed::Text(text) => text

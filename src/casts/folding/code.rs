@@ -3,8 +3,8 @@
 use crate::base::codes::codes;
 
 codes! {
-    /// The code of a [`Reason`](super::Reason).
-    pub enum Code {
+    /// The code of a [`NotFolded`](super::NotFolded).
+    pub enum NotFoldedCode {
         NotConstant = "not-constant": "the input is computed at run time",
         Overridable = "overridable": "a caller can override the input",
         UpdatedByTraining = "updated-by-training": "training updates the input",

@@ -2,10 +2,10 @@
 
 use prost::Message;
 
-use super::decisions::{ChainResult, Decisions, Extent, Fold, Skip};
-use super::known::{Key, Known};
-use super::reason::Reason;
-use super::storage::Chain;
+use super::decisions::{ChainResult, Extent, Fold, FoldDecisions, Skip};
+use super::known::{Derivation, Key, KnownValue};
+use super::reason::NotFolded;
+use super::storage::ChainId;
 use crate::base::error::{Classified, Invalid};
 use crate::files::BadLocation;
 use crate::graph::{NodeId, ValueId};
@@ -21,19 +21,19 @@ const WORTH_A_NODE: u64 = 1024;
 /// options say otherwise.
 const LARGEST_RESULT: u64 = 1 << 20;
 
-impl Decisions<'_> {
+impl FoldDecisions<'_> {
     /// The constant of a value that a node uses, if it is known.
-    pub(super) fn known(&self, node: NodeId, value: ValueId) -> Result<Known, Skip> {
+    pub(super) fn known(&self, node: NodeId, value: ValueId) -> Result<KnownValue, Skip> {
         if let Some(&fold) = self.by_output.get(&value) {
             let Fold {
                 content,
                 constant,
-                place: (chain, _),
+                shared: (chain, _),
                 ..
             } = &self.folds[fold];
-            return Ok(Known {
+            return Ok(KnownValue {
                 content: content.clone(),
-                derived: Ok(*chain),
+                derivation: Derivation::Chain(*chain),
                 constant: *constant,
             });
         }
@@ -41,7 +41,7 @@ impl Decisions<'_> {
             return Ok(known.clone());
         }
         if let Some((node, why)) = self.computed.failed.get(&value) {
-            return Err(Reason::InputNotComputed {
+            return Err(NotFolded::InputNotComputed {
                 node: self.model.node_path(*node),
                 why: Box::new(why.clone()),
             }
@@ -51,7 +51,7 @@ impl Decisions<'_> {
         let malformed = |error: BadTensor| match error {
             // Only the user can provide the folder, and only for all casts at once.
             BadTensor::Location(BadLocation::NoFolder(_)) => {
-                Skip::Because(Reason::DataUnavailable(Box::new(error)))
+                Skip::NotFolded(NotFolded::DataUnavailable(Box::new(error)))
             }
             _ => {
                 let name = self.model.name(value);
@@ -62,15 +62,15 @@ impl Decisions<'_> {
                         kind: error.kind(),
                         ..invalid
                     }
-                    .because(error),
+                    .with_source(error),
                 ))
             }
         };
         let tensor = Tensor::read(&constant.tensor).map_err(malformed)?;
         let content = tensor.load(self.model.data()).map_err(malformed)?;
-        Ok(Known {
+        Ok(KnownValue {
             content: content.with_cancel(&self.model.control().cancel),
-            derived: Err(value),
+            derivation: Derivation::Constant(value),
             constant: value,
         })
     }
@@ -102,7 +102,7 @@ impl Decisions<'_> {
                 self.computed.nodes.insert(node);
                 self.count_outputs(node);
                 if extent == Extent::All
-                    && let Err(Skip::Because(reason)) = self.fold_other(node)
+                    && let Err(Skip::NotFolded(reason)) = self.fold_other(node)
                 {
                     self.kept.push((node, reason));
                 }
@@ -114,7 +114,7 @@ impl Decisions<'_> {
                     .map(|(_, value)| (value, (node, why.clone())));
                 self.computed.failed.extend(failed);
                 if extent == Extent::All {
-                    self.kept.push((node, Reason::NotComputed(why)));
+                    self.kept.push((node, NotFolded::NotComputed(why)));
                 }
             }
         }
@@ -126,8 +126,8 @@ impl Decisions<'_> {
         &self,
         node: NodeId,
         operator: &Operator,
-    ) -> Option<(Vec<Option<Known>>, Option<TypeAndShape>)> {
-        let mut inputs: Vec<Option<Known>> = vec![None; self.model.node(node).input.len()];
+    ) -> Option<(Vec<Option<KnownValue>>, Option<TypeAndShape>)> {
+        let mut inputs: Vec<Option<KnownValue>> = vec![None; self.model.node(node).input.len()];
         for (index, value) in self.model.inputs(node) {
             match self.known(node, value) {
                 Ok(known) => *inputs.get_mut(index as usize)? = Some(known),
@@ -147,9 +147,9 @@ impl Decisions<'_> {
         &mut self,
         node: NodeId,
         (operator, schema): (&Operator, &'static Schema),
-        inputs: Vec<Option<Known>>,
+        inputs: Vec<Option<KnownValue>>,
         first: Option<TypeAndShape>,
-    ) -> Result<Vec<(ValueId, Known)>, NotComputed> {
+    ) -> Result<Vec<(ValueId, KnownValue)>, NotComputed> {
         let model = self.model;
         let outputs: Vec<(u32, ValueId)> = model.outputs(node).collect();
         let Some(&(_, any_output)) = outputs.first() else {
@@ -182,19 +182,19 @@ impl Decisions<'_> {
             attributes,
             inputs: inputs
                 .iter()
-                .map(|known| known.as_ref().map(|known| known.derived))
+                .map(|known| known.as_ref().map(|known| known.derivation))
                 .collect(),
             first: first.clone(),
         };
-        let known = |decisions: &Decisions, chains: &[Chain]| {
+        let known = |decisions: &FoldDecisions, chains: &[ChainId]| {
             let result = |&(index, value): &(u32, ValueId)| {
                 let chain = *chains.get(index as usize)?;
                 let (content, _) = decisions.results[chain].outcome.as_ref().ok()?;
                 Some((
                     value,
-                    Known {
+                    KnownValue {
                         content: content.clone(),
-                        derived: Ok(chain),
+                        derivation: Derivation::Chain(chain),
                         constant,
                     },
                 ))
@@ -225,8 +225,8 @@ impl Decisions<'_> {
             contested: self.options.contested,
         })?;
         let bytes: u64 = results.iter().map(Content::bytes).sum();
-        if !self.allowance.take(constant, bytes)
-            || !self.allowance.take_extra(bytes.saturating_sub(before))
+        if !self.budget.try_spend(constant, bytes)
+            || !self.budget.try_spend_extra(bytes.saturating_sub(before))
         {
             let why = format!(
                 "too many results are computed from '{}'",
@@ -234,7 +234,7 @@ impl Decisions<'_> {
             );
             return Err(NotComputed::LeftToRuntimes(why));
         }
-        let chains: Vec<Chain> = (self.results.len()..).take(results.len()).collect();
+        let chains: Vec<ChainId> = (self.results.len()..).take(results.len()).collect();
         self.results
             .extend(results.into_iter().map(|content| ChainResult {
                 outcome: Ok((content, Summary::default())),
@@ -251,32 +251,34 @@ impl Decisions<'_> {
     fn fold_other(&mut self, node: NodeId) -> Result<(), Skip> {
         let mut folds = Vec::new();
         for (_, output) in self.model.outputs(node) {
-            let Some(Known {
+            let Some(KnownValue {
                 content,
-                derived,
+                derivation,
                 constant,
             }) = self.computed.values.get(&output).cloned()
             else {
                 return Ok(());
             };
             // The value of an Identity is the constant itself, which is used in its place.
-            let Ok(chain) = derived else { return Ok(()) };
+            let Derivation::Chain(chain) = derivation else {
+                return Ok(());
+            };
             self.check_holder(node.scope, content.dtype())?;
-            let place = (chain, self.shared_in(constant, node));
+            let shared = (chain, self.shared_in(constant, node));
             folds.push(Fold {
                 node,
                 from: None,
                 content,
                 output: Some(output),
                 constant,
-                place,
+                shared,
             });
         }
         let model = self.model;
         let change = self.change(model.inputs(node).map(|(_, value)| value), &folds);
         let growth = change.after.growth - self.storage.growth;
         if growth > WORTH_A_NODE as i64 {
-            return Err(Reason::GrowthLimit {
+            return Err(NotFolded::GrowthLimit {
                 growth,
                 limit: WORTH_A_NODE,
             }

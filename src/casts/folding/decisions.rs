@@ -2,10 +2,10 @@
 
 use std::cell::OnceCell;
 
-use super::known::{Computed, Derived, Known};
+use super::known::{Computed, Derivation, KnownValue};
 use super::leading::leading_to_casts;
-use super::reason::Reason;
-use super::storage::{Chain, Place, Storage};
+use super::reason::NotFolded;
+use super::storage::{ChainId, SharedChain, Storage};
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::options::options;
@@ -15,7 +15,7 @@ use crate::graph::{CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, Uncl
 use crate::ops::inference::{Inferred, infer_with};
 use crate::ops::schemas::{self, LATEST_OPSET, ValueType};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
-use crate::tensor::{Allowance, Content, Failure};
+use crate::tensor::{CastBudget, Content, Failure};
 use onnx_cast::{Cast, Contested, DType, RoundMode, Rules, Summary, Tally};
 
 options! {
@@ -44,13 +44,13 @@ pub enum Extent {
 /// Decides for every `Cast` and `CastLike` of a model, and for the other nodes of the extent,
 /// whether it folds.
 #[must_use]
-pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Decisions<'m> {
+pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> FoldDecisions<'m> {
     let leading = if extent == Extent::Casts {
         leading_to_casts(model)
     } else {
         HashSet::default()
     };
-    let mut decisions = Decisions {
+    let mut decisions = FoldDecisions {
         model,
         options,
         folds: Vec::new(),
@@ -59,7 +59,7 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Dec
         by_output: HashMap::default(),
         chains: HashMap::default(),
         results: Vec::new(),
-        allowance: Allowance::default(),
+        budget: CastBudget::default(),
         storage: Storage::default(),
         computed: Computed::default(),
         inferred: OnceCell::new(),
@@ -97,17 +97,17 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Dec
     decisions
 }
 
-/// Nodes after which progress is reported.
+/// The number of nodes after which progress is reported.
 const BATCH: Threshold = Threshold::new("decisions between reports of progress", 1024);
 
 /// The opset of ai.onnx, if its casts are known.
 ///
 /// # Errors
-/// If they are not known.
-pub fn known_opset(opset: Option<i64>) -> Result<u32, Reason> {
+/// If no casts are known for the opset.
+pub fn known_opset(opset: Option<i64>) -> Result<u32, NotFolded> {
     match opset {
         Some(known @ 1..=LATEST_OPSET) => Ok(known as u32),
-        _ => Err(Reason::OpsetUnknown { opset }),
+        _ => Err(NotFolded::OpsetUnknown { opset }),
     }
 }
 
@@ -115,7 +115,7 @@ pub fn known_opset(opset: Option<i64>) -> Result<u32, Reason> {
 ///
 /// # Errors
 /// If the opset's operator does not support the types.
-pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cast, Reason> {
+pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cast, NotFolded> {
     let kernel = Cast::new(from, to, rules)?;
     // CastLike has no new version at opset 28, and does not support the types that `Cast` supports
     // since then.
@@ -126,7 +126,7 @@ pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cas
         {
             Ok(kernel)
         }
-        _ => Err(Reason::PairUnsupported {
+        _ => Err(NotFolded::PairUnsupported {
             op: op_type.to_owned(),
             opset: rules.opset,
             from,
@@ -148,7 +148,7 @@ pub struct Fold {
     pub output: Option<ValueId>,
     /// The constant at the start of the chain.
     pub(super) constant: ValueId,
-    pub(super) place: Place,
+    pub(super) shared: SharedChain,
 }
 
 /// The result of one more node of a chain.
@@ -160,26 +160,26 @@ pub(super) struct ChainResult {
 }
 
 /// The properties of a cast that determine its result.
-type Step = (DType, bool, RoundMode, u32);
+type CastKey = (DType, bool, RoundMode, u32);
 
 /// Which nodes of a model fold, and why the others do not fold.
 #[derive(Debug)]
-pub struct Decisions<'m> {
+pub struct FoldDecisions<'m> {
     pub(super) model: &'m Model,
     pub(super) options: &'m Options,
     /// In topological order.
     pub(super) folds: Vec<Fold>,
     /// In document order.
-    pub(super) kept: Vec<(NodeId, Reason)>,
+    pub(super) kept: Vec<(NodeId, NotFolded)>,
     /// The first invalid cast.
     invalid: Option<Invalid>,
     /// By the value that the node produces.
     pub(super) by_output: HashMap<ValueId, usize>,
     /// By the chain without its last cast, and that cast: equal casts are computed once.
-    chains: HashMap<(Derived, Step), Chain>,
+    chains: HashMap<(Derivation, CastKey), ChainId>,
     /// By chain.
     pub(super) results: Vec<ChainResult>,
-    pub(super) allowance: Allowance<ValueId>,
+    pub(super) budget: CastBudget<ValueId>,
     pub(super) storage: Storage,
     /// Results that nodes other than casts compute from constants.
     pub(super) computed: Computed,
@@ -190,18 +190,18 @@ pub struct Decisions<'m> {
 /// Why a node is kept.
 #[derive(Debug)]
 pub(super) enum Skip {
-    Because(Reason),
+    NotFolded(NotFolded),
     /// The model is invalid, at the cast.
     Invalid(Box<Invalid>),
 }
 
-impl<R: Into<Reason>> From<R> for Skip {
+impl<R: Into<NotFolded>> From<R> for Skip {
     fn from(reason: R) -> Skip {
-        Skip::Because(reason.into())
+        Skip::NotFolded(reason.into())
     }
 }
 
-impl Decisions<'_> {
+impl FoldDecisions<'_> {
     /// The outputs of nodes that fold, in topological order.
     #[must_use]
     pub fn folds(&self) -> &[Fold] {
@@ -211,7 +211,7 @@ impl Decisions<'_> {
     /// The casts that do not fold, and the other nodes with known inputs that do not, in document
     /// order.
     #[must_use]
-    pub fn kept(&self) -> &[(NodeId, Reason)] {
+    pub fn kept(&self) -> &[(NodeId, NotFolded)] {
         &self.kept
     }
 
@@ -232,7 +232,7 @@ impl Decisions<'_> {
     fn visit(&mut self, node: NodeId) {
         match self.fold(node) {
             Ok(()) => {}
-            Err(Skip::Because(reason)) => self.kept.push((node, reason)),
+            Err(Skip::NotFolded(reason)) => self.kept.push((node, reason)),
             Err(Skip::Invalid(invalid)) if self.invalid.is_none() => {
                 self.invalid = Some(*invalid);
             }
@@ -245,14 +245,16 @@ impl Decisions<'_> {
             UnclearCast::Invalid(what) => {
                 Skip::Invalid(Box::new(Invalid::at(self.model.node_place(node), what)))
             }
-            UnclearCast::CallersDisagree(attribute) => Reason::CallersDisagree { attribute }.into(),
+            UnclearCast::CallersDisagree(attribute) => {
+                NotFolded::CallersDisagree { attribute }.into()
+            }
         })?;
         if let Some(value) = [Some(cast.input), cast.output]
             .into_iter()
             .flatten()
             .find(|&value| self.is_ambiguous(value))
         {
-            return Err(Reason::ShadowedName {
+            return Err(NotFolded::ShadowedName {
                 name: self.model.name(value).to_owned(),
             }
             .into());
@@ -264,22 +266,22 @@ impl Decisions<'_> {
         self.check_holder(node.scope, to)?;
         let chain = self.cast(&source, kernel, step)?;
         let (content, summary) = self.results[chain].outcome.clone()?;
-        let place = (chain, self.shared_in(constant, node));
+        let shared = (chain, self.shared_in(constant, node));
         let fold = Fold {
             node,
             from: Some(from),
             content,
             output: cast.output,
             constant,
-            place,
+            shared,
         };
         if let (Some(first), false) = (summary.undefined.first, self.options.undefined) {
             let Tally { count, why, .. } = summary.undefined;
-            return Err(Reason::UndefinedValue { count, first, why }.into()); // Case 3.
+            return Err(NotFolded::UndefinedValue { count, first, why }.into()); // Case 3.
         }
         if let (Some(first), None) = (summary.contested.first, self.options.contested) {
             let Tally { count, why, .. } = summary.contested;
-            return Err(Reason::ContestedValue { count, first, why }.into());
+            return Err(NotFolded::ContestedValue { count, first, why }.into());
         }
         let like = match cast.to {
             TypeSource::Like(like) => Some(like),
@@ -289,7 +291,7 @@ impl Decisions<'_> {
         let change = self.change(inputs, std::slice::from_ref(&fold)); // Case 4.
         self.check_growth(change.after.growth)?;
         if change.stores && self.results[chain].is_stored {
-            self.take_allowance(constant, fold.content.bytes())?;
+            self.spend_cast(constant, fold.content.bytes())?;
         }
         self.results[chain].is_stored |= change.stores;
         self.commit(change);
@@ -309,7 +311,7 @@ impl Decisions<'_> {
             .max_growth
             .filter(|&limit| growth > i64::try_from(limit).unwrap_or(i64::MAX))
         {
-            Some(limit) => Err(Reason::GrowthLimit { growth, limit }.into()),
+            Some(limit) => Err(NotFolded::GrowthLimit { growth, limit }.into()),
             None => Ok(()),
         }
     }
@@ -322,12 +324,12 @@ impl Decisions<'_> {
     }
 
     /// Computes the result of a cast, unless it is already known, and returns its chain.
-    fn cast(&mut self, source: &Known, kernel: Cast, step: Step) -> Result<Chain, Skip> {
-        let key = (source.derived, step);
+    fn cast(&mut self, source: &KnownValue, kernel: Cast, step: CastKey) -> Result<ChainId, Skip> {
+        let key = (source.derivation, step);
         if let Some(&chain) = self.chains.get(&key) {
             return Ok(chain);
         }
-        self.take_allowance(source.constant, source.content.bytes())?;
+        self.spend_cast(source.constant, source.content.bytes())?;
         let chain = self.results.len();
         self.results.push(ChainResult {
             outcome: source.content.cast(kernel),
@@ -338,11 +340,11 @@ impl Decisions<'_> {
     }
 
     /// Counts one more tensor that is computed from a constant.
-    pub(super) fn take_allowance(&mut self, constant: ValueId, bytes: u64) -> Result<(), Skip> {
-        if self.allowance.take(constant, bytes) {
+    pub(super) fn spend_cast(&mut self, constant: ValueId, bytes: u64) -> Result<(), Skip> {
+        if self.budget.try_spend(constant, bytes) {
             return Ok(());
         }
-        Err(Reason::CastLimit {
+        Err(NotFolded::CastLimit {
             constant: self.model.name(constant).to_owned(),
         }
         .into())
@@ -361,7 +363,7 @@ impl Decisions<'_> {
         known
             .or_else(|| self.inferred().of(like).dtype())
             .ok_or_else(|| {
-                Reason::TypeUnknown {
+                NotFolded::TypeUnknown {
                     like: self.model.name(like).to_owned(),
                 }
                 .into()
@@ -379,7 +381,7 @@ impl Decisions<'_> {
         cast: &CastNode,
         from: DType,
         to: DType,
-    ) -> Result<(Cast, Step), Skip> {
+    ) -> Result<(Cast, CastKey), Skip> {
         let opset = known_opset(self.model.opset(node.scope, ""))?;
         let rules = cast.rules(opset, self.options.contested.unwrap_or(Contested::Text));
         let kernel = kernel(self.model.node(node).op_type(), from, to, rules)?;
@@ -388,7 +390,7 @@ impl Decisions<'_> {
 
     pub(super) fn check_holder(&self, scope: ScopeId, to: DType) -> Result<(), Skip> {
         if self.becomes_node(scope) && !self.is_constant_of(scope, to) {
-            return Err(Reason::ConstantTypeUnsupported { to }.into());
+            return Err(NotFolded::ConstantTypeUnsupported { to }.into());
         }
         Ok(())
     }
@@ -407,7 +409,7 @@ impl Decisions<'_> {
         let is_declared = self.model.declared_type(output).is_some();
         is_subgraph
             && !is_declared
-            && !self.model.output_of(output).is_empty()
+            && !self.model.scopes_that_output(output).is_empty()
             && self.is_constant_of(scope, dtype)
     }
 

@@ -1,6 +1,6 @@
 //! Turns the decisions into edits.
 
-use super::decisions::Decisions;
+use super::decisions::FoldDecisions;
 use crate::base::hash::HashSet;
 use crate::graph::{Edit, NodeId, ValueId};
 use crate::protobuf::raw::AttributeProto;
@@ -17,7 +17,7 @@ pub struct Unneeded {
     pub nodes: Vec<NodeId>,
 }
 
-impl Decisions<'_> {
+impl FoldDecisions<'_> {
     /// Nodes and constants that are removed because only folded nodes used them.
     #[must_use]
     pub fn removed(&self) -> Unneeded {

@@ -29,9 +29,9 @@ mod reason;
 mod sharing;
 mod storage;
 
-pub use code::Code;
+pub use code::NotFoldedCode;
 pub use decisions::{Extent, Fold, Options, decide, kernel, known_opset};
-pub use reason::Reason;
+pub use reason::NotFolded;
 
 #[cfg(test)]
 mod tests;

@@ -1,17 +1,17 @@
 //! Why a node is not folded.
 
-use super::code::Code;
+use super::code::NotFoldedCode;
 use crate::graph::NotConstant;
 use crate::ops::compute::NotComputed;
 use crate::ops::schemas::LATEST_OPSET;
 use crate::tensor::{BadTensor, CASTS_OF_EACH, Failure};
 use onnx_cast::{DType, Unsupported};
 
-/// Why a cast, or another node with known inputs, is not folded. [`Reason::code`] is a stable name
-/// of the variant.
+/// Why a cast, or another node with known inputs, is not folded. [`NotFolded::code`] is a stable
+/// name of the variant.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum NotFolded {
     /// The input is not a readable constant.
     #[error(transparent)]
     NotConstant(#[from] NotConstant),
@@ -120,35 +120,39 @@ pub enum Reason {
     },
 }
 
-impl Reason {
+impl NotFolded {
     /// A stable name, in kebab case.
     #[must_use]
     pub fn code(&self) -> &'static str {
         let code = match self {
-            Reason::NotConstant(NotConstant::Computed) => Code::NotConstant,
-            Reason::NotConstant(NotConstant::Overridable) => Code::Overridable,
-            Reason::NotConstant(NotConstant::Trained) => Code::UpdatedByTraining,
-            Reason::NotConstant(NotConstant::Sparse) => Code::Sparse,
-            Reason::NotConstant(NotConstant::AttributeReference) => Code::AttributeReference,
-            Reason::NotConstant(NotConstant::NoValue) => Code::InvalidConstant,
-            Reason::CallersDisagree { .. } => Code::CallersDisagree,
-            Reason::ShadowedName { .. } => Code::ShadowedName,
-            Reason::TypeUnknown { .. } => Code::TypeUnknown,
-            Reason::OpsetUnknown { .. } => Code::OpsetUnknown,
-            Reason::TypeUnsupported(_) | Reason::PairUnsupported { .. } => Code::TypeUnsupported,
-            Reason::ConstantTypeUnsupported { .. } => Code::ConstantTypeUnsupported,
-            Reason::UndefinedValue { .. } => Code::UndefinedValue,
-            Reason::ContestedValue { .. } => Code::ContestedValue,
-            Reason::Failed(Failure::Literal(_)) => Code::InvalidLiteral,
-            Reason::Failed(Failure::TooLarge(_)) => Code::TooLarge,
-            Reason::NotComputed(NotComputed::Undefined(_)) => Code::UndefinedResult,
-            Reason::NotComputed(NotComputed::Contested(_)) => Code::ContestedResult,
-            Reason::NotComputed(NotComputed::LeftToRuntimes(_)) => Code::LeftToRuntimes,
-            Reason::NotComputed(NotComputed::TooLarge { .. }) => Code::ResultTooLarge,
-            Reason::InputNotComputed { .. } => Code::InputNotComputed,
-            Reason::DataUnavailable(_) => Code::DataUnavailable,
-            Reason::CastLimit { .. } => Code::CastLimit,
-            Reason::GrowthLimit { .. } => Code::GrowthLimit,
+            NotFolded::NotConstant(NotConstant::Computed) => NotFoldedCode::NotConstant,
+            NotFolded::NotConstant(NotConstant::Overridable) => NotFoldedCode::Overridable,
+            NotFolded::NotConstant(NotConstant::Trained) => NotFoldedCode::UpdatedByTraining,
+            NotFolded::NotConstant(NotConstant::Sparse) => NotFoldedCode::Sparse,
+            NotFolded::NotConstant(NotConstant::AttributeReference) => {
+                NotFoldedCode::AttributeReference
+            }
+            NotFolded::NotConstant(NotConstant::NoValue) => NotFoldedCode::InvalidConstant,
+            NotFolded::CallersDisagree { .. } => NotFoldedCode::CallersDisagree,
+            NotFolded::ShadowedName { .. } => NotFoldedCode::ShadowedName,
+            NotFolded::TypeUnknown { .. } => NotFoldedCode::TypeUnknown,
+            NotFolded::OpsetUnknown { .. } => NotFoldedCode::OpsetUnknown,
+            NotFolded::TypeUnsupported(_) | NotFolded::PairUnsupported { .. } => {
+                NotFoldedCode::TypeUnsupported
+            }
+            NotFolded::ConstantTypeUnsupported { .. } => NotFoldedCode::ConstantTypeUnsupported,
+            NotFolded::UndefinedValue { .. } => NotFoldedCode::UndefinedValue,
+            NotFolded::ContestedValue { .. } => NotFoldedCode::ContestedValue,
+            NotFolded::Failed(Failure::Literal(_)) => NotFoldedCode::InvalidLiteral,
+            NotFolded::Failed(Failure::TooLarge(_)) => NotFoldedCode::TooLarge,
+            NotFolded::NotComputed(NotComputed::Undefined(_)) => NotFoldedCode::UndefinedResult,
+            NotFolded::NotComputed(NotComputed::Contested(_)) => NotFoldedCode::ContestedResult,
+            NotFolded::NotComputed(NotComputed::LeftToRuntimes(_)) => NotFoldedCode::LeftToRuntimes,
+            NotFolded::NotComputed(NotComputed::TooLarge { .. }) => NotFoldedCode::ResultTooLarge,
+            NotFolded::InputNotComputed { .. } => NotFoldedCode::InputNotComputed,
+            NotFolded::DataUnavailable(_) => NotFoldedCode::DataUnavailable,
+            NotFolded::CastLimit { .. } => NotFoldedCode::CastLimit,
+            NotFolded::GrowthLimit { .. } => NotFoldedCode::GrowthLimit,
         };
         code.code()
     }

@@ -7,10 +7,10 @@
 //! only visible to later nodes, so that results in `Constant` nodes are shared within one scope
 //! only. A result that has to keep its name in another scope is also stored there.
 
-use super::decisions::{Decisions, Fold};
-use super::storage::{Change, Place, Storage};
+use super::decisions::{Fold, FoldDecisions};
+use super::storage::{SharedChain, Storage, StorageChange};
 use crate::base::hash::HashMap;
-use crate::graph::{Edit, Names, NodeId, ScopeId, ValueId};
+use crate::graph::{Edit, FreshNames, NodeId, ScopeId, ValueId};
 use crate::tensor::Tensor;
 
 /// How a result is stored.
@@ -28,13 +28,13 @@ enum Role {
 /// each use.
 const LONGEST_SHARED_NAME: usize = 200;
 
-impl Decisions<'_> {
+impl FoldDecisions<'_> {
     /// Removes a node's uses of its inputs, and adds its results.
     pub(super) fn change(
         &mut self,
         inputs: impl Iterator<Item = ValueId>,
         folds: &[Fold],
-    ) -> Change {
+    ) -> StorageChange {
         let mut after = Storage {
             growth: self.storage.growth,
             ..Storage::default()
@@ -72,7 +72,7 @@ impl Decisions<'_> {
                 self.count(&mut after, fold, output, 1);
             }
         }
-        Change {
+        StorageChange {
             stores: after.growth > before,
             after,
         }
@@ -88,7 +88,7 @@ impl Decisions<'_> {
         self.storage.outputs_left.insert(node, needed);
     }
 
-    pub(super) fn commit(&mut self, Change { after, .. }: Change) {
+    pub(super) fn commit(&mut self, StorageChange { after, .. }: StorageChange) {
         self.storage.uses_left.extend(after.uses_left);
         self.storage.outputs_left.extend(after.outputs_left);
         self.storage.copies.extend(after.copies);
@@ -106,11 +106,11 @@ impl Decisions<'_> {
         let before = || {
             self.storage
                 .copies
-                .get(&fold.place)
+                .get(&fold.shared)
                 .copied()
                 .unwrap_or_default()
         };
-        let copies = after.copies.entry(fold.place).or_insert_with(before);
+        let copies = after.copies.entry(fold.shared).or_insert_with(before);
         let stored = copies.stored();
         match role {
             Role::Free => copies.free += by,
@@ -121,7 +121,7 @@ impl Decisions<'_> {
 
     /// The name is not shadowed by an inner scope: such casts are not folded.
     fn role(&self, fold: &Fold, value: ValueId) -> Role {
-        let (_, shared_in) = fold.place;
+        let (_, shared_in) = fold.shared;
         match self.model.name(value).chars().nth(LONGEST_SHARED_NAME) {
             None if self.model.is_removable(value) => Role::Free,
             None if self.is_node_of_subgraph(value, fold.content.dtype()) => Role::Apart,
@@ -178,7 +178,7 @@ impl Decisions<'_> {
     /// stored.
     pub(super) fn share(&self, edits: &mut Vec<Edit>) -> Vec<ValueId> {
         let mut free: Vec<(&Fold, ValueId)> = Vec::new();
-        let mut fixed: HashMap<Place, (NodeId, ValueId)> = HashMap::default();
+        let mut fixed: HashMap<SharedChain, (NodeId, ValueId)> = HashMap::default();
         #[expect(
             clippy::disallowed_methods,
             reason = "the free ones are sorted, and of the fixed ones the first counts"
@@ -191,16 +191,16 @@ impl Decisions<'_> {
             match self.role(fold, value) {
                 Role::Free if self.is_needed(value) => free.push((fold, value)),
                 Role::Fixed => {
-                    let first = fixed.entry(fold.place).or_insert((fold.node, value));
+                    let first = fixed.entry(fold.shared).or_insert((fold.node, value));
                     *first = (*first).min((fold.node, value));
                 }
                 _ => {}
             }
         }
-        free.sort_unstable_by_key(|&(fold, value)| (fold.place, fold.node, value));
-        let mut names = Names::new(self.model);
+        free.sort_unstable_by_key(|&(fold, value)| (fold.shared, fold.node, value));
+        let mut names = FreshNames::new(self.model);
         let mut replaced = Vec::new();
-        for equal in free.chunk_by(|(one, _), (other, _)| one.place == other.place) {
+        for equal in free.chunk_by(|(one, _), (other, _)| one.shared == other.shared) {
             let (first_fold, first) = equal[0];
             let values = equal.iter().map(|&(_, value)| value);
             let first_scope = first_fold.node.scope;
@@ -211,8 +211,8 @@ impl Decisions<'_> {
                     || !self.becomes_node(first_scope)
                         && self.model.is_visible(first, fold.node.scope)
             };
-            let (_, shared_in) = first_fold.place;
-            match fixed.get(&first_fold.place).map(|&(_, value)| value) {
+            let (_, shared_in) = first_fold.shared;
+            match fixed.get(&first_fold.shared).map(|&(_, value)| value) {
                 Some(fixed) => {
                     edits.extend(values.clone().map(|from| Edit::Rewire { from, to: fixed }));
                     replaced.extend(values);

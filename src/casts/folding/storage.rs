@@ -3,14 +3,14 @@
 use crate::base::hash::HashMap;
 use crate::graph::{NodeId, ScopeId, ValueId};
 
-/// The number of a chain: a constant and the casts that are applied to it. Equal chains have equal
-/// values.
-pub(super) type Chain = usize;
+/// The index of a chain (a constant and the casts that are applied to it) in
+/// `FoldDecisions::results`. Equal chains have equal values.
+pub(super) type ChainId = usize;
 
-/// Equal results that may be shared, and the scope in which they are shared.
-pub(super) type Place = (Chain, ScopeId);
+/// A chain whose equal results may share one initializer, and the scope of that initializer.
+pub(super) type SharedChain = (ChainId, ScopeId);
 
-/// The number of results at a place.
+/// The number of equal results that may be shared.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Copies {
     /// Results that keep their names, and may replace others.
@@ -32,14 +32,14 @@ pub(super) struct Storage {
     pub(super) uses_left: HashMap<ValueId, usize>,
     /// By computed node that is not a cast: how many of its outputs are still needed.
     pub(super) outputs_left: HashMap<NodeId, usize>,
-    pub(super) copies: HashMap<Place, Copies>,
+    pub(super) copies: HashMap<SharedChain, Copies>,
     /// The bytes of all results minus those of the removed constants.
     pub(super) growth: i64,
 }
 
 /// The storage after one more fold.
 #[derive(Debug, Default)]
-pub(super) struct Change {
+pub(super) struct StorageChange {
     /// The entries that differ, and the growth.
     pub(super) after: Storage,
     /// Whether the result is stored itself instead of an equal one.

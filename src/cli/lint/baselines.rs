@@ -31,7 +31,7 @@ impl Baselines {
     /// Reads a file, if it is not read yet.
     ///
     /// # Errors
-    /// If it is no baseline.
+    /// If the file cannot be read, or is not a baseline.
     pub fn read(&mut self, path: &Path) -> Result<(), Error> {
         if !self.read.contains_key(path) {
             self.read.insert(

@@ -17,7 +17,7 @@ use crate::cli::options::Messages;
 use crate::cli::output::{self, SideFile, is_stdout};
 use crate::cli::progress;
 use crate::cli::remedy::with_remedy;
-use crate::cli::streams::{message, print_coloured, say, say_errors, text_width};
+use crate::cli::streams::{message, print_coloured, print_errors, print_message, text_width};
 use crate::lint::Baseline;
 use crate::report::{
     LintFormat, LintRun, Results, RuleCount, Shape, Sketch, lint_summary, old_files_lines, plural,
@@ -72,7 +72,7 @@ impl Lint {
             configs,
             unmatched,
         } = search::tasks(self, &mut run.errors)?;
-        self.tell_unmatched(unmatched, run, messages)?;
+        self.report_unmatched(unmatched, run, messages)?;
         if !self.write_baseline {
             for path in tasks.iter().filter_map(|task| task.baseline.as_deref()) {
                 known.read(path)?;
@@ -142,12 +142,9 @@ impl Lint {
                     sketches.extend(sketch);
                     if !messages.quiet {
                         let lines = old_files_lines(false, &saved);
-                        saved
-                            .notes
-                            .iter()
-                            .cloned()
-                            .chain(lines)
-                            .for_each(|line| say(message(format_args!("{path}: {line}"))));
+                        saved.notes.iter().cloned().chain(lines).for_each(|line| {
+                            print_message(message(format_args!("{path}: {line}")))
+                        });
                     }
                     let (removed, unused) = (saved.removed_files, saved.unused_files);
                     run.removed_files
@@ -173,7 +170,7 @@ impl Lint {
         }
         run.known_findings = known.known();
         if !self.diff && !messages.quiet {
-            known.obsolete().for_each(say);
+            known.obsolete().for_each(print_message);
         }
         self.write_new_baseline(run, messages)?;
         run.statistics = self.statistics.then(|| RuleCount::all(&run.findings));
@@ -183,8 +180,8 @@ impl Lint {
     /// Tells which patterns match no file.
     ///
     /// # Errors
-    /// With `--strict`, if there are some.
-    fn tell_unmatched(
+    /// With `--strict`, if a pattern matches no file.
+    fn report_unmatched(
         &self,
         unmatched: Vec<(&str, String)>,
         run: &mut LintRun,
@@ -196,7 +193,7 @@ impl Lint {
                 bail!("{note}, which --strict does not permit");
             }
             if !messages.quiet {
-                say(message(note));
+                print_message(message(note));
             }
             run.unmatched.push(pattern);
         }
@@ -245,7 +242,7 @@ impl Lint {
             Baseline::of(&run.findings, file.path.parent().unwrap_or(Path::new(""))).to_text();
         file.write(|bytes| bytes.write_all(text.as_bytes()))?;
         if !messages.quiet {
-            say(Shown::line(format_args!(
+            print_message(Shown::line(format_args!(
                 "{} written to {}",
                 plural(run.findings.len(), "finding"),
                 name()
@@ -277,18 +274,18 @@ impl Lint {
                 print_coloured(document, self.color.choice())?;
             }
         }
-        say_errors(&run.errors);
+        print_errors(&run.errors);
         let says_something = messages.verbose || !run.models.is_empty();
         let frozen: usize = run.frozen_initializers.values().map(Vec::len).sum();
         if for_people && !messages.quiet && frozen > 0 {
-            say(Shown::line(format_args!(
+            print_message(Shown::line(format_args!(
                 "froze {}",
                 plural(frozen, "initializer")
             )));
         }
         if for_people && !messages.quiet && !self.write_baseline && says_something {
             let summary = lint_summary(run, if self.diff { "would fix" } else { "fixed" });
-            say(Shown::line(format_args!("{summary}")));
+            print_message(Shown::line(format_args!("{summary}")));
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ struct Search<'e> {
     bad_configurations: HashSet<PathBuf>,
 }
 
-/// What is linted.
+/// The models to lint, and the configurations that apply to them.
 pub(super) struct Searched {
     pub tasks: Vec<Task>,
     /// The configurations that were found.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::options::Lint;
 use super::task::Task;
-use crate::cli::paths::Found;
+use crate::cli::paths::FoundFile;
 use crate::lint::{BadConfig, Config, FilePattern, Layer, Selection, Selector, Severity};
 
 /// The settings of a run.
@@ -62,7 +62,10 @@ impl Settings<'_> {
     ///
     /// # Errors
     /// If its configuration is invalid.
-    pub fn decide(&mut self, Found { path, in_folder }: Found) -> Result<Decision, BadConfig> {
+    pub fn decide(
+        &mut self,
+        FoundFile { path, in_folder }: FoundFile,
+    ) -> Result<Decision, BadConfig> {
         let config = self.config_of(folder_of(&path))?;
         self.has_searched |= in_folder;
         let matches = |pattern: &FilePattern| pattern.matches(&path);

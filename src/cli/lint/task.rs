@@ -10,7 +10,7 @@ use crate::cli::output::SideFile;
 use crate::lint::{Baseline, Diagnostic, Noqa, Overlapping, Safety, Selection, Severity};
 use crate::report::{About, Sketch, model_diff};
 use crate::verify::Verification;
-use crate::{Error, LintOptions, SaveOptions, Saved, Target};
+use crate::{Error, LintOptions, SaveOptions, SaveTarget, Saved};
 
 /// A file to be linted, and its settings.
 pub(super) struct Task {
@@ -42,7 +42,7 @@ pub(super) struct Linted {
 /// those that the run writes besides.
 ///
 /// # Errors
-/// If it cannot be read, fixed or written.
+/// If the file cannot be read, fixed or written.
 pub(super) fn lint_file(
     Task {
         path, selection, ..
@@ -97,7 +97,7 @@ pub(super) fn lint_file(
             prune_data: lint.prune.prune_data,
             ..SaveOptions::default()
         };
-        let plan = model.into_plan(&Target::File(path.clone()), &options)?;
+        let plan = model.into_plan(&SaveTarget::File(path.clone()), &options)?;
         lint.page.check_written(plan.files())?;
         side_files
             .iter()
@@ -117,7 +117,7 @@ pub(super) fn lint_file(
     };
     let about = || [About::found(&findings), About::found(&fixed)].concat();
     let sketch = original.map(|original| original.sketch(&about(), is_fixing.then_some(&model)));
-    parallel::drop_later(model);
+    parallel::drop_in_background(model);
     Ok(Linted {
         path: name,
         findings,

@@ -1,7 +1,7 @@
 //! Operators that gained or lost an attribute, and little else.
 
 use super::super::adapter::{
-    Adapter, Drop, DropIf, Kind, RenameValue, Run, ToInput, Value, Write, adapter,
+    Adapter, Drop, DropIf, RenameValue, ReplacementKind, Run, ToInput, Value, Write, adapter,
 };
 use super::super::context::Context;
 use super::super::make;
@@ -30,7 +30,10 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     ]),
     adapter("BitShift", 28).down(&[Run(shift_must_be_small)]),
     adapter("DFT", 20)
-        .up(&[Write("axis", Value::Int(1)), ToInput("axis", 2, Kind::Int)])
+        .up(&[
+            Write("axis", Value::Int(1)),
+            ToInput("axis", 2, ReplacementKind::Int),
+        ])
         .down(&[Run(axis_becomes_attribute)]),
     adapter("DepthToSpace", 11).down(&[DropIf("mode", Value::String("DCR"))]),
     adapter("GatherND", 12).down(&[DropIf("batch_dims", Value::Int(0))]),
@@ -88,7 +91,7 @@ fn mask_must_not_be_padded(cx: &mut Context) -> Result<(), Reason> {
     }
     match cx.last_dim(3) {
         Some(1) if cx.input(4).is_some() || keys(cx) != Some(1) => {
-            Err(BehaviourDiffers.because("an attention mask with one column applies to all keys in opset 23, and to the first key only in opset 24"))
+            Err(Reason::new(BehaviourDiffers, "an attention mask with one column applies to all keys in opset 23, and to the first key only in opset 24"))
         }
         Some(_) => Ok(()),
         None => {
@@ -112,8 +115,10 @@ fn mask_must_cover_all_keys(cx: &mut Context) -> Result<(), Reason> {
     }
     match (cx.last_dim(3), keys(cx)) {
         (Some(last), Some(keys)) if last == keys && cx.input(4).is_none() => Ok(()),
-        _ => Err(ShapeUnsupported
-            .because("before opset 24 the attention mask must cover all keys; the length of this mask is unknown or differs")),
+        _ => Err(Reason::new(
+            ShapeUnsupported,
+            "before opset 24 the attention mask must cover all keys; the length of this mask is unknown or differs",
+        )),
     }
 }
 
@@ -124,9 +129,10 @@ fn shift_must_be_small(cx: &mut Context) -> Result<(), Reason> {
     if shifts.iter().all(|shift| (0..bits).contains(shift)) {
         Ok(())
     } else {
-        Err(InputUnsupported.because(format!(
-            "a shift by {bits} bits or more is undefined before opset 28"
-        )))
+        Err(Reason::new(
+            InputUnsupported,
+            format!("a shift by {bits} bits or more is undefined before opset 28"),
+        ))
     }
 }
 
@@ -147,9 +153,10 @@ fn last_index_is_first_reversed(cx: &mut Context) -> Result<(), Reason> {
                 "`select_last_index` is not supported by {} before opset 12",
                 cx.node.op_type()
             );
-            ShapeUnknown.because(format!(
-                "{what}, and the length of the axis is unknown or too large"
-            ))
+            Reason::new(
+                ShapeUnknown,
+                format!("{what}, and the length of the axis is unknown or too large"),
+            )
         })?;
     let data = cx.node.input[0].clone();
     let order: Vec<i64> = (0..length).rev().collect();
@@ -181,7 +188,7 @@ fn one_element_is_expanded(cx: &mut Context) -> Result<(), Reason> {
             let mut value = attribute
                 .t
                 .clone()
-                .ok_or_else(|| NodeInvalid.because("the attribute `value` is not a tensor"))?;
+                .ok_or_else(|| Reason::new(NodeInvalid, "the attribute `value` is not a tensor"))?;
             value.dims.clear();
             value.name = None;
             value
@@ -189,7 +196,7 @@ fn one_element_is_expanded(cx: &mut Context) -> Result<(), Reason> {
     };
     let shape = cx
         .input(0)
-        .ok_or_else(|| NodeInvalid.because("the input is missing"))?
+        .ok_or_else(|| Reason::new(NodeInvalid, "the input is missing"))?
         .to_owned();
     let element = cx.add_constant("element", value);
     cx.remove_attribute("value");
@@ -211,7 +218,7 @@ fn axis_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
             }
             axes => *axes?
                 .first()
-                .ok_or_else(|| NodeInvalid.because("the input `axis` is empty"))?,
+                .ok_or_else(|| Reason::new(NodeInvalid, "the input `axis` is empty"))?,
         },
     };
     cx.take_input(2);
@@ -222,18 +229,20 @@ fn axis_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
 fn grid_must_have_two_axes(cx: &mut Context) -> Result<(), Reason> {
     match cx.rank(0)? {
         4 => Ok(()),
-        _ => {
-            Err(ShapeUnsupported
-                .because("GridSample supports inputs of rank 4 only before opset 20"))
-        }
+        _ => Err(Reason::new(
+            ShapeUnsupported,
+            "GridSample supports inputs of rank 4 only before opset 20",
+        )),
     }
 }
 
 /// Before version 28 `fmod` = 0 is defined for integers only.
 fn floats_need_fmod(cx: &mut Context) -> Result<(), Reason> {
     match cx.dtype(0)?.class() {
-        Class::Float if cx.int_or("fmod", 0)? == 0 => Err(TypeUnsupported
-            .because("Mod supports floating-point inputs with `fmod` = 0 since opset 28 only")),
+        Class::Float if cx.int_or("fmod", 0)? == 0 => Err(Reason::new(
+            TypeUnsupported,
+            "Mod supports floating-point inputs with `fmod` = 0 since opset 28 only",
+        )),
         _ => Ok(()),
     }
 }

@@ -1,6 +1,8 @@
 //! `axis` and `axes`: negative ones since opset 11, as an input since 13 or 18.
 
-use super::super::adapter::{Adapter, CountFromFront, Kind, Run, ToAttribute, ToInput, adapter};
+use super::super::adapter::{
+    Adapter, CountFromFront, ReplacementKind, Run, ToAttribute, ToInput, adapter,
+};
 use super::super::context::{Context, counted_from_front};
 use super::super::reason::{AttributeUnsupported, Reason};
 use super::computed_axes;
@@ -17,22 +19,29 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter(REDUCTIONS_EXCEPT_SUM, 11).down(&[CountFromFront("axes")]),
     adapter("ReduceSum", 11).down(&[CountFromFront("axes")]),
     adapter("ReduceSum", 13)
-        .up(&[Run(axes_must_not_be_empty), ToInput("axes", 1, Kind::Ints)])
+        .up(&[
+            Run(axes_must_not_be_empty),
+            ToInput("axes", 1, ReplacementKind::Ints),
+        ])
         .down(&[Run(axes_become_attribute)]),
     adapter(REDUCTIONS_EXCEPT_SUM, 18)
-        .up(&[Run(axes_must_not_be_empty), ToInput("axes", 1, Kind::Ints)])
+        .up(&[
+            Run(axes_must_not_be_empty),
+            ToInput("axes", 1, ReplacementKind::Ints),
+        ])
         .down(&[Run(axes_become_attribute)]),
     adapter("Squeeze", 11).down(&[CountFromFront("axes"), Run(sort_axes)]),
     adapter("Unsqueeze", 11).down(&[Run(count_in_the_output), Run(sort_axes)]),
     adapter("Squeeze Unsqueeze", 13)
-        .up(&[ToInput("axes", 1, Kind::Ints)])
+        .up(&[ToInput("axes", 1, ReplacementKind::Ints)])
         .down(&[Run(axes_select_a_shape)]),
 ];
 
 /// ONNX does not define whether an empty attribute means all axes or none.
 fn axes_must_not_be_empty(cx: &mut Context) -> Result<(), Reason> {
     match cx.ints("axes")? {
-        Some(axes) if axes.is_empty() => Err(AttributeUnsupported.because(
+        Some(axes) if axes.is_empty() => Err(Reason::new(
+            AttributeUnsupported,
             "empty `axes` are ambiguous: ONNX does not define whether all axes or none are reduced",
         )),
         _ => Ok(()),
@@ -63,11 +72,14 @@ fn axes_become_attribute(cx: &mut Context) -> Result<(), Reason> {
             cx.node.op_type(),
             "ReduceMax" | "ReduceMean" | "ReduceMin" | "ReduceProd" | "ReduceSum"
         ) {
-            return Err(AttributeUnsupported.because(format!(
-                "`noop_with_empty_axes` without axes is not supported by {} before opset {}",
-                cx.node.op_type(),
-                cx.to + 1
-            )));
+            return Err(Reason::new(
+                AttributeUnsupported,
+                format!(
+                    "`noop_with_empty_axes` without axes is not supported by {} before opset {}",
+                    cx.node.op_type(),
+                    cx.to + 1
+                ),
+            ));
         }
         cx.remove_attribute("keepdims");
         cx.rename_operator("Identity");
@@ -82,7 +94,7 @@ fn axes_select_a_shape(cx: &mut Context) -> Result<(), Reason> {
     computed_axes::reshape(cx)?;
     match cx.node.op_type() {
         "Reshape" => Ok(()),
-        _ => ToAttribute(1, "axes", Kind::Ints).apply(cx),
+        _ => ToAttribute(1, "axes", ReplacementKind::Ints).apply(cx),
     }
 }
 

@@ -41,9 +41,10 @@ fn align_trailing(cx: &mut Context) -> Result<(), Reason> {
     let (left, right) = (cx.rank(0)? as i64, cx.rank(1)? as i64);
     let missing = left.saturating_sub(axis).saturating_sub(right);
     if axis < 0 || missing < 0 {
-        return Err(NodeInvalid.because(format!(
-            "`axis` = {axis} is out of range for operands of rank {left} and {right}"
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!("`axis` = {axis} is out of range for operands of rank {left} and {right}"),
+        ));
     }
     if missing > 0 {
         unsqueeze(cx, 1, (right..right + missing).collect());
@@ -64,8 +65,10 @@ fn keeps_shape_of_first(cx: &Context) -> Result<(), Reason> {
     if right.len() <= left.len() && left.iter().rev().zip(right.iter().rev()).all(is_kept) {
         Ok(())
     } else {
-        Err(NodeInvalid
-                .because("before opset 7 the result has the shape of the first operand, which these shapes do not allow"))
+        Err(Reason::new(
+            NodeInvalid,
+            "before opset 7 the result has the shape of the first operand, which these shapes do not allow",
+        ))
     }
 }
 
@@ -123,8 +126,12 @@ fn align_by_axis(cx: &mut Context) -> Result<(), Reason> {
         return Ok(());
     }
     let (left, right) = (cx.known_input(0), cx.known_input(1));
-    let unknown =
-        || ShapeUnknown.because("broadcasting before opset 7 requires known shapes of both inputs");
+    let unknown = || {
+        Reason::new(
+            ShapeUnknown,
+            "broadcasting before opset 7 requires known shapes of both inputs",
+        )
+    };
     let (Some(left), Some(right_shape)) = (left.shape, right.shape.clone()) else {
         return Err(unknown());
     };
@@ -141,8 +148,7 @@ fn align_by_axis(cx: &mut Context) -> Result<(), Reason> {
         return Ok(());
     }
     let (axis, stripped) = run_of(&left, &right_shape).ok_or_else(|| {
-        ShapeUnsupported
-            .because("opset 6 broadcasts the second input to the shape of the first only, which these shapes do not allow")
+        Reason::new(ShapeUnsupported, "opset 6 broadcasts the second input to the shape of the first only, which these shapes do not allow")
     })?;
     if !stripped.is_empty() {
         squeeze(cx, 1, stripped); // Case 3.
@@ -188,8 +194,10 @@ fn gemm_broadcast(cx: &mut Context) -> Result<(), Reason> {
         }
         Some([Some(_), Some(width)]) if *width > 1 || columns == Some(1) => {}
         _ => {
-            return Err(ShapeUnsupported
-                .because("before opset 7 `C` must have a known shape: that of the result, of one row, or of one element"));
+            return Err(Reason::new(
+                ShapeUnsupported,
+                "before opset 7 `C` must have a known shape: that of the result, of one row, or of one element",
+            ));
         }
     }
     Ok(())
@@ -206,9 +214,10 @@ fn add_nothing(cx: &mut Context) -> Result<(), Reason> {
         _ => make::zeros(dtype, &[]),
     };
     let nothing = nothing.ok_or_else(|| {
-        TypeUnsupported.because(format!(
-            "`C` is required before opset 11, and {dtype} has no neutral element"
-        ))
+        Reason::new(
+            TypeUnsupported,
+            format!("`C` is required before opset 11, and {dtype} has no neutral element"),
+        )
     })?;
     let name = cx.add_constant("c", nothing);
     cx.set_input(2, &name);
@@ -225,7 +234,10 @@ fn shapes_must_be_equal(cx: &mut Context) -> Result<(), Reason> {
             && (first.is_none() || cx.known_input(index).static_shape() != first)
     };
     if (1..cx.node.input.len()).any(differs) {
-        Err(ShapeUnsupported.because("before opset 8 all inputs must have the same known shape"))
+        Err(Reason::new(
+            ShapeUnsupported,
+            "before opset 8 all inputs must have the same known shape",
+        ))
     } else {
         Ok(())
     }
@@ -242,8 +254,10 @@ fn slope_gets_trailing_ones(cx: &mut Context) -> Result<(), Reason> {
         1 if rank >= 3 => unsqueeze(cx, 1, (1..rank - 1).collect()),
         1 if rank == 2 => {}
         _ => {
-            return Err(InputUnsupported
-                .because("opset 6 defines slopes of one element or one element per channel only"));
+            return Err(Reason::new(
+                InputUnsupported,
+                "opset 6 defines slopes of one element or one element per channel only",
+            ));
         }
     }
     Ok(())
@@ -255,8 +269,10 @@ fn slope_loses_ones(cx: &mut Context) -> Result<(), Reason> {
         return Ok(());
     }
     let refuse = || {
-        InputUnsupported
-            .because("opset 6 supports slopes of one element or one element per channel only")
+        Reason::new(
+            InputUnsupported,
+            "opset 6 supports slopes of one element or one element per channel only",
+        )
     };
     let (rank, shape) = (cx.rank(0)?, slope.static_shape().ok_or_else(refuse)?);
     let channel = (shape.len() + 1).checked_sub(rank).ok_or_else(refuse)?;

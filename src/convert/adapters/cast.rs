@@ -29,7 +29,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
 fn name_becomes_number(cx: &mut Context) -> Result<(), Reason> {
     let to = cx.required("to", |to| Some(to.clone()))?;
     if to.i.is_none() {
-        let dtype = read_type(&to).map_err(|error| NodeInvalid.because(error.to_string()))?;
+        let dtype = read_type(&to).map_err(|error| Reason::new(NodeInvalid, error.to_string()))?;
         cx.set_int("to", dtype.number().into());
     }
     Ok(())
@@ -37,7 +37,7 @@ fn name_becomes_number(cx: &mut Context) -> Result<(), Reason> {
 
 fn number_becomes_name(cx: &mut Context) -> Result<(), Reason> {
     let to = cx.required("to", |to| Some(to.clone()))?;
-    let dtype = read_type(&to).map_err(|error| NodeInvalid.because(error.to_string()))?;
+    let dtype = read_type(&to).map_err(|error| Reason::new(NodeInvalid, error.to_string()))?;
     cx.set_string("to", dtype.name());
     // onnx infers no type for the output of version 1, so that nodes that require one are not valid
     // without a declaration.
@@ -79,7 +79,7 @@ fn write_out_defaults(cx: &mut Context) -> Result<(), Reason> {
 fn saturates(cx: &Context) -> Result<bool, Reason> {
     match cx.attribute("saturate")? {
         Some(attribute) => {
-            read_saturate(&attribute).map_err(|error| NodeInvalid.because(error.to_string()))
+            read_saturate(&attribute).map_err(|error| Reason::new(NodeInvalid, error.to_string()))
         }
         None => Ok(Rules::default().saturate),
     }
@@ -88,7 +88,10 @@ fn saturates(cx: &Context) -> Result<bool, Reason> {
 /// `saturate` affects float8 types only, which versions before 19 do not support.
 pub(super) fn drop_saturate(cx: &mut Context) -> Result<(), Reason> {
     if !saturates(cx)? && cx.output_dtype(0)?.obeys_saturate() {
-        return Err(AttributeUnsupported.because("`saturate` = 0 is not supported before opset 19"));
+        return Err(Reason::new(
+            AttributeUnsupported,
+            "`saturate` = 0 is not supported before opset 19",
+        ));
     }
     cx.remove_attribute("saturate");
     Ok(())
@@ -97,10 +100,13 @@ pub(super) fn drop_saturate(cx: &mut Context) -> Result<(), Reason> {
 /// `round_mode` affects float8e8m0 only, which versions before 24 do not support.
 fn drop_round_mode(cx: &mut Context) -> Result<(), Reason> {
     if let Some(attribute) = cx.attribute("round_mode")? {
-        read_round_mode(&attribute).map_err(|error| NodeInvalid.because(error.to_string()))?;
+        read_round_mode(&attribute).map_err(|error| Reason::new(NodeInvalid, error.to_string()))?;
     }
     if cx.has_attribute("round_mode") && cx.output_dtype(0)? == DType::Float8E8M0 {
-        return Err(AttributeUnsupported.because("`round_mode` is not supported before opset 24"));
+        return Err(Reason::new(
+            AttributeUnsupported,
+            "`round_mode` is not supported before opset 24",
+        ));
     }
     cx.remove_attribute("round_mode");
     Ok(())

@@ -25,9 +25,10 @@ fn absent_bounds_need_float(cx: &mut Context) -> Result<(), Reason> {
     }
     match cx.dtype(0)? {
         DType::Float => Ok(()),
-        dtype => Err(TypeUnsupported.because(format!(
-            "the default bound of Clip differs between the two versions for {dtype}"
-        ))),
+        dtype => Err(Reason::new(
+            TypeUnsupported,
+            format!("the default bound of Clip differs between the two versions for {dtype}"),
+        )),
     }
 }
 
@@ -40,7 +41,10 @@ fn bounds_become_inputs(cx: &mut Context) -> Result<(), Reason> {
         };
         let dtype = cx.dtype(0)?;
         let tensor = rounded(dtype, bound).ok_or_else(|| {
-            TypeUnsupported.because(format!("Clip does not support bounds of type {dtype}"))
+            Reason::new(
+                TypeUnsupported,
+                format!("Clip does not support bounds of type {dtype}"),
+            )
         })?;
         let name_of_bound = cx.add_constant(name, tensor);
         cx.remove_attribute(name);
@@ -70,25 +74,27 @@ fn bounds_become_attributes(cx: &mut Context) -> Result<(), Reason> {
         }
         match cx.read_floats(index)?.as_slice() {
             [bound] if bound.is_nan() => {
-                return Err(InputUnsupported.because(format!(
-                    "`{name}` is NaN, which runtimes refuse as an attribute"
-                )));
+                return Err(Reason::new(
+                    InputUnsupported,
+                    format!("`{name}` is NaN, which runtimes refuse as an attribute"),
+                ));
             }
             // The default of the other attribute is the largest finite number.
             [bound] if is_alone && bound.is_infinite() && (*bound > 0.0) == (name == "min") => {
-                return Err(InputUnsupported.because(format!(
-                    "`{name}` is {bound}, which runtimes refuse as an attribute alone"
-                )));
+                return Err(Reason::new(
+                    InputUnsupported,
+                    format!("`{name}` is {bound}, which runtimes refuse as an attribute alone"),
+                ));
             }
             [bound] => {
                 highest = bound.min(highest);
                 cx.set_attribute(AttributeProto::float(name, highest));
             }
             bounds => {
-                return Err(NodeInvalid.because(format!(
-                    "`{name}` must have one element, not {}",
-                    bounds.len()
-                )));
+                return Err(Reason::new(
+                    NodeInvalid,
+                    format!("`{name}` must have one element, not {}", bounds.len()),
+                ));
             }
         }
         cx.take_input(index);
@@ -103,13 +109,14 @@ fn bounds_must_be_in_order(cx: &mut Context) -> Result<(), Reason> {
     }
     match are_in_order(cx) {
         Ok(true) => Ok(()),
-        Ok(false) => {
-            Err(InputUnsupported
-                .because("a minimum above the maximum is undefined before opset 13"))
-        }
-        Err(reason) => Err(reason.code.because(format!(
-            "a minimum above the maximum is undefined before opset 13, and {reason}"
-        ))),
+        Ok(false) => Err(Reason::new(
+            InputUnsupported,
+            "a minimum above the maximum is undefined before opset 13",
+        )),
+        Err(reason) => Err(Reason::new(
+            reason.code,
+            format!("a minimum above the maximum is undefined before opset 13, and {reason}"),
+        )),
     }
 }
 

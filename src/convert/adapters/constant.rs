@@ -24,8 +24,12 @@ fn most_types_become_initializers(cx: &mut Context) -> Result<(), Reason> {
     }
     let name = cx.node.output[0].clone();
     if matches!(cx.source.model.body(cx.source.id.scope), Body::Function(_)) {
-        return Err(TypeUnsupported
-            .because(format!("before opset 9 the constant '{name}' must be an initializer, which functions do not have")));
+        return Err(Reason::new(
+            TypeUnsupported,
+            format!(
+                "before opset 9 the constant '{name}' must be an initializer, which functions do not have"
+            ),
+        ));
     }
     let mut tensor = cx.required("value", |value| value.t.clone())?;
     tensor.name = Some(name.clone());
@@ -52,7 +56,7 @@ fn plain_values_become_tensors(cx: &mut Context) -> Result<(), Reason> {
         {
             let tensor = value
                 .tensor()
-                .map_err(|reason| NodeInvalid.because(reason.to_string()))?
+                .map_err(|reason| Reason::new(NodeInvalid, reason.to_string()))?
                 .into_owned();
             cx.remove_attribute(name);
             cx.set_attribute(AttributeProto::tensor("value", tensor));

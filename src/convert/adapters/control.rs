@@ -22,8 +22,10 @@ pub(super) const ADAPTERS: &[Adapter] = &[
 /// Before opset 11 the outputs of both branches must have the same shape.
 fn branches_must_have_one_shape(cx: &mut Context) -> Result<(), Reason> {
     if cx.is_added {
-        return Err(ShapeUnsupported
-            .because("before opset 11 the outputs of both branches must have the same shape"));
+        return Err(Reason::new(
+            ShapeUnsupported,
+            "before opset 11 the outputs of both branches must have the same shape",
+        ));
     }
     let model = cx.source.model;
     let outputs = |&scope| -> Vec<&Known> {
@@ -44,7 +46,8 @@ fn branches_must_have_one_shape(cx: &mut Context) -> Result<(), Reason> {
     };
     match branches.iter().map(shapes).collect::<Option<Vec<_>>>() {
         Some(shapes) if shapes.windows(2).all(|pair| pair[0] == pair[1]) => Ok(()),
-        _ => Err(ShapeUnsupported.because(
+        _ => Err(Reason::new(
+            ShapeUnsupported,
             "before opset 11 the outputs of both branches must have the same known shape",
         )),
     }
@@ -53,9 +56,10 @@ fn branches_must_have_one_shape(cx: &mut Context) -> Result<(), Reason> {
 /// Version 8 runs over a batch: an outer scan over the batch whose body scans over the sequence.
 fn batch_becomes_a_scan(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(0).is_some() {
-        return Err(
-            InputUnsupported.because("`sequence_lens` is not supported by Scan since opset 9")
-        );
+        return Err(Reason::new(
+            InputUnsupported,
+            "`sequence_lens` is not supported by Scan since opset 9",
+        ));
     }
     let body = cx.required("body", |body| body.g.clone())?;
     let scan_inputs = cx.required("num_scan_inputs", |number| Some(number.i()))?;
@@ -100,7 +104,10 @@ fn batch_becomes_a_scan(cx: &mut Context) -> Result<(), Reason> {
 /// batch of one, with the scanned axes moved to the front.
 fn one_is_a_batch(cx: &mut Context) -> Result<(), Reason> {
     let refuse = |what: &str| {
-        BehaviourDiffers.because(format!("Scan requires a batch axis in opset 8, and {what}"))
+        Reason::new(
+            BehaviourDiffers,
+            format!("Scan requires a batch axis in opset 8, and {what}"),
+        )
     };
     if cx
         .ints("scan_output_directions")?
@@ -109,14 +116,17 @@ fn one_is_a_batch(cx: &mut Context) -> Result<(), Reason> {
         return Err(refuse("cannot reverse its results"));
     }
     if cx.node.input.iter().any(String::is_empty) {
-        return Err(NodeInvalid.because("an input is omitted"));
+        return Err(Reason::new(NodeInvalid, "an input is omitted"));
     }
     let scanned = cx
         .int("num_scan_inputs")?
         .and_then(|number| usize::try_from(number).ok());
     let states = scanned.and_then(|scanned| cx.node.input.len().checked_sub(scanned));
     let states = states.ok_or_else(|| {
-        NodeInvalid.because("the attribute `num_scan_inputs` does not match the inputs")
+        Reason::new(
+            NodeInvalid,
+            "the attribute `num_scan_inputs` does not match the inputs",
+        )
     })?;
     let (input_axes, output_axes) = (
         cx.ints("scan_input_axes")?.unwrap_or_default(),
@@ -217,9 +227,10 @@ fn moved_to_front(axis: i64, rank: usize) -> Result<Vec<i64>, Reason> {
             .chain((0..rank as i64).filter(|&other| other != axis))
             .collect())
     } else {
-        Err(NodeInvalid.because(format!(
-            "the scanned axis {axis} is out of range for rank {rank}"
-        )))
+        Err(Reason::new(
+            NodeInvalid,
+            format!("the scanned axis {axis} is out of range for rank {rank}"),
+        ))
     }
 }
 
@@ -229,9 +240,10 @@ fn axes_must_count_from_the_front(cx: &mut Context) -> Result<(), Reason> {
             .ints(name)?
             .is_some_and(|axes| axes.iter().any(|&axis| axis < 0))
         {
-            return Err(AttributeUnsupported.because(format!(
-                "negative `{name}` are not supported before opset 11"
-            )));
+            return Err(Reason::new(
+                AttributeUnsupported,
+                format!("negative `{name}` are not supported before opset 11"),
+            ));
         }
     }
     Ok(())

@@ -28,7 +28,8 @@ fn paddings_must_be_even(cx: &mut Context) -> Result<(), Reason> {
             .collect()
     };
     let (Some(input), Some(weights)) = (spatial(0), spatial(1)) else {
-        return Err(ShapeUnknown.because(
+        return Err(Reason::new(
+            ShapeUnknown,
             "opset 11 places odd padding on the other side; whether the padding is odd depends on shapes that are unknown",
         ));
     };
@@ -43,8 +44,10 @@ fn paddings_must_be_even(cx: &mut Context) -> Result<(), Reason> {
     );
     // The output has the input's size in version 1, and that size times the stride in version 11.
     if output.is_none() && strides.iter().any(|&stride| stride != 1) {
-        return Err(BehaviourDiffers
-            .because("`auto_pad` with strides gives other output shapes since opset 11"));
+        return Err(Reason::new(
+            BehaviourDiffers,
+            "`auto_pad` with strides gives other output shapes since opset 11",
+        ));
     }
     let output = output.unwrap_or_else(|| input.clone());
     let lists = [&kernel, &strides, &dilations, &extra, &output];
@@ -52,7 +55,8 @@ fn paddings_must_be_even(cx: &mut Context) -> Result<(), Reason> {
         .iter()
         .any(|list| list.len() != input.len() || list.iter().any(|&number| number < 0))
     {
-        return Err(NodeInvalid.because(
+        return Err(Reason::new(
+            NodeInvalid,
             "the lists of numbers must match the rank of the input, without negative values",
         ));
     }
@@ -65,6 +69,9 @@ fn paddings_must_be_even(cx: &mut Context) -> Result<(), Reason> {
     if (0..input.len()).all(|axis| padding(axis) >= 0 && padding(axis) % 2 == 0) {
         Ok(())
     } else {
-        Err(BehaviourDiffers.because("odd padding is placed on the other side since opset 11"))
+        Err(Reason::new(
+            BehaviourDiffers,
+            "odd padding is placed on the other side since opset 11",
+        ))
     }
 }

@@ -102,7 +102,10 @@ fn index_constant(
     suffix: &str,
 ) -> Result<String, Reason> {
     let tensor = make::index(dtype, value).ok_or_else(|| {
-        TypeUnsupported.because(format!("indices of type {dtype} are not supported"))
+        Reason::new(
+            TypeUnsupported,
+            format!("indices of type {dtype} are not supported"),
+        )
     })?;
     Ok(cx.add_constant(suffix, tensor))
 }
@@ -118,14 +121,20 @@ fn replace_constant_indices(
         .map(|&index| if index < 0 { index + length } else { index })
         .collect();
     if let Some(index) = counted.iter().find(|&&index| index < 0) {
-        return Err(NodeInvalid.because(format!(
-            "the index {} is out of range for an axis of length {length}",
-            index - length
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!(
+                "the index {} is out of range for an axis of length {length}",
+                index - length
+            ),
+        ));
     }
     let tensor = make::indices(dtype, &counted);
     let mut tensor = tensor.ok_or_else(|| {
-        TypeUnsupported.because(format!("indices of type {dtype} are not supported"))
+        Reason::new(
+            TypeUnsupported,
+            format!("indices of type {dtype} are not supported"),
+        )
     })?;
     tensor.dims = cx
         .known_input(1)
@@ -147,14 +156,16 @@ fn must_not_be_negative(cx: &Context, index: usize) -> Result<(), Reason> {
         return Ok(());
     }
     let indices = cx.read_ints(index).map_err(|reason| {
-        reason.code.because(format!(
-            "negative indices are not supported before opset 11, and {reason}"
-        ))
+        Reason::new(
+            reason.code,
+            format!("negative indices are not supported before opset 11, and {reason}"),
+        )
     })?;
     match indices.iter().find(|&&index| index < 0) {
-        Some(negative) => Err(InputUnsupported.because(format!(
-            "the negative index {negative} is not supported before opset 11"
-        ))),
+        Some(negative) => Err(Reason::new(
+            InputUnsupported,
+            format!("the negative index {negative} is not supported before opset 11"),
+        )),
         None => Ok(()),
     }
 }

@@ -63,20 +63,24 @@ fn mode_shows_in_outputs(cx: &mut Context) -> Result<(), Reason> {
             Some(onnx_cast::Contested::Text) => name_outputs(cx, &OUTPUTS_OF_TRAINING),
             Some(onnx_cast::Contested::Runtime) => is_test = true,
             None => {
-                return Err(Contested.because(
+                return Err(Reason::new(
+                    Contested,
                     "`is_test` = 0 with one output is contested: by its attribute the node trains, by its outputs it infers",
                 ));
             }
         }
     }
     if !is_test && !names_all_outputs(cx) {
-        return Err(OutputUnsupported
-            .because("`is_test` = 0 (training) requires all five outputs since opset 7"));
+        return Err(Reason::new(
+            OutputUnsupported,
+            "`is_test` = 0 (training) requires all five outputs since opset 7",
+        ));
     }
     if is_test && !has_one_output(cx) {
-        return Err(
-            OutputUnsupported.because("outputs after the first are undefined in inference mode")
-        );
+        return Err(Reason::new(
+            OutputUnsupported,
+            "outputs after the first are undefined in inference mode",
+        ));
     }
     cx.remove_attribute("is_test");
     Ok(())
@@ -104,7 +108,7 @@ fn outputs_show_the_mode(cx: &mut Context) -> Result<(), Reason> {
     if names_one_output(cx) {
         cx.set_int("is_test", 1);
     } else if !names_all_outputs(cx) {
-        return Err(OutputUnsupported.because(AMBIGUOUS));
+        return Err(Reason::new(OutputUnsupported, AMBIGUOUS));
     }
     Ok(())
 }
@@ -117,21 +121,27 @@ fn outputs_become_the_mode(cx: &mut Context) -> Result<(), Reason> {
     }
     let trains = names_all_outputs(cx);
     if !has_one_output(cx) {
-        return Err(OutputUnsupported.because("the outputs of training mode differ since opset 14"));
+        return Err(Reason::new(
+            OutputUnsupported,
+            "the outputs of training mode differ since opset 14",
+        ));
     }
     if !trains {
-        return Err(OutputUnsupported.because(AMBIGUOUS));
+        return Err(Reason::new(OutputUnsupported, AMBIGUOUS));
     }
     cx.set_int("training_mode", 1);
     name_outputs(cx, &["running_mean", "running_var"]);
     Ok(())
 }
 
-/// The reverse.
+/// Inverse of [`outputs_become_the_mode`], for a downgrade to opset 13.
 fn mode_becomes_outputs(cx: &mut Context) -> Result<(), Reason> {
     let trains = cx.int_or("training_mode", 0)? != 0;
     if !has_one_output(cx) {
-        return Err(OutputUnsupported.because("the outputs of training mode differ since opset 14"));
+        return Err(Reason::new(
+            OutputUnsupported,
+            "the outputs of training mode differ since opset 14",
+        ));
     }
     cx.remove_attribute("training_mode");
     if trains {
@@ -145,14 +155,16 @@ fn dropout_must_be_in_test_mode(cx: &mut Context) -> Result<(), Reason> {
         match cx.source.settings.contested {
             Some(onnx_cast::Contested::Runtime) => {}
             None if names_one_output(cx) => {
-                return Err(Contested.because(
+                return Err(Reason::new(
+                    Contested,
                     "`is_test` = 0 is contested: by the text Dropout trains, which opsets 7 to 11 lack; onnx's converter takes it for inference",
                 ));
             }
             _ => {
-                return Err(
-                    AttributeUnsupported.because("Dropout has no training mode in opsets 7 to 11")
-                );
+                return Err(Reason::new(
+                    AttributeUnsupported,
+                    "Dropout has no training mode in opsets 7 to 11",
+                ));
             }
         }
     }
@@ -172,7 +184,10 @@ fn no_mask(cx: &mut Context) -> Result<(), Reason> {
     if has_one_output(cx) {
         Ok(())
     } else {
-        Err(BehaviourDiffers.because("the mask of Dropout differs between the two versions"))
+        Err(Reason::new(
+            BehaviourDiffers,
+            "the mask of Dropout differs between the two versions",
+        ))
     }
 }
 
@@ -188,7 +203,10 @@ fn ratio_becomes_input(cx: &mut Context) -> Result<(), Reason> {
 /// Outside training neither `ratio` nor `seed` has an effect.
 fn ratio_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(2).is_some() && cx.read_bools(2)?.iter().any(|&trains| trains) {
-        return Err(AttributeUnsupported.because("Dropout has no training mode in opsets 7 to 11"));
+        return Err(Reason::new(
+            AttributeUnsupported,
+            "Dropout has no training mode in opsets 7 to 11",
+        ));
     }
     cx.take_input(2);
     if let Ok([ratio]) = cx.read_floats(1).as_deref() {
@@ -207,13 +225,16 @@ fn groups_become_channels(cx: &mut Context) -> Result<(), Reason> {
     let groups = cx.required("num_groups", |groups| Some(groups.i()))?;
     let channels = cx.dim(0, 1);
     let channels = channels.ok_or_else(|| {
-        ShapeUnknown
-            .because("the number of channels must be known to repeat the scale of each group")
+        Reason::new(
+            ShapeUnknown,
+            "the number of channels must be known to repeat the scale of each group",
+        )
     })?;
     if groups <= 0 || channels % groups != 0 {
-        return Err(NodeInvalid.because(format!(
-            "{channels} channels cannot be split into {groups} groups"
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!("{channels} channels cannot be split into {groups} groups"),
+        ));
     }
     if dtype != DType::Float {
         cx.set_int("stash_type", dtype.number().into());

@@ -2,8 +2,8 @@
 //! known what the optional contains.
 //!
 //! An optional that nodes only take apart again is not needed: its element is a value of the model.
-//! The same decision is made at each of the nodes, so that either all of them are rewritten or
-//! none.
+//! Each of the nodes makes the decision by the same rule, so that either all of them are rewritten
+//! or none.
 
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
@@ -102,7 +102,7 @@ fn content(cx: &Context, optional: Option<&String>) -> Option<Option<ValueId>> {
         .input
         .first()
         .is_some_and(|name| !name.is_empty());
-    if !model.applies(producer, "Optional")
+    if !model.is_op(producer, "Optional")
         || has_input != element.is_some()
         || !model.is_used_by_nodes_only(optional)
     {
@@ -111,8 +111,8 @@ fn content(cx: &Context, optional: Option<&String>) -> Option<Option<ValueId>> {
     let is_visible =
         |user: NodeId| element.is_some_and(|element| model.is_visible(element, user.scope));
     let takes_apart = |user: NodeId| {
-        model.applies(user, "OptionalHasElement")
-            || model.applies(user, "OptionalGetElement") && is_visible(user)
+        model.is_op(user, "OptionalHasElement")
+            || model.is_op(user, "OptionalGetElement") && is_visible(user)
     };
     (model.uses(optional).all(|(user, _)| takes_apart(user)) && is_new(cx, element))
         .then_some(element)

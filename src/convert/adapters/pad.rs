@@ -1,6 +1,6 @@
 //! `Pad` across opsets: versions 1 2 11 13 18 19 21 23 24 25.
 
-use super::super::adapter::{Adapter, Kind, Rename, Run, ToAttribute, ToInput, adapter};
+use super::super::adapter::{Adapter, Rename, ReplacementKind, Run, ToAttribute, ToInput, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason, TypeUnsupported};
@@ -13,10 +13,13 @@ pub(super) const ADAPTERS: &[Adapter] = &[
         .up(&[Rename("paddings", "pads")])
         .down(&[Rename("pads", "paddings")]),
     adapter("Pad", 11)
-        .up(&[ToInput("pads", 1, Kind::Ints), Run(value_becomes_input)])
+        .up(&[
+            ToInput("pads", 1, ReplacementKind::Ints),
+            Run(value_becomes_input),
+        ])
         .down(&[
             Run(value_becomes_attribute),
-            ToAttribute(1, "pads", Kind::Ints),
+            ToAttribute(1, "pads", ReplacementKind::Ints),
         ]),
     adapter("Pad", 18).down(&[Run(pads_for_all_axes)]),
     adapter("Pad", 19).down(&[Run(no_wrapping)]),
@@ -34,7 +37,10 @@ fn value_becomes_input(cx: &mut Context) -> Result<(), Reason> {
     let dtype = cx.dtype(0)?;
     let value = f64::from(value);
     let tensor = make::scalar(dtype, value).ok_or_else(|| {
-        TypeUnsupported.because(format!("`value` = {value} is not representable in {dtype}"))
+        Reason::new(
+            TypeUnsupported,
+            format!("`value` = {value} is not representable in {dtype}"),
+        )
     })?;
     let name = cx.add_constant("constant_value", tensor);
     cx.set_input(2, &name);
@@ -46,10 +52,13 @@ fn value_becomes_attribute(cx: &mut Context) -> Result<(), Reason> {
         match cx.read_floats(2)?.as_slice() {
             [value] => cx.set_float("value", *value),
             values => {
-                return Err(NodeInvalid.because(format!(
-                    "`constant_value` must have one element, not {}",
-                    values.len()
-                )));
+                return Err(Reason::new(
+                    NodeInvalid,
+                    format!(
+                        "`constant_value` must have one element, not {}",
+                        values.len()
+                    ),
+                ));
             }
         }
         cx.take_input(2);
@@ -75,7 +84,10 @@ fn pads_for_all_axes(cx: &mut Context) -> Result<(), Reason> {
     };
     let axes = cx.axes_from_front(axes)?;
     if pads.len() != 2 * axes.len() || axes.iter().any(|&axis| axis >= rank as i64) {
-        return Err(NodeInvalid.because("the inputs `pads` and `axes` do not match"));
+        return Err(Reason::new(
+            NodeInvalid,
+            "the inputs `pads` and `axes` do not match",
+        ));
     }
     let mut all = vec![0; 2 * rank];
     for (index, &axis) in axes.iter().enumerate() {
@@ -138,9 +150,10 @@ fn place_pads(cx: &mut Context, rank: i64) -> Result<(), Reason> {
 
 fn no_wrapping(cx: &mut Context) -> Result<(), Reason> {
     match cx.string("mode")?.as_deref() {
-        Some("wrap") => {
-            Err(AttributeUnsupported.because("`mode` = 'wrap' is not supported before opset 19"))
-        }
+        Some("wrap") => Err(Reason::new(
+            AttributeUnsupported,
+            "`mode` = 'wrap' is not supported before opset 19",
+        )),
         _ => Ok(()),
     }
 }

@@ -38,8 +38,10 @@ fn no_window_in_the_padding(cx: &mut Context) -> Result<(), Reason> {
         .string("auto_pad")?
         .is_some_and(|pad| pad != "NOTSET" && pad != "VALID")
     {
-        return Err(BehaviourDiffers
-            .because("`ceil_mode` with `auto_pad` gives other output shapes since opset 22"));
+        return Err(Reason::new(
+            BehaviourDiffers,
+            "`ceil_mode` with `auto_pad` gives other output shapes since opset 22",
+        ));
     }
     let kernel = cx.ints("kernel_shape")?.unwrap_or_default();
     let or = |values: Option<Vec<i64>>, default: i64, length: usize| {
@@ -52,8 +54,10 @@ fn no_window_in_the_padding(cx: &mut Context) -> Result<(), Reason> {
         || dilations.len() != kernel.len()
         || pads.len() != 2 * kernel.len()
     {
-        return Err(NodeInvalid
-            .because("`kernel_shape`, `strides`, `dilations` and `pads` differ in length"));
+        return Err(Reason::new(
+            NodeInvalid,
+            "`kernel_shape`, `strides`, `dilations` and `pads` differ in length",
+        ));
     }
     let wide = |value: i64| i128::from(value);
     let size = |axis: usize| (wide(kernel[axis]) - 1) * wide(dilations[axis]) + 1;
@@ -77,8 +81,10 @@ fn no_window_in_the_padding(cx: &mut Context) -> Result<(), Reason> {
     if (0..kernel.len()).all(has_none) {
         Ok(())
     } else {
-        Err(BehaviourDiffers
-            .because("`ceil_mode`: windows that start in the padding are omitted since opset 22"))
+        Err(Reason::new(
+            BehaviourDiffers,
+            "`ceil_mode`: windows that start in the padding are omitted since opset 22",
+        ))
     }
 }
 
@@ -86,7 +92,10 @@ fn no_window_in_the_padding(cx: &mut Context) -> Result<(), Reason> {
 fn no_indices(cx: &mut Context) -> Result<(), Reason> {
     cx.drop_unused_output(1);
     if cx.has_output(1) {
-        Err(OutputUnsupported.because("MaxPool has no output `Indices` before opset 8"))
+        Err(Reason::new(
+            OutputUnsupported,
+            "MaxPool has no output `Indices` before opset 8",
+        ))
     } else {
         Ok(())
     }
@@ -97,9 +106,10 @@ fn power_becomes_integer(cx: &mut Context) -> Result<(), Reason> {
         return Ok(());
     };
     if power.fract() != 0.0 || power.abs() > 1e6 {
-        return Err(AttributeUnsupported.because(format!(
-            "`p` = {power} is not an integer, as required since opset 2"
-        )));
+        return Err(Reason::new(
+            AttributeUnsupported,
+            format!("`p` = {power} is not an integer, as required since opset 2"),
+        ));
     }
     cx.set_int("p", power as i64);
     Ok(())

@@ -28,8 +28,10 @@ pub(super) const ADAPTERS: &[Adapter] = &[
 /// Version 10 quantizes per tensor; scales of more than one element are undefined.
 fn scale_is_one_number_up(cx: &mut Context) -> Result<(), Reason> {
     match cx.known_input(1).static_shape() {
-        Some(shape) if shape.iter().any(|&dim| dim != 1) => Err(InputUnsupported
-            .because("scales of more than one element are undefined before opset 13")),
+        Some(shape) if shape.iter().any(|&dim| dim != 1) => Err(Reason::new(
+            InputUnsupported,
+            "scales of more than one element are undefined before opset 13",
+        )),
         _ => Ok(()),
     }
 }
@@ -41,11 +43,14 @@ fn scale_must_be_one_number(cx: &mut Context) -> Result<(), Reason> {
             cx.remove_attribute("axis");
             Ok(())
         }
-        Some(_) => {
-            Err(ShapeUnsupported.because("per-axis quantization is not supported before opset 13"))
-        }
-        None => Err(ShapeUnknown
-            .because("before opset 13 the scale must have one element; its shape is unknown")),
+        Some(_) => Err(Reason::new(
+            ShapeUnsupported,
+            "per-axis quantization is not supported before opset 13",
+        )),
+        None => Err(Reason::new(
+            ShapeUnknown,
+            "before opset 13 the scale must have one element; its shape is unknown",
+        )),
     }
 }
 
@@ -58,14 +63,20 @@ fn type_shows_in_zero_point(cx: &mut Context) -> Result<(), Reason> {
     }
     let dtype = i32::try_from(stated).ok().and_then(DType::from_number);
     let dtype = dtype.ok_or_else(|| {
-        NodeInvalid.because(format!("unknown element type `output_dtype` = {stated}"))
+        Reason::new(
+            NodeInvalid,
+            format!("unknown element type `output_dtype` = {stated}"),
+        )
     })?;
     if dtype == DType::Uint8 {
         return Ok(());
     }
     let shape = cx.known_input(1).static_shape();
     let shape = shape.ok_or_else(|| {
-        ShapeUnknown.because("the shape of the scale must be known to add a zero point")
+        Reason::new(
+            ShapeUnknown,
+            "the shape of the scale must be known to add a zero point",
+        )
     })?;
     let name = match make::zeros(dtype, &shape) {
         Some(zeros) => cx.add_constant("zero_point", zeros),
@@ -92,9 +103,10 @@ fn type_shows_in_zero_point(cx: &mut Context) -> Result<(), Reason> {
 fn must_be_the_scale_s_type(cx: &mut Context, name: &str) -> Result<(), Reason> {
     let stated = cx.int_or(name, 0)?;
     if stated != 0 && stated != i64::from(cx.dtype(1)?.number()) {
-        return Err(AttributeUnsupported.because(format!(
-            "`{name}` must be the type of the scale before opset 23"
-        )));
+        return Err(Reason::new(
+            AttributeUnsupported,
+            format!("`{name}` must be the type of the scale before opset 23"),
+        ));
     }
     cx.remove_attribute(name);
     Ok(())

@@ -4,7 +4,8 @@
 //! without an offset, and round nearest neighbours down, or up along an axis that shrinks.
 
 use super::super::adapter::{
-    Adapter, Becomes, DropIf, Kind, RenameValue, Run, ToAttribute, ToInput, Value, adapter,
+    Adapter, Becomes, DropIf, RenameValue, ReplacementKind, Run, ToAttribute, ToInput, Value,
+    adapter,
 };
 use super::super::context::Context;
 use super::super::reason::{
@@ -26,8 +27,8 @@ pub(super) const ADAPTERS: &[Adapter] = &[
             RenameValue("mode", "linear", "bilinear"),
         ]),
     adapter("Upsample", 9)
-        .up(&[ToInput("scales", 1, Kind::Floats)])
-        .down(&[ToAttribute(1, "scales", Kind::Floats)]),
+        .up(&[ToInput("scales", 1, ReplacementKind::Floats)])
+        .down(&[ToAttribute(1, "scales", ReplacementKind::Floats)]),
     adapter("Upsample", 10).up(&[Becomes("Resize")]),
     adapter("Resize", 10).down(&[Run(must_not_shrink), Becomes("Upsample")]),
     adapter("Resize", 11)
@@ -62,9 +63,10 @@ fn as_older_version<'m>(
 
 fn sides_become_scales(cx: &mut Context) -> Result<(), Reason> {
     let (Some(height), Some(width)) = (cx.float("height_scale")?, cx.float("width_scale")?) else {
-        return Err(
-            NodeInvalid.because("the attributes `height_scale` and `width_scale` are missing")
-        );
+        return Err(Reason::new(
+            NodeInvalid,
+            "the attributes `height_scale` and `width_scale` are missing",
+        ));
     };
     cx.remove_attribute("height_scale");
     cx.remove_attribute("width_scale");
@@ -81,14 +83,16 @@ fn scales_become_sides(cx: &mut Context) -> Result<(), Reason> {
         .map(|attribute| attribute.floats.clone())
         .unwrap_or_default();
     let [batch, channels, height, width] = scales.as_slice() else {
-        return Err(
-            ShapeUnsupported.because("Upsample supports inputs of rank 4 only before opset 7")
-        );
+        return Err(Reason::new(
+            ShapeUnsupported,
+            "Upsample supports inputs of rank 4 only before opset 7",
+        ));
     };
     if *batch != 1.0 || *channels != 1.0 {
-        return Err(
-            InputUnsupported.because("Upsample scales height and width only before opset 7")
-        );
+        return Err(Reason::new(
+            InputUnsupported,
+            "Upsample scales height and width only before opset 7",
+        ));
     }
     cx.remove_attribute("scales");
     cx.set_float("height_scale", *height);
@@ -100,7 +104,10 @@ fn must_not_shrink(cx: &mut Context) -> Result<(), Reason> {
     if cx.read_floats(1)?.iter().all(|&scale| scale >= 1.0) {
         Ok(())
     } else {
-        Err(InputUnsupported.because("scales below 1 are not supported before opset 10"))
+        Err(Reason::new(
+            InputUnsupported,
+            "scales below 1 are not supported before opset 10",
+        ))
     }
 }
 
@@ -108,9 +115,10 @@ fn is_linear(cx: &Context) -> Result<bool, Reason> {
     match cx.string("mode")?.as_deref() {
         None | Some("nearest") => Ok(false),
         Some("linear") => Ok(true),
-        Some(other) => Err(AttributeUnsupported.because(format!(
-            "`mode` = '{other}' is not supported before opset 11"
-        ))),
+        Some(other) => Err(Reason::new(
+            AttributeUnsupported,
+            format!("`mode` = '{other}' is not supported before opset 11"),
+        )),
     }
 }
 
@@ -131,7 +139,7 @@ fn shrink_first(cx: &mut Context) -> Result<(), Reason> {
     let data = cx.node.input[0].clone();
     let scales = cx
         .input(1)
-        .ok_or_else(|| NodeInvalid.because("the input `scales` is missing"))?
+        .ok_or_else(|| Reason::new(NodeInvalid, "the input `scales` is missing"))?
         .to_owned();
     let like_scales = Known {
         shape: cx.known_input(1).shape,
@@ -187,7 +195,7 @@ fn state_coordinate_mode(cx: &mut Context) -> Result<(), Reason> {
     cx.set_string("coordinate_transformation_mode", "asymmetric");
     let scales = cx
         .input(1)
-        .ok_or_else(|| NodeInvalid.because("the input `scales` is missing"))?
+        .ok_or_else(|| Reason::new(NodeInvalid, "the input `scales` is missing"))?
         .to_owned();
     let roi = cx.constant_float_list("roi", &[]);
     cx.set_input(2, &scales);
@@ -197,15 +205,23 @@ fn state_coordinate_mode(cx: &mut Context) -> Result<(), Reason> {
 
 fn coordinate_mode_must_be_that_of_10(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(3).is_some() {
-        return Err(InputUnsupported.because("`sizes` is not supported before opset 11"));
+        return Err(Reason::new(
+            InputUnsupported,
+            "`sizes` is not supported before opset 11",
+        ));
     }
     if cx.source.settings.opset < 10 && cx.read_floats(2)?.iter().any(|&scale| scale < 1.0) {
-        return Err(InputUnsupported.because("scales below 1 are not supported before opset 10"));
+        return Err(Reason::new(
+            InputUnsupported,
+            "scales below 1 are not supported before opset 10",
+        ));
     }
     let coordinates = cx.string("coordinate_transformation_mode")?;
     if coordinates.as_deref() != Some("asymmetric") {
-        return Err(AttributeUnsupported
-            .because("opset 10 supports `coordinate_transformation_mode` = 'asymmetric' only"));
+        return Err(Reason::new(
+            AttributeUnsupported,
+            "opset 10 supports `coordinate_transformation_mode` = 'asymmetric' only",
+        ));
     }
     if !is_linear(cx)? {
         let nearest = cx
@@ -215,9 +231,10 @@ fn coordinate_mode_must_be_that_of_10(cx: &mut Context) -> Result<(), Reason> {
         if scales.iter().any(|&scale| scale != 1.0)
             && Some(nearest.as_str()) != nearest_of_version_10(&scales)
         {
-            return Err(AttributeUnsupported.because(format!(
-                "opset 10 does not support `nearest_mode` = '{nearest}' for these scales"
-            )));
+            return Err(Reason::new(
+                AttributeUnsupported,
+                format!("opset 10 does not support `nearest_mode` = '{nearest}' for these scales"),
+            ));
         }
     }
     for name in [
@@ -229,14 +246,15 @@ fn coordinate_mode_must_be_that_of_10(cx: &mut Context) -> Result<(), Reason> {
         cx.remove_attribute(name);
     }
     if cx.int_or("exclude_outside", 0)? != 0 {
-        return Err(
-            AttributeUnsupported.because("`exclude_outside` is not supported before opset 11")
-        );
+        return Err(Reason::new(
+            AttributeUnsupported,
+            "`exclude_outside` is not supported before opset 11",
+        ));
     }
     cx.remove_attribute("exclude_outside");
     let scales = cx
         .input(2)
-        .ok_or_else(|| NodeInvalid.because("the input `scales` is missing"))?
+        .ok_or_else(|| Reason::new(NodeInvalid, "the input `scales` is missing"))?
         .to_owned();
     cx.take_input(1);
     cx.node.to_mut().input.truncate(1);
@@ -255,7 +273,8 @@ fn half_pixel_for_nearest(cx: &mut Context) -> Result<(), Reason> {
         cx.set_string("nearest_mode", "round_prefer_ceil");
         return Ok(());
     }
-    Err(AttributeUnsupported.because(
+    Err(Reason::new(
+        AttributeUnsupported,
         "`coordinate_transformation_mode` = 'tf_half_pixel_for_nn' is not supported since opset 13, except with `nearest_mode` = 'floor'",
     ))
 }
@@ -278,7 +297,10 @@ fn empty_scales_go(cx: &mut Context) -> Result<(), Reason> {
     match (is_empty(2), is_empty(3)) {
         (_, Some(true)) => cx.take_input(3),
         (Some(false), _) => {
-            return Err(NodeInvalid.because("the node has both `scales` and `sizes`"));
+            return Err(Reason::new(
+                NodeInvalid,
+                "the node has both `scales` and `sizes`",
+            ));
         }
         _ => cx.take_input(2),
     }
@@ -304,9 +326,10 @@ fn resize_all_axes(cx: &mut Context) -> Result<(), Reason> {
     let rank = cx.rank(0)?;
     let axes = cx.axes_from_front(axes)?;
     if axes.iter().any(|&axis| axis >= rank as i64) {
-        return Err(
-            NodeInvalid.because(format!("`axes` = {axes:?} is out of range for rank {rank}"))
-        );
+        return Err(Reason::new(
+            NodeInvalid,
+            format!("`axes` = {axes:?} is out of range for rank {rank}"),
+        ));
     }
     cx.remove_attribute("axes");
     if axes == (0..rank as i64).collect::<Vec<_>>() {
@@ -333,9 +356,10 @@ fn resize_all_axes(cx: &mut Context) -> Result<(), Reason> {
         if is_given(cx, index) {
             let dtype = cx.dtype(index)?;
             if dtype != DType::Float {
-                return Err(TypeUnsupported.because(format!(
-                    "`axes` with a region of {dtype} is not supported before opset 18"
-                )));
+                return Err(Reason::new(
+                    TypeUnsupported,
+                    format!("`axes` with a region of {dtype} is not supported before opset 18"),
+                ));
             }
             let fill = cx.constant_float_list("fill", &fill);
             select(cx, index, &fill, &order, dtype);
@@ -375,8 +399,10 @@ fn select(cx: &mut Context, index: usize, others: &str, order: &[i64], dtype: DT
 
 fn not_half_pixel_symmetric(cx: &mut Context) -> Result<(), Reason> {
     match cx.string("coordinate_transformation_mode")?.as_deref() {
-        Some("half_pixel_symmetric") => Err(AttributeUnsupported
-            .because("`coordinate_transformation_mode` = 'half_pixel_symmetric' is not supported before opset 19")),
+        Some("half_pixel_symmetric") => Err(Reason::new(
+            AttributeUnsupported,
+            "`coordinate_transformation_mode` = 'half_pixel_symmetric' is not supported before opset 19",
+        )),
         _ => Ok(()),
     }
 }

@@ -32,32 +32,39 @@ struct Axis {
 pub(super) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
     let mode = cx.string("mode")?.unwrap_or_else(|| "nearest".to_owned());
     let class = match (cx.source.settings.expand, mode.as_str()) {
-        (Expand::None, _) => return Err(ExpansionDisabled.because("expansion is disabled")),
+        (Expand::None, _) => return Err(Reason::new(ExpansionDisabled, "expansion is disabled")),
         (_, "nearest") => Exactness::Exact,
         (Expand::Exact, _) => {
-            return Err(
-                ExpansionInexact.because("interpolation by products of matrices is not bit-exact")
-            );
+            return Err(Reason::new(
+                ExpansionInexact,
+                "interpolation by products of matrices is not bit-exact",
+            ));
         }
         (_, "linear" | "cubic") => Exactness::ByDefinition,
         (_, other) => {
-            return Err(AttributeUnsupported.because(format!("unknown `mode` = '{other}'")));
+            return Err(Reason::new(
+                AttributeUnsupported,
+                format!("unknown `mode` = '{other}'"),
+            ));
         }
     };
     let mut steps = Vec::new();
     let rank = cx.rank(0)?;
     if class == Exactness::ByDefinition && cx.dtype(0)? != DType::Float {
-        return Err(TypeUnsupported.because("interpolation is expanded for FLOAT only"));
+        return Err(Reason::new(
+            TypeUnsupported,
+            "interpolation is expanded for FLOAT only",
+        ));
     }
     for axis in axes(cx)? {
         if axis.size == axis.length && axis.scale == 1.0 {
             continue;
         }
         if axis.size < 0 {
-            return Err(NodeInvalid.because(format!(
-                "the size {} of axis {} is negative",
-                axis.size, axis.axis
-            )));
+            return Err(Reason::new(
+                NodeInvalid,
+                format!("the size {} of axis {} is negative", axis.size, axis.axis),
+            ));
         }
         if axis
             .length
@@ -65,12 +72,13 @@ pub(super) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
             .is_none_or(|weights| weights > MOST_WEIGHTS)
             || axis.length == 0
         {
-            return Err(TooLarge.because(format!(
-                "an axis has no elements, or more than {MOST_WEIGHTS} weights"
-            )));
+            return Err(Reason::new(
+                TooLarge,
+                format!("an axis has no elements, or more than {MOST_WEIGHTS} weights"),
+            ));
         }
         match class {
-            Exactness::Exact => steps.push(Step::Gather {
+            Exactness::Exact => steps.push(ResizeStep::Gather {
                 axis: axis.axis,
                 places: nearest(cx, &axis)?,
             }),
@@ -83,7 +91,7 @@ pub(super) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
 }
 
 /// A node that replaces a part of the work.
-enum Step {
+enum ResizeStep {
     Gather {
         axis: usize,
         places: Vec<i64>,
@@ -99,12 +107,12 @@ enum Step {
 }
 
 /// The product along an axis: of the last two axes directly, of others as the last one.
-fn product(rank: usize, axis: &Axis, weights: Vec<f32>) -> Vec<Step> {
+fn product(rank: usize, axis: &Axis, weights: Vec<f32>) -> Vec<ResizeStep> {
     let &Axis {
         axis, length, size, ..
     } = axis;
     if axis + 2 == rank {
-        return vec![Step::Product {
+        return vec![ResizeStep::Product {
             is_left: true,
             dims: [size, length],
             weights,
@@ -114,7 +122,7 @@ fn product(rank: usize, axis: &Axis, weights: Vec<f32>) -> Vec<Step> {
     let transposed = (0..width)
         .flat_map(|column| weights.iter().skip(column).step_by(width.max(1)).copied())
         .collect();
-    let columns = Step::Product {
+    let columns = ResizeStep::Product {
         is_left: false,
         dims: [length, size],
         weights: transposed,
@@ -125,13 +133,13 @@ fn product(rank: usize, axis: &Axis, weights: Vec<f32>) -> Vec<Step> {
     let mut order: Vec<i64> = (0..rank as i64).collect();
     order.swap(axis, rank - 1);
     vec![
-        Step::Transpose(order.clone()),
+        ResizeStep::Transpose(order.clone()),
         columns,
-        Step::Transpose(order),
+        ResizeStep::Transpose(order),
     ]
 }
 
-fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Reason> {
+fn apply(cx: &mut Context, steps: Vec<ResizeStep>, class: Exactness) -> Result<(), Reason> {
     let mut known = cx.known_input(0);
     let mut current = cx.node.input[0].clone();
     for index in (1..cx.node.input.len()).rev() {
@@ -148,7 +156,7 @@ fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Rea
         };
         let last = known.rank().unwrap_or(1) - 1;
         let (op, inputs, attributes) = match step {
-            Step::Gather { axis, places } => {
+            ResizeStep::Gather { axis, places } => {
                 set(&mut known.shape, axis, places.len() as i64);
                 let places = cx.constant_int_list("places", &places);
                 (
@@ -157,7 +165,7 @@ fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Rea
                     vec![AttributeProto::int("axis", axis as i64)],
                 )
             }
-            Step::Product {
+            ResizeStep::Product {
                 is_left,
                 dims,
                 weights,
@@ -179,7 +187,7 @@ fn apply(cx: &mut Context, steps: Vec<Step>, class: Exactness) -> Result<(), Rea
                     Vec::new(),
                 )
             }
-            Step::Transpose(order) => {
+            ResizeStep::Transpose(order) => {
                 known = permuted(known, &order);
                 (
                     "Transpose",
@@ -215,10 +223,10 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
         let place = usize::try_from(axis)
             .ok()
             .filter(|&place| place < shape.len());
-        let place = place.ok_or_else(|| NodeInvalid.because("`axes` are out of range"))?;
+        let place = place.ok_or_else(|| Reason::new(NodeInvalid, "`axes` are out of range"))?;
         Ok((place, shape[place]))
     };
-    let unknown = || ShapeUnknown.because("the length of a resized axis is unknown");
+    let unknown = || Reason::new(ShapeUnknown, "the length of a resized axis is unknown");
     let has = |index: usize| {
         cx.input(index).is_some() && cx.known_input(index).static_shape() != Some(vec![0])
     };
@@ -226,7 +234,7 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
     if has(3) {
         let sizes = cx.read_ints(3)?;
         if sizes.len() != chosen.len() {
-            return Err(NodeInvalid.because("`sizes` and `axes` do not match"));
+            return Err(Reason::new(NodeInvalid, "`sizes` and `axes` do not match"));
         }
         for (&axis, &size) in chosen.iter().zip(&sizes) {
             let (axis, length) = length(axis)?;
@@ -245,8 +253,10 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
             Some("not_larger") => scales.reduce(f32::min),
             Some("not_smaller") => scales.reduce(f32::max),
             Some(other) => {
-                return Err(AttributeUnsupported
-                    .because(format!("unknown `keep_aspect_ratio_policy` = '{other}'")));
+                return Err(Reason::new(
+                    AttributeUnsupported,
+                    format!("unknown `keep_aspect_ratio_policy` = '{other}'"),
+                ));
             }
         };
         if let Some(scale) = common {
@@ -258,7 +268,7 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
     } else {
         let scales = cx.read_floats(2)?;
         if scales.len() != chosen.len() {
-            return Err(NodeInvalid.because("`scales` and `axes` do not match"));
+            return Err(Reason::new(NodeInvalid, "`scales` and `axes` do not match"));
         }
         for (&axis, &scale) in chosen.iter().zip(&scales) {
             let (axis, length) = length(axis)?;
@@ -268,8 +278,10 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
             let length = length.ok_or_else(unknown)?;
             let size = (scale * length as f32).floor();
             if f64::from(size) != (f64::from(scale) * length as f64).floor() {
-                return Err(BehaviourDiffers
-                    .because("the size of the result depends on how a runtime rounds"));
+                return Err(Reason::new(
+                    BehaviourDiffers,
+                    "the size of the result depends on how a runtime rounds",
+                ));
             }
             axes.push(Axis {
                 axis,
@@ -304,9 +316,10 @@ where
         }
         "tf_half_pixel_for_nn" => (at + half) / scale,
         other => {
-            return Err(AttributeUnsupported.because(format!(
-                "`coordinate_transformation_mode` = '{other}' has no equivalent"
-            )));
+            return Err(Reason::new(
+                AttributeUnsupported,
+                format!("`coordinate_transformation_mode` = '{other}' has no equivalent"),
+            ));
         }
     })
 }
@@ -322,9 +335,10 @@ fn nearest(cx: &Context, axis: &Axis) -> Result<Vec<i64>, Reason> {
             "floor" => position.floor(),
             "ceil" => position.ceil(),
             other => {
-                return Err(
-                    AttributeUnsupported.because(format!("unknown `nearest_mode` = '{other}'"))
-                );
+                return Err(Reason::new(
+                    AttributeUnsupported,
+                    format!("unknown `nearest_mode` = '{other}'"),
+                ));
             }
         } as i64)
     };
@@ -336,7 +350,10 @@ fn nearest(cx: &Context, axis: &Axis) -> Result<Vec<i64>, Reason> {
         if first == second {
             Ok(first.clamp(0, axis.length - 1))
         } else {
-            Err(BehaviourDiffers.because("the nearest element depends on how a runtime rounds"))
+            Err(Reason::new(
+                BehaviourDiffers,
+                "the nearest element depends on how a runtime rounds",
+            ))
         }
     };
     (0..axis.size).map(index).collect()
@@ -374,7 +391,10 @@ fn weights(cx: &Context, axis: &Axis, is_cubic: bool) -> Result<Vec<f32>, Reason
             sum += weight;
         }
         if sum == 0.0 {
-            return Err(BehaviourDiffers.because("an element of the result has no weights"));
+            return Err(Reason::new(
+                BehaviourDiffers,
+                "an element of the result has no weights",
+            ));
         }
         all.extend(row.into_iter().map(|weight| (weight / sum) as f32));
     }

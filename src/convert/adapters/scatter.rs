@@ -23,7 +23,12 @@ fn no_reduction(cx: &mut Context) -> Result<(), Reason> {
         None | Some("none") => cx.remove_attribute("reduction"),
         Some("add") => reduce_first(cx, "Add", 16)?,
         Some("mul") => reduce_first(cx, "Mul", 16)?,
-        Some(other) => return Err(NodeInvalid.because(format!("unknown `reduction` = '{other}'"))),
+        Some(other) => {
+            return Err(Reason::new(
+                NodeInvalid,
+                format!("unknown `reduction` = '{other}'"),
+            ));
+        }
     }
     Ok(())
 }
@@ -40,9 +45,10 @@ fn reduce_first(cx: &mut Context, op: &str, since: i64) -> Result<(), Reason> {
     let name = cx.node.op_type().to_owned();
     let refuse = |why: &dyn std::fmt::Display| {
         let reduction = op.to_lowercase();
-        AttributeUnsupported.because(format!(
-            "`reduction` = '{reduction}' is not supported before opset {since}, and {why}"
-        ))
+        Reason::new(
+            AttributeUnsupported,
+            format!("`reduction` = '{reduction}' is not supported before opset {since}, and {why}"),
+        )
     };
     let dtype = cx.dtype(0)?;
     if dtype.class() != Class::Float && dtype.bits() < 32
@@ -51,9 +57,10 @@ fn reduce_first(cx: &mut Context, op: &str, since: i64) -> Result<(), Reason> {
             Class::Float | Class::Signed | Class::Unsigned
         )
     {
-        return Err(TypeUnsupported.because(format!(
-            "{op} does not support {dtype} in all of these opsets"
-        )));
+        return Err(Reason::new(
+            TypeUnsupported,
+            format!("{op} does not support {dtype} in all of these opsets"),
+        ));
     }
     if !updates_are_apart(cx).map_err(|reason| refuse(&reason))? {
         return Err(refuse(&"an element is updated twice"));
@@ -90,13 +97,14 @@ fn updates_are_apart(cx: &Context) -> Result<bool, Reason> {
     let shape = cx
         .known_input(1)
         .static_shape()
-        .ok_or_else(|| ShapeUnknown.because("the shape of the indices is unknown"))?;
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the shape of the indices is unknown"))?;
     let data = cx.known_input(0).shape.unwrap_or_default();
     let from_front = |index: i64, axis: usize| match data.get(axis).copied().flatten() {
         Some(length) if index < 0 => Ok(index + length),
-        None if index < 0 => {
-            Err(ShapeUnknown.because("indices are negative, and the length of the axis is unknown"))
-        }
+        None if index < 0 => Err(Reason::new(
+            ShapeUnknown,
+            "indices are negative, and the length of the axis is unknown",
+        )),
         _ => Ok(index),
     };
     let mut seen: HashSet<Vec<i64>> = HashSet::default();
@@ -105,7 +113,8 @@ fn updates_are_apart(cx: &Context) -> Result<bool, Reason> {
             .last()
             .and_then(|&width| usize::try_from(width).ok())
             .filter(|&width| width > 0);
-        let width = width.ok_or_else(|| NodeInvalid.because("the indices have no last axis"))?;
+        let width =
+            width.ok_or_else(|| Reason::new(NodeInvalid, "the indices have no last axis"))?;
         for tuple in values.chunks(width) {
             let tuple = tuple
                 .iter()
@@ -121,7 +130,7 @@ fn updates_are_apart(cx: &Context) -> Result<bool, Reason> {
     let axis = usize::try_from(axis)
         .ok()
         .filter(|&axis| axis < shape.len());
-    let axis = axis.ok_or_else(|| NodeInvalid.because("`axis` is out of range"))?;
+    let axis = axis.ok_or_else(|| Reason::new(NodeInvalid, "`axis` is out of range"))?;
     for (place, &index) in values.iter().enumerate() {
         let (mut rest, mut target) = (place as i64, vec![0; shape.len()]);
         for (dim, at) in shape.iter().zip(&mut target).rev() {

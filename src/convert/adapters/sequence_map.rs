@@ -20,9 +20,10 @@ pub(super) const ADAPTERS: &[Adapter] =
 /// appends the results.
 fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
     if cx.source.settings.expand == Expand::None {
-        return Err(
-            ExpansionDisabled.because("SequenceMap is new in opset 17, and expansion is disabled")
-        );
+        return Err(Reason::new(
+            ExpansionDisabled,
+            "SequenceMap is new in opset 17, and expansion is disabled",
+        ));
     }
     let mut body = cx.required("body", |body| body.g.clone())?;
     let inputs = cx.node.input.clone();
@@ -30,8 +31,10 @@ fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
         || body.output.len() != cx.node.output.len()
         || inputs.iter().any(String::is_empty)
     {
-        return Err(NodeInvalid
-            .because("the inputs and outputs of the body do not match those of the node"));
+        return Err(Reason::new(
+            NodeInvalid,
+            "the inputs and outputs of the body do not match those of the node",
+        ));
     }
     let [iteration, go, goes_on] = ["index", "go", "goes_on"].map(|name| cx.fresh(name));
     let mut nodes = Vec::new();
@@ -43,9 +46,10 @@ fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
             }
             Some(_) => make::node("Identity", &element, &[input], Vec::new()),
             None => {
-                return Err(
-                    TypeUnknown.because(format!("the type of {} is unknown", cx.describe(index)))
-                );
+                return Err(Reason::new(
+                    TypeUnknown,
+                    format!("the type of {} is unknown", cx.describe(index)),
+                ));
             }
         });
     }
@@ -53,10 +57,10 @@ fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
     let (mut initial, mut states) = (Vec::new(), Vec::new());
     for index in 0..cx.node.output.len() {
         let Some(ValueType::Sequence(dtype)) = cx.output_type(index) else {
-            return Err(TypeUnknown.because(format!(
-                "the type of output '{}' is unknown",
-                cx.node.output[index]
-            )));
+            return Err(Reason::new(
+                TypeUnknown,
+                format!("the type of output '{}' is unknown", cx.node.output[index]),
+            ));
         };
         let known = Known {
             value_type: Some(ValueType::Sequence(dtype)),

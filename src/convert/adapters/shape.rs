@@ -1,7 +1,7 @@
 //! `Concat`, `Reshape`, `Shape`, `Slice`, `Tile` and `TopK` across opsets.
 
 use super::super::adapter::{
-    Adapter, Drop, Kind, Run, ToAttribute, ToInput, Value, Write, adapter,
+    Adapter, Drop, ReplacementKind, Run, ToAttribute, ToInput, Value, Write, adapter,
 };
 use super::super::context::Context;
 use super::super::make;
@@ -15,32 +15,38 @@ use onnx_cast::{Class, DType};
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Concat", 4).up(&[Write("axis", Value::Int(1))]),
     adapter("Reshape", 5)
-        .up(&[Drop("consumed_inputs"), ToInput("shape", 1, Kind::Ints)])
-        .down(&[ToAttribute(1, "shape", Kind::Ints)]),
+        .up(&[
+            Drop("consumed_inputs"),
+            ToInput("shape", 1, ReplacementKind::Ints),
+        ])
+        .down(&[ToAttribute(1, "shape", ReplacementKind::Ints)]),
     adapter("Reshape", 14).down(&[Run(zeros_must_copy)]),
     adapter("Shape", 15).down(&[Run(slice_the_shape)]),
     adapter("Slice", 10)
         .up(&[
-            ToInput("starts", 1, Kind::Ints),
-            ToInput("ends", 2, Kind::Ints),
-            ToInput("axes", 3, Kind::Ints),
+            ToInput("starts", 1, ReplacementKind::Ints),
+            ToInput("ends", 2, ReplacementKind::Ints),
+            ToInput("axes", 3, ReplacementKind::Ints),
         ])
         .down(&[
             Run(steps_must_be_one),
-            ToAttribute(3, "axes", Kind::Ints),
-            ToAttribute(2, "ends", Kind::Ints),
-            ToAttribute(1, "starts", Kind::Ints),
+            ToAttribute(3, "axes", ReplacementKind::Ints),
+            ToAttribute(2, "ends", ReplacementKind::Ints),
+            ToAttribute(1, "starts", ReplacementKind::Ints),
         ]),
     adapter("Slice", 11).down(&[Run(axes_count_from_the_front)]),
     adapter("Tile", 6)
         .up(&[Run(tiles_become_repeats)])
         .down(&[Run(|_| {
-            Err(InputUnsupported.because("Tile has no input `repeats` before opset 6"))
+            Err(Reason::new(
+                InputUnsupported,
+                "Tile has no input `repeats` before opset 6",
+            ))
         })]),
     adapter("TopK", 10)
-        .up(&[ToInput("k", 1, Kind::IntInList)])
+        .up(&[ToInput("k", 1, ReplacementKind::IntInList)])
         .down(&[
-            ToAttribute(1, "k", Kind::IntInList),
+            ToAttribute(1, "k", ReplacementKind::IntInList),
             Run(k_must_be_positive),
         ]),
     // Without `sorted` any order is allowed, and the older version sorts.
@@ -56,12 +62,14 @@ pub(super) const ADAPTERS: &[Adapter] = &[
 fn zeros_must_copy(cx: &mut Context) -> Result<(), Reason> {
     if cx.int_or("allowzero", 0)? != 0 {
         let shape = cx.read_ints(1).map_err(|reason| {
-            reason.code.because(format!(
-                "`allowzero` is not supported before opset 14, and {reason}"
-            ))
+            Reason::new(
+                reason.code,
+                format!("`allowzero` is not supported before opset 14, and {reason}"),
+            )
         })?;
         if shape.contains(&0) {
-            return Err(AttributeUnsupported.because(
+            return Err(Reason::new(
+                AttributeUnsupported,
                 "`allowzero` is not supported before opset 14, and the shape contains a zero",
             ));
         }
@@ -92,9 +100,10 @@ fn slice_the_shape(cx: &mut Context) -> Result<(), Reason> {
 
 fn steps_must_be_one(cx: &mut Context) -> Result<(), Reason> {
     if cx.input(4).is_some() && cx.read_ints(4)?.iter().any(|&step| step != 1) {
-        return Err(
-            InputUnsupported.because("`steps` other than 1 are not supported before opset 10")
-        );
+        return Err(Reason::new(
+            InputUnsupported,
+            "`steps` other than 1 are not supported before opset 10",
+        ));
     }
     cx.take_input(4);
     Ok(())
@@ -109,7 +118,10 @@ fn axes_count_from_the_front(cx: &mut Context) -> Result<(), Reason> {
     if counted != axes {
         let dtype = cx.dtype(3)?;
         let tensor = make::indices(dtype, &counted).ok_or_else(|| {
-            TypeUnsupported.because(format!("axes of type {dtype} are not supported"))
+            Reason::new(
+                TypeUnsupported,
+                format!("axes of type {dtype} are not supported"),
+            )
         })?;
         cx.take_input(3);
         let name = cx.add_constant("axes", tensor);
@@ -122,9 +134,10 @@ fn axes_count_from_the_front(cx: &mut Context) -> Result<(), Reason> {
 fn k_must_be_positive(cx: &mut Context) -> Result<(), Reason> {
     match cx.int_or("k", 0)? {
         1.. => Ok(()),
-        k => Err(AttributeUnsupported.because(format!(
-            "`k` = {k} is not supported by TopK before opset 10"
-        ))),
+        k => Err(Reason::new(
+            AttributeUnsupported,
+            format!("`k` = {k} is not supported by TopK before opset 10"),
+        )),
     }
 }
 
@@ -133,9 +146,10 @@ fn smallest_are_largest_negated(cx: &mut Context) -> Result<(), Reason> {
     if cx.int_or("largest", 1)? == 0 {
         let dtype = cx.dtype(0)?;
         if dtype.class() != Class::Float {
-            return Err(
-                TypeUnsupported.because(format!("TopK does not support {dtype} before opset 11"))
-            );
+            return Err(Reason::new(
+                TypeUnsupported,
+                format!("TopK does not support {dtype} before opset 11"),
+            ));
         }
         let input = cx.node.input[0].clone();
         let negated = cx.add_before("Neg", &[&input], Vec::new(), "negated", cx.known_input(0));
@@ -152,7 +166,10 @@ fn tiles_become_repeats(cx: &mut Context) -> Result<(), Reason> {
     let (tiles, axis) = (cx.read_doubles(1)?, cx.read_doubles(2)?);
     let rank = cx.rank(0)?;
     let ([tiles], [axis]) = (tiles.as_slice(), axis.as_slice()) else {
-        return Err(NodeInvalid.because("`tiles` and `axis` must have one element each"));
+        return Err(Reason::new(
+            NodeInvalid,
+            "`tiles` and `axis` must have one element each",
+        ));
     };
     let mut repeats = vec![1; rank];
     match repeats.get_mut(*axis as usize) {
@@ -160,9 +177,10 @@ fn tiles_become_repeats(cx: &mut Context) -> Result<(), Reason> {
             *repeat = *tiles as i64
         }
         _ => {
-            return Err(NodeInvalid.because(format!(
-                "`axis` = {axis} and `tiles` = {tiles} are out of range for rank {rank}"
-            )));
+            return Err(Reason::new(
+                NodeInvalid,
+                format!("`axis` = {axis} and `tiles` = {tiles} are out of range for rank {rank}"),
+            ));
         }
     }
     cx.take_input(2);

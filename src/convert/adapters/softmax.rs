@@ -31,13 +31,14 @@ fn flatten_axes(cx: &mut Context) -> Result<(), Reason> {
         .as_ref()
         .is_some_and(|shape| shape.contains(&Some(0)));
     if is_empty && cx.source.settings.opset < 14 {
-        return Err(
-            ShapeUnsupported.because("the input has no elements, and Reshape cannot restore a shape with a zero before opset 14")
-        );
+        return Err(Reason::new(
+            ShapeUnsupported,
+            "the input has no elements, and Reshape cannot restore a shape with a zero before opset 14",
+        ));
     }
     let source = cx
         .input(0)
-        .ok_or_else(|| NodeInvalid.because("the input is missing"))?
+        .ok_or_else(|| Reason::new(NodeInvalid, "the input is missing"))?
         .to_owned();
     let rank = input.rank().map(|rank| rank as i64);
     let of_type = |value_type, shape| Known {
@@ -76,21 +77,21 @@ fn axis_must_be_last(cx: &mut Context) -> Result<(), Reason> {
         return Ok(());
     }
     let last = last.ok_or_else(|| {
-        ShapeUnknown.because("the rank of the input must be known: before opset 13 all axes from `axis` on are flattened")
+        Reason::new(ShapeUnknown, "the rank of the input must be known: before opset 13 all axes from `axis` on are flattened")
     })?;
     let axis = if axis < 0 { axis + last + 1 } else { axis };
     let mut order: Vec<i64> = (0..=last).collect();
     if !order.contains(&axis) {
-        return Err(NodeInvalid.because(format!(
-            "`axis` = {axis} is out of range for rank {}",
-            last + 1
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!("`axis` = {axis} is out of range for rank {}", last + 1),
+        ));
     }
     order.swap(axis as usize, last as usize);
     let swapped = permuted(known, &order);
     let source = cx
         .input(0)
-        .ok_or_else(|| NodeInvalid.because("the input is missing"))?
+        .ok_or_else(|| Reason::new(NodeInvalid, "the input is missing"))?
         .to_owned();
     let perm = || vec![AttributeProto::ints("perm", order.clone())];
     let turned = cx.add_before("Transpose", &[&source], perm(), "turned", swapped.clone());

@@ -1,6 +1,8 @@
 //! `Split` across opsets: versions 1 2 11 13 18.
 
-use super::super::adapter::{Adapter, Kind, Run, ToAttribute, ToInput, Value, Write, adapter};
+use super::super::adapter::{
+    Adapter, ReplacementKind, Run, ToAttribute, ToInput, Value, Write, adapter,
+};
 use super::super::context::Context;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason};
 use crate::ops::inference::Known;
@@ -12,8 +14,8 @@ pub(super) const ADAPTERS: &[Adapter] = &[
         .up(&[Run(lengths_become_attribute)])
         .down(&[Write("axis", Value::Int(0))]),
     adapter("Split", 13)
-        .up(&[ToInput("split", 1, Kind::Ints)])
-        .down(&[ToAttribute(1, "split", Kind::Ints)]),
+        .up(&[ToInput("split", 1, ReplacementKind::Ints)])
+        .down(&[ToAttribute(1, "split", ReplacementKind::Ints)]),
     adapter("Split", 18)
         .up(&[Run(count_outputs)])
         .down(&[Run(parts_must_be_equal)]),
@@ -23,12 +25,18 @@ pub(super) const ADAPTERS: &[Adapter] = &[
 /// axis.
 fn lengths_become_attribute(cx: &mut Context) -> Result<(), Reason> {
     if cx.attribute("axis")?.is_none() {
-        return Err(AttributeUnsupported.because("opset 1 does not define the default of `axis`"));
+        return Err(Reason::new(
+            AttributeUnsupported,
+            "opset 1 does not define the default of `axis`",
+        ));
     }
     if cx.input(1).is_some() {
         let lengths = cx.read_doubles(1)?;
         if lengths.iter().any(|length| length.fract() != 0.0) {
-            return Err(NodeInvalid.because(format!("the lengths {lengths:?} are not integers")));
+            return Err(Reason::new(
+                NodeInvalid,
+                format!("the lengths {lengths:?} are not integers"),
+            ));
         }
         cx.take_input(1);
         cx.set_ints(
@@ -71,13 +79,14 @@ fn parts_must_be_equal(cx: &mut Context) -> Result<(), Reason> {
     }
     let outputs = cx.node.output.len() as i64;
     if parts != outputs {
-        return Err(NodeInvalid.because(format!(
-            "`num_outputs` = {parts}, but the node has {outputs} outputs"
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!("`num_outputs` = {parts}, but the node has {outputs} outputs"),
+        ));
     }
     let axis = cx.int_or("axis", 0)?;
     let axis = usize::try_from(cx.axes_from_front(vec![axis])?[0])
-        .map_err(|_| NodeInvalid.because(format!("`axis` = {axis} is out of range")))?;
+        .map_err(|_| Reason::new(NodeInvalid, format!("`axis` = {axis} is out of range")))?;
     let Some(length) = cx.dim(0, axis) else {
         return compute_lengths(cx, axis as i64, parts);
     };
@@ -90,9 +99,10 @@ fn parts_must_be_equal(cx: &mut Context) -> Result<(), Reason> {
         .map(|others| length - others)
         .filter(|&last| last >= 0);
     let last = last.ok_or_else(|| {
-        NodeInvalid.because(format!(
-            "an axis of length {length} cannot be split into {parts} parts of {part}"
-        ))
+        Reason::new(
+            NodeInvalid,
+            format!("an axis of length {length} cannot be split into {parts} parts of {part}"),
+        )
     })?;
     let lengths: Vec<i64> = (1..parts).map(|_| part).chain([last]).collect();
     let name = cx.constant_int_list("split", &lengths);
@@ -108,7 +118,7 @@ fn compute_lengths(cx: &mut Context, axis: i64, parts: i64) -> Result<(), Reason
     };
     let data = cx
         .input(0)
-        .ok_or_else(|| NodeInvalid.because("the input is missing"))?
+        .ok_or_else(|| Reason::new(NodeInvalid, "the input is missing"))?
         .to_owned();
     let dims = cx.add_before(
         "Shape",

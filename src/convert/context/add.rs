@@ -1,6 +1,6 @@
 //! New values and nodes around the node.
 
-use super::{Context, Made};
+use super::{AddedValue, Context};
 use crate::convert::make;
 use crate::graph::{Body, ValueId};
 use crate::ops::inference::Known;
@@ -24,7 +24,7 @@ impl Context<'_, '_> {
         let name = self.fresh(suffix);
         let known = Known::of_tensor(&tensor);
         self.before.push(make::constant_node(&name, tensor.clone()));
-        self.record.made.push(Made {
+        self.record.added_values.push(AddedValue {
             name: name.clone(),
             known,
             constant: Some(tensor),
@@ -70,7 +70,7 @@ impl Context<'_, '_> {
         let name = self.fresh(suffix);
         self.record.notes.push(format!("output '{name}' added"));
         self.node.to_mut().output.push(name.clone());
-        self.record.made.push(Made {
+        self.record.added_values.push(AddedValue {
             name,
             known,
             constant: None,
@@ -91,7 +91,7 @@ impl Context<'_, '_> {
         let name = self.fresh(suffix);
         let node = make::node(op, &name, inputs, attributes);
         self.before.push(node);
-        self.record.made.push(Made {
+        self.record.added_values.push(AddedValue {
             name: name.clone(),
             known,
             constant: None,
@@ -130,7 +130,7 @@ impl Context<'_, '_> {
         self.add_after_output(0, op, extra, attributes, suffix, known);
     }
 
-    /// The same for another output.
+    /// Like [`Context::add_after`], for any output.
     pub fn add_after_output(
         &mut self,
         index: usize,
@@ -149,7 +149,7 @@ impl Context<'_, '_> {
         node.name = Some(self.names.fresh(&format!("{inner}_{op}")));
         self.record.notes.push(format!("{op} added after it"));
         self.after.insert(0, node);
-        self.record.made.push(Made {
+        self.record.added_values.push(AddedValue {
             name: inner,
             known,
             constant: None,

@@ -6,7 +6,7 @@ use crate::convert::reason::{
 };
 use bytes::Bytes;
 
-use super::{Context, Made};
+use super::{AddedValue, Context};
 use crate::convert::make;
 use crate::graph::{self, ValueId};
 use crate::ops::inference::{Known, NOTHING};
@@ -24,14 +24,17 @@ impl<'m> Context<'_, 'm> {
             .map(|index| values[index].1)
     }
 
-    pub(super) fn made(&self, name: &str) -> Option<&Made> {
-        self.record.made.iter().find(|made| made.name == name)
+    pub(super) fn added(&self, name: &str) -> Option<&AddedValue> {
+        self.record
+            .added_values
+            .iter()
+            .find(|added| added.name == name)
     }
 
     /// Type and shape of a value that the node names, as far as they are known.
     pub fn known(&self, name: &str) -> &Known {
-        match self.made(name) {
-            Some(made) => &made.known,
+        match self.added(name) {
+            Some(added) => &added.known,
             None => self
                 .value(name)
                 .map_or(&NOTHING, |value| self.source.known(value)),
@@ -96,20 +99,29 @@ impl<'m> Context<'_, 'm> {
 
     pub fn dtype(&self, index: usize) -> Result<DType, Reason> {
         self.known_input(index).dtype().ok_or_else(|| {
-            TypeUnknown.because(format!("the type of {} is unknown", self.describe(index)))
+            Reason::new(
+                TypeUnknown,
+                format!("the type of {} is unknown", self.describe(index)),
+            )
         })
     }
 
     pub fn output_dtype(&self, index: usize) -> Result<DType, Reason> {
         let name = self.node.output.get(index).map_or("", String::as_str);
-        self.known_output(index)
-            .dtype()
-            .ok_or_else(|| TypeUnknown.because(format!("the type of output '{name}' is unknown")))
+        self.known_output(index).dtype().ok_or_else(|| {
+            Reason::new(
+                TypeUnknown,
+                format!("the type of output '{name}' is unknown"),
+            )
+        })
     }
 
     pub fn rank(&self, index: usize) -> Result<usize, Reason> {
         self.known_input(index).rank().ok_or_else(|| {
-            ShapeUnknown.because(format!("the rank of {} is unknown", self.describe(index)))
+            Reason::new(
+                ShapeUnknown,
+                format!("the rank of {} is unknown", self.describe(index)),
+            )
         })
     }
 
@@ -145,16 +157,16 @@ impl<'m> Context<'_, 'm> {
         let what = self.describe(index);
         let name = self
             .input(index)
-            .ok_or_else(|| NodeInvalid.because(format!("input {index} is missing")))?;
-        if let Some(made) = self.made(name) {
-            return made
+            .ok_or_else(|| Reason::new(NodeInvalid, format!("input {index} is missing")))?;
+        if let Some(added) = self.added(name) {
+            return added
                 .constant
                 .clone()
-                .ok_or_else(|| NotConstant.because(format!("{what} is not constant")));
+                .ok_or_else(|| Reason::new(NotConstant, format!("{what} is not constant")));
         }
         let value = self
             .value(name)
-            .ok_or_else(|| NodeInvalid.because(format!("{what} is not defined")))?;
+            .ok_or_else(|| Reason::new(NodeInvalid, format!("{what} is not defined")))?;
         let constant = self
             .source
             .model
@@ -168,12 +180,13 @@ impl<'m> Context<'_, 'm> {
         let proto = self.constant(index)?;
         let content = Tensor::read(&proto).and_then(|tensor| tensor.load(self.source.model.data()));
         let content =
-            content.map_err(|error| DataUnreadable.because(format!("{what}: {error}")))?;
+            content.map_err(|error| Reason::new(DataUnreadable, format!("{what}: {error}")))?;
         match content.data() {
             Data::Numbers(numbers, _) => Ok((content.dtype(), numbers.to_bytes())),
-            Data::Strings(_) => {
-                Err(TypeUnsupported.because(format!("{what} has element type string")))
-            }
+            Data::Strings(_) => Err(Reason::new(
+                TypeUnsupported,
+                format!("{what} has element type string"),
+            )),
         }
     }
 
@@ -184,17 +197,20 @@ impl<'m> Context<'_, 'm> {
         }
         let (dtype, bytes) = self.constant_bytes(index)?;
         packed::integers(dtype, &bytes).ok_or_else(|| {
-            TypeUnsupported.because(format!(
-                "{} has element type {dtype}, not an integer type",
-                self.describe(index)
-            ))
+            Reason::new(
+                TypeUnsupported,
+                format!(
+                    "{} has element type {dtype}, not an integer type",
+                    self.describe(index)
+                ),
+            )
         })
     }
 
     fn inferred_ints(&self, index: usize) -> Option<Vec<i64>> {
         let name = self.input(index)?;
-        let ints = match self.made(name) {
-            Some(made) => made.ints.as_ref(),
+        let ints = match self.added(name) {
+            Some(added) => added.ints.as_ref(),
             None => self.source.ints(self.value(name)?),
         };
         ints?.iter().copied().collect()
@@ -204,10 +220,13 @@ impl<'m> Context<'_, 'm> {
     pub fn read_floats(&self, index: usize) -> Result<Vec<f32>, Reason> {
         let exact = |double: f64| match double as f32 {
             float if f64::from(float) == double || double.is_nan() => Ok(float),
-            _ => Err(TypeUnsupported.because(format!(
-                "{} contains {double}, which a FLOAT attribute cannot represent",
-                self.describe(index)
-            ))),
+            _ => Err(Reason::new(
+                TypeUnsupported,
+                format!(
+                    "{} contains {double}, which a FLOAT attribute cannot represent",
+                    self.describe(index)
+                ),
+            )),
         };
         self.read_doubles(index)?.into_iter().map(exact).collect()
     }
@@ -216,10 +235,13 @@ impl<'m> Context<'_, 'm> {
     pub fn read_doubles(&self, index: usize) -> Result<Vec<f64>, Reason> {
         let (dtype, bytes) = self.constant_bytes(index)?;
         make::doubles(dtype, &bytes).ok_or_else(|| {
-            TypeUnsupported.because(format!(
-                "constants of type {dtype} are not supported as {}",
-                self.describe(index)
-            ))
+            Reason::new(
+                TypeUnsupported,
+                format!(
+                    "constants of type {dtype} are not supported as {}",
+                    self.describe(index)
+                ),
+            )
         })
     }
 
@@ -227,10 +249,13 @@ impl<'m> Context<'_, 'm> {
     pub fn read_bools(&self, index: usize) -> Result<Vec<bool>, Reason> {
         match self.constant_bytes(index)? {
             (DType::Bool, bytes) => Ok(bytes.iter().map(|&byte| byte != 0).collect()),
-            (dtype, _) => Err(TypeUnsupported.because(format!(
-                "{} has element type {dtype}, not bool",
-                self.describe(index)
-            ))),
+            (dtype, _) => Err(Reason::new(
+                TypeUnsupported,
+                format!(
+                    "{} has element type {dtype}, not bool",
+                    self.describe(index)
+                ),
+            )),
         }
     }
 }
@@ -242,9 +267,10 @@ pub(in crate::convert) fn counted_from_front(
 ) -> Result<Vec<i64>, Reason> {
     let counted = |axis: i64| match usize::try_from(axis.unsigned_abs()) {
         Ok(back) if axis < 0 && back <= rank => Ok((rank - back) as i64),
-        _ if axis < 0 => {
-            Err(NodeInvalid.because(format!("axis {axis} is out of range for rank {rank}")))
-        }
+        _ if axis < 0 => Err(Reason::new(
+            NodeInvalid,
+            format!("axis {axis} is out of range for rank {rank}"),
+        )),
         _ => Ok(axis),
     };
     axes.into_iter().map(counted).collect()
@@ -266,10 +292,13 @@ pub(in crate::convert) fn is_countable(dims: &[i64]) -> bool {
 
 fn not_constant(what: &str, reason: graph::NotConstant) -> Reason {
     match reason {
-        graph::NotConstant::Computed => NotConstant.because(format!("{what} is not constant")),
-        graph::NotConstant::Overridable => Overridable.because(format!(
-            "{what} must be constant, but it is also a graph input, which a caller can override"
-        )),
-        other => NotConstant.because(format!("{what} is not constant: {other}")),
+        graph::NotConstant::Computed => Reason::new(NotConstant, format!("{what} is not constant")),
+        graph::NotConstant::Overridable => Reason::new(
+            Overridable,
+            format!(
+                "{what} must be constant, but it is also a graph input, which a caller can override"
+            ),
+        ),
+        other => Reason::new(NotConstant, format!("{what} is not constant: {other}")),
     }
 }

@@ -12,14 +12,14 @@ use super::make;
 use super::reason::{AttributeAmbiguous, NodeInvalid, Reason, Strict};
 use super::settings::Settings;
 use super::value::Value;
-use crate::graph::{Attribute, Model, Names, NodeId, ScopeId, ScopeKind, ValueId};
+use crate::graph::{Attribute, FreshNames, Model, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::ops::inference::{Deferred, Inferred, Ints, Known};
 use crate::ops::schemas::{Schema, TypeSet};
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto};
 use onnx_cast::DType;
 
 /// The node in the unconverted model.
-pub(super) struct Source<'m> {
+pub(super) struct NodeSource<'m> {
     pub model: &'m Model,
     /// Computed on first use.
     pub inferred: &'m Deferred,
@@ -32,7 +32,7 @@ pub(super) struct Source<'m> {
     pub bodies: Vec<ScopeId>,
 }
 
-impl Source<'_> {
+impl NodeSource<'_> {
     fn inferred(&self) -> &Inferred {
         self.inferred.of(self.model)
     }
@@ -65,7 +65,7 @@ impl Source<'_> {
 
 /// A value that an adapter added.
 #[derive(Clone, Debug)]
-pub(super) struct Made {
+pub(super) struct AddedValue {
     pub name: String,
     pub known: Known,
     pub constant: Option<TensorProto>,
@@ -78,8 +78,8 @@ pub(super) struct Made {
 /// The changes of a node in all steps.
 #[derive(Default)]
 pub(super) struct Record {
-    /// Values that were added.
-    pub made: Vec<Made>,
+    /// Values that adapters added.
+    pub added_values: Vec<AddedValue>,
     /// Constants that became initializers.
     pub initializers: Vec<TensorProto>,
     /// Constants that the node no longer uses.
@@ -102,7 +102,7 @@ impl Record {
     /// The present state, to return to.
     fn mark(&self) -> Mark {
         let Record {
-            made,
+            added_values,
             initializers,
             released,
             declared,
@@ -111,7 +111,7 @@ impl Record {
             warnings,
         } = self;
         Mark([
-            made.len(),
+            added_values.len(),
             initializers.len(),
             released.len(),
             declared.len(),
@@ -126,7 +126,7 @@ impl Record {
         &mut self,
         Mark(
             [
-                made,
+                added_values,
                 initializers,
                 released,
                 declared,
@@ -136,7 +136,7 @@ impl Record {
             ],
         ): Mark,
     ) {
-        self.made.truncate(made);
+        self.added_values.truncate(added_values);
         self.initializers.truncate(initializers);
         self.released.truncate(released);
         self.declared.truncate(declared);
@@ -148,8 +148,8 @@ impl Record {
 
 /// A node that is converted from one version of its operator to the next.
 pub(super) struct Context<'a, 'm> {
-    pub source: &'a Source<'m>,
-    pub names: &'a mut Names<'m>,
+    pub source: &'a NodeSource<'m>,
+    pub names: &'a mut FreshNames<'m>,
     pub record: &'a mut Record,
     /// The version to convert from.
     pub schema: &'static Schema,
@@ -171,7 +171,7 @@ pub(super) struct Context<'a, 'm> {
 }
 
 impl Context<'_, '_> {
-    /// Changes the node in a way that may turn out to be impossible: then it is as it was.
+    /// Changes the node. If the change fails, the node and the record are restored.
     pub fn attempt(
         &mut self,
         change: impl FnOnce(&mut Self) -> Result<(), Reason>,
@@ -227,8 +227,12 @@ impl Context<'_, '_> {
                 Ok(Some(value))
             }
             Attribute::Absent => Ok(None),
-            Attribute::Unclear => Err(AttributeAmbiguous
-                .because(format!("`{name}` is an attribute of the function, and its calls do not all give it the same value"))),
+            Attribute::Unclear => Err(Reason::new(
+                AttributeAmbiguous,
+                format!(
+                    "`{name}` is an attribute of the function, and its calls do not all give it the same value"
+                ),
+            )),
         }
     }
 
@@ -239,7 +243,7 @@ impl Context<'_, '_> {
         value: impl FnOnce(&AttributeProto) -> Option<T>,
     ) -> Result<T, Reason> {
         let value = self.attribute(name)?.as_ref().and_then(value);
-        value.ok_or_else(|| NodeInvalid.because(format!("the attribute `{name}` is missing")))
+        value.ok_or_else(|| Reason::new(NodeInvalid, format!("the attribute `{name}` is missing")))
     }
 
     pub fn int(&self, name: &str) -> Result<Option<i64>, Reason> {
@@ -361,7 +365,7 @@ impl Context<'_, '_> {
     /// Adds a warning, or blocks the conversion in strict mode.
     pub fn warn(&mut self, what: &str) -> Result<(), Reason> {
         if self.source.settings.strict {
-            Err(Strict.because(what))
+            Err(Reason::new(Strict, what))
         } else {
             self.record.warnings.push(what.to_owned());
             Ok(())
@@ -396,10 +400,10 @@ impl Context<'_, '_> {
             Some(value) => {
                 let model = self.source.model;
                 model.uses(value).next().is_some()
-                    || !model.output_of(value).is_empty()
-                    || model.pin(value).is_some()
+                    || !model.scopes_that_output(value).is_empty()
+                    || model.non_node_use(value).is_some()
             }
-            None => !self.made(name).is_some_and(|made| made.is_unused),
+            None => !self.added(name).is_some_and(|value| value.is_unused),
         }
     }
 
@@ -423,7 +427,7 @@ impl Context<'_, '_> {
         let (source, name) = (self.source, self.source.model.name(value).to_owned());
         if self.value(&name).is_none() {
             let (known, ints) = (source.known(value).clone(), source.ints(value).cloned());
-            self.record.made.push(Made {
+            self.record.added_values.push(AddedValue {
                 name: name.clone(),
                 known,
                 constant: None,

@@ -19,9 +19,10 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
 fn celu(cx: &Context) -> Result<String, Reason> {
     let alpha = cx.float("alpha")?.unwrap_or(1.0);
     if !(alpha > 0.0 && alpha.is_finite()) {
-        return Err(
-            AttributeUnsupported.because(format!("`alpha` = {alpha} is not a positive number"))
-        );
+        return Err(Reason::new(
+            AttributeUnsupported,
+            format!("`alpha` = {alpha} is not a positive number"),
+        ));
     }
     let body = "
         alpha = Constant <value = $T {$alpha}> ()
@@ -64,7 +65,10 @@ fn gelu(cx: &Context) -> Result<String, Reason> {
             Y = Mul (X, phi)"
         }
         Some(other) => {
-            return Err(AttributeUnsupported.because(format!("unknown `approximate` = '{other}'")));
+            return Err(Reason::new(
+                AttributeUnsupported,
+                format!("unknown `approximate` = '{other}'"),
+            ));
         }
     };
     Ok(fill(body, &[("T", &type_of(cx, 0)?)]))

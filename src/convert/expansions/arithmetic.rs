@@ -39,9 +39,10 @@ fn clip_of_floats(cx: &Context) -> Result<String, Reason> {
         DType::Float => f64::from(f32::MAX),
         DType::Double => f64::MAX,
         _ => {
-            return Err(
-                TypeUnsupported.because(format!("Clip does not support {dtype} before opset 12"))
-            );
+            return Err(Reason::new(
+                TypeUnsupported,
+                format!("Clip does not support {dtype} before opset 12"),
+            ));
         }
     };
     let name = type_of(cx, 0)?;
@@ -59,7 +60,10 @@ fn clip_of_floats(cx: &Context) -> Result<String, Reason> {
 fn modulo(cx: &Context) -> Result<String, Reason> {
     let dtype = cx.dtype(0)?;
     if !matches!(dtype.class(), Class::Signed | Class::Unsigned) {
-        return Err(TypeUnsupported.because(format!("the remainder of {dtype} has no equivalent")));
+        return Err(Reason::new(
+            TypeUnsupported,
+            format!("the remainder of {dtype} has no equivalent"),
+        ));
     }
     let is_narrow = dtype.bits() < 32;
     let fmod = cx.int_or("fmod", 0)? != 0;
@@ -108,9 +112,10 @@ fn modulo(cx: &Context) -> Result<String, Reason> {
 fn range(cx: &Context) -> Result<String, Reason> {
     let dtype = cx.dtype(0)?;
     if !matches!(dtype, DType::Int64 | DType::Int32 | DType::Int16) {
-        return Err(TypeUnsupported.because(format!(
-            "a range of {dtype} has no equivalent whose elements are equal to the bit"
-        )));
+        return Err(Reason::new(
+            TypeUnsupported,
+            format!("a range of {dtype} has no equivalent whose elements are equal to the bit"),
+        ));
     }
     let body = "
         goes = Constant <value = bool {1}> ()
@@ -164,14 +169,15 @@ const MOST_PLACES: i64 = 1 << 14;
 fn select(cx: &Context) -> Result<String, Reason> {
     let shape = cx.known_output(0).static_shape();
     let shape =
-        shape.ok_or_else(|| ShapeUnknown.because("the shape of the result must be known"))?;
+        shape.ok_or_else(|| Reason::new(ShapeUnknown, "the shape of the result must be known"))?;
     let count = shape
         .iter()
         .try_fold(1, |product: i64, &dim| product.checked_mul(dim));
     let Some(count) = count.filter(|&count| count > 0 && count <= MOST_PLACES) else {
-        return Err(TooLarge.because(format!(
-            "the result has no elements, or more than {MOST_PLACES}"
-        )));
+        return Err(Reason::new(
+            TooLarge,
+            format!("the result has no elements, or more than {MOST_PLACES}"),
+        ));
     };
     let places: Vec<i64> = (0..count).collect();
     let dims = if shape.is_empty() {

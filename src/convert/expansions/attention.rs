@@ -26,7 +26,10 @@ fn attention(cx: &Context) -> Result<String, Reason> {
     let (dtype, rank) = (cx.dtype(0)?, cx.rank(0)?);
     for other in [1, 2] {
         if cx.dtype(other)? != dtype {
-            return Err(TypeUnsupported.because("Q, K and V must have the same type"));
+            return Err(Reason::new(
+                TypeUnsupported,
+                "Q, K and V must have the same type",
+            ));
         }
     }
     let heads = Heads::of(cx, rank)?;
@@ -91,9 +94,10 @@ fn attention(cx: &Context) -> Result<String, Reason> {
         2 => "qk_matmul_output = Identity (biased)\n",
         3 => "qk_matmul_output = Identity (weights)\n",
         other => {
-            return Err(
-                AttributeUnsupported.because(format!("unknown `qk_matmul_output_mode` = {other}"))
-            );
+            return Err(Reason::new(
+                AttributeUnsupported,
+                format!("unknown `qk_matmul_output_mode` = {other}"),
+            ));
         }
     };
     body += match rank {
@@ -135,7 +139,8 @@ impl Heads {
             }),
             3 => {
                 let missing = || {
-                    NodeInvalid.because(
+                    Reason::new(
+                        NodeInvalid,
                         "`q_num_heads` and `kv_num_heads` are required for inputs of rank 3",
                     )
                 };
@@ -148,7 +153,10 @@ impl Heads {
                     size: cx.dim(0, 2).map(|width| width / query),
                 })
             }
-            _ => Err(ShapeUnsupported.because(format!("Q must have rank 3 or 4, not {rank}"))),
+            _ => Err(Reason::new(
+                ShapeUnsupported,
+                format!("Q must have rank 3 or 4, not {rank}"),
+            )),
         }
     }
 }
@@ -286,9 +294,10 @@ fn mask(cx: &Context, dtype: DType) -> Result<String, Reason> {
         DType::Bool => "mask_short = Where (attn_mask, zero, minus_infinity)\n".to_owned(),
         mask if mask == dtype => "mask_short = Identity (attn_mask)\n".to_owned(),
         mask => {
-            return Err(TypeUnsupported.because(format!(
-                "the mask has type {mask}, which is neither BOOL nor that of Q"
-            )));
+            return Err(Reason::new(
+                TypeUnsupported,
+                format!("the mask has type {mask}, which is neither BOOL nor that of Q"),
+            ));
         }
     };
     let mask_keys = cx.last_dim(MASK);

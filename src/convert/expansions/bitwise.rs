@@ -20,17 +20,21 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
 fn bit_shift(cx: &Context) -> Result<String, Reason> {
     let dtype = cx.dtype(0)?;
     if dtype.class() != Class::Unsigned {
-        return Err(TypeUnsupported.because(format!("shifts of {dtype} are not supported before")));
+        return Err(Reason::new(
+            TypeUnsupported,
+            format!("shifts of {dtype} are not supported before"),
+        ));
     }
     let direction = cx
         .string("direction")?
-        .ok_or_else(|| NodeInvalid.because("the attribute `direction` is missing"))?;
+        .ok_or_else(|| Reason::new(NodeInvalid, "the attribute `direction` is missing"))?;
     let direction = match direction.as_str() {
         direction @ ("LEFT" | "RIGHT") => direction,
         other => {
-            return Err(
-                NodeInvalid.because(format!("`direction` = '{other}' is not LEFT or RIGHT"))
-            );
+            return Err(Reason::new(
+                NodeInvalid,
+                format!("`direction` = '{other}' is not LEFT or RIGHT"),
+            ));
         }
     };
     let body = "
@@ -87,9 +91,10 @@ fn bitwise(cx: &Context, op: &str) -> Result<String, Reason> {
     let is_signed = dtype.class() == Class::Signed;
     let plain = dtype.bits() - usize::from(is_signed);
     if plain > MOST_BITS || !matches!(dtype.class(), Class::Signed | Class::Unsigned) {
-        return Err(TypeUnsupported.because(format!(
-            "the highest bit of {dtype} has no modulus of type INT64"
-        )));
+        return Err(Reason::new(
+            TypeUnsupported,
+            format!("the highest bit of {dtype} has no modulus of type INT64"),
+        ));
     }
     let values: Vec<i64> = (0..plain).map(|bit| 1 << bit).collect();
     let weights: Vec<i64> = values

@@ -13,7 +13,7 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
 fn block_size(cx: &Context) -> Result<i64, Reason> {
     cx.int("blocksize")?
         .filter(|&size| size > 0)
-        .ok_or_else(|| NodeInvalid.because("`blocksize` is missing or not positive"))
+        .ok_or_else(|| Reason::new(NodeInvalid, "`blocksize` is missing or not positive"))
 }
 
 /// Columns, rows, depth: the channels of a block follow each other. The other mode has an

@@ -31,9 +31,10 @@ fn target_shape(cx: &Context) -> Result<String, Reason> {
     let rank = cx.rank(0)?;
     let axes = counted_from_front(axes, rank)?;
     if axes.iter().any(|&axis| axis >= rank as i64) {
-        return Err(
-            NodeInvalid.because(format!("`axes` = {axes:?} is out of range for rank {rank}"))
-        );
+        return Err(Reason::new(
+            NodeInvalid,
+            format!("`axes` = {axes:?} is out of range for rank {rank}"),
+        ));
     }
     let part = |axis: usize| {
         let (from, index) = match axes.iter().position(|&given| given == axis as i64) {

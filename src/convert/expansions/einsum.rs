@@ -23,10 +23,14 @@ struct Operand {
 fn einsum(cx: &Context) -> Result<String, Reason> {
     let equation = cx
         .string("equation")?
-        .ok_or_else(|| NodeInvalid.because("the attribute `equation` is missing"))?;
+        .ok_or_else(|| Reason::new(NodeInvalid, "the attribute `equation` is missing"))?;
     let equation: String = equation.chars().filter(|letter| *letter != ' ').collect();
-    let refuse =
-        |why: &str| AttributeUnsupported.because(format!("`equation` = '{equation}' {why}"));
+    let refuse = |why: &str| {
+        Reason::new(
+            AttributeUnsupported,
+            format!("`equation` = '{equation}' {why}"),
+        )
+    };
     if equation.contains('.') {
         return Err(refuse("has an ellipsis"));
     }
@@ -38,9 +42,10 @@ fn einsum(cx: &Context) -> Result<String, Reason> {
     let terms: Vec<Vec<char>> = left.split(',').map(|term| term.chars().collect()).collect();
     let all: Vec<char> = terms.iter().flatten().copied().collect();
     if !all.iter().all(char::is_ascii_alphabetic) || terms.len() != cx.node.input.len() {
-        return Err(NodeInvalid.because(format!(
-            "`equation` = '{equation}' does not match the inputs"
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!("`equation` = '{equation}' does not match the inputs"),
+        ));
     }
     let count =
         |letters: &[char], letter: char| letters.iter().filter(|&&other| other == letter).count();
@@ -59,9 +64,10 @@ fn einsum(cx: &Context) -> Result<String, Reason> {
         return Err(refuse("repeats a letter in a term"));
     }
     if result.iter().any(|letter| !all.contains(letter)) {
-        return Err(NodeInvalid.because(format!(
-            "`equation` = '{equation}' has a letter in its result only"
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!("`equation` = '{equation}' has a letter in its result only"),
+        ));
     }
     let mut writer = Writer {
         body: String::new(),
@@ -108,18 +114,22 @@ fn sizes(cx: &Context, terms: &[Vec<char>]) -> Result<HashMap<char, Option<i64>>
             .shape
             .unwrap_or_else(|| vec![None; letters.len()]);
         if shape.len() != letters.len() {
-            return Err(NodeInvalid.because(format!(
-                "the rank of {} does not match `equation`",
-                cx.describe(index)
-            )));
+            return Err(Reason::new(
+                NodeInvalid,
+                format!(
+                    "the rank of {} does not match `equation`",
+                    cx.describe(index)
+                ),
+            ));
         }
         for (&letter, &length) in letters.iter().zip(shape.iter()) {
             let known = sizes.entry(letter).or_insert(length);
             match (*known, length) {
                 (Some(known), Some(length)) if known != length => {
-                    return Err(ShapeUnsupported.because(format!(
-                        "axes '{letter}' have {known} and {length} elements"
-                    )));
+                    return Err(Reason::new(
+                        ShapeUnsupported,
+                        format!("axes '{letter}' have {known} and {length} elements"),
+                    ));
                 }
                 (None, Some(_)) => *known = length,
                 _ => {}
@@ -278,7 +288,7 @@ impl Writer {
         }
     }
 
-    /// The opposite: an axis for each letter.
+    /// Inverse of [`Writer::matrix`]: a product with an axis for each letter.
     fn split(
         &mut self,
         product: String,
@@ -326,10 +336,10 @@ impl Writer {
     fn length(&self, letter: char) -> Result<i64, Reason> {
         match self.sizes.get(&letter).copied().flatten() {
             Some(length) if length > 0 => Ok(length),
-            _ => {
-                Err(ShapeUnknown
-                    .because(format!("the length of axis '{letter}' is unknown or zero")))
-            }
+            _ => Err(Reason::new(
+                ShapeUnknown,
+                format!("the length of axis '{letter}' is unknown or zero"),
+            )),
         }
     }
 }

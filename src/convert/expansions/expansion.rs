@@ -103,7 +103,10 @@ pub(super) fn axes_from(cx: &Context, axis: i64) -> Result<String, Reason> {
     if (-rank..rank).contains(&axis) {
         Ok(list(axis..if axis < 0 { 0 } else { rank }))
     } else {
-        Err(NodeInvalid.because(format!("`axis` = {axis} is out of range for rank {rank}")))
+        Err(Reason::new(
+            NodeInvalid,
+            format!("`axis` = {axis} is out of range for rank {rank}"),
+        ))
     }
 }
 

@@ -33,7 +33,7 @@ fn dft(cx: &Context) -> Result<String, Reason> {
     let shape = cx
         .known_input(0)
         .shape
-        .ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the rank of the input is unknown"))?;
     let transform = Transform::new(
         cx,
         shape.len(),
@@ -41,7 +41,10 @@ fn dft(cx: &Context) -> Result<String, Reason> {
         cx.int_or("onesided", 0)? != 0,
     )?;
     if transform.is_inverse && transform.is_onesided {
-        return Err(AttributeUnsupported.because("`inverse` and `onesided` are both set"));
+        return Err(Reason::new(
+            AttributeUnsupported,
+            "`inverse` and `onesided` are both set",
+        ));
     }
     let given = shape[transform.axis];
     let Some(_) = cx.input(1) else {
@@ -206,10 +209,14 @@ impl Transform {
             Some(1) => false,
             Some(2) => true,
             Some(_) => {
-                return Err(NodeInvalid.because("the last dimension of the input must be 1 or 2"));
+                return Err(Reason::new(
+                    NodeInvalid,
+                    "the last dimension of the input must be 1 or 2",
+                ));
             }
             None => {
-                return Err(ShapeUnknown.because(
+                return Err(Reason::new(
+                    ShapeUnknown,
                     "it is unknown whether the signal is complex: its last dimension is unknown",
                 ));
             }
@@ -217,7 +224,10 @@ impl Transform {
         Ok(Transform {
             rank,
             axis: axis.ok_or_else(|| {
-                NodeInvalid.because(format!("`axis` is out of range for rank {rank}"))
+                Reason::new(
+                    NodeInvalid,
+                    format!("`axis` is out of range for rank {rank}"),
+                )
             })?,
             is_complex,
             is_inverse: cx.int_or("inverse", 0)? != 0,

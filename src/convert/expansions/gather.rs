@@ -21,8 +21,12 @@ fn stride(dims: &[i64], axis: usize) -> i64 {
 }
 
 fn static_shape(cx: &Context, index: usize) -> Result<Vec<i64>, Reason> {
-    let what =
-        || ShapeUnknown.because(format!("the shape of {} must be known", cx.describe(index)));
+    let what = || {
+        Reason::new(
+            ShapeUnknown,
+            format!("the shape of {} must be known", cx.describe(index)),
+        )
+    };
     let shape = cx.known_input(index).static_shape().ok_or_else(what)?;
     // The steps along the axes have to fit also if another axis is empty.
     match shape
@@ -31,7 +35,10 @@ fn static_shape(cx: &Context, index: usize) -> Result<Vec<i64>, Reason> {
         .try_fold(1, |product: i64, &dim| product.checked_mul(dim))
     {
         Some(_) => Ok(shape),
-        None => Err(NodeInvalid.because(format!("{} is too large", cx.describe(index)))),
+        None => Err(Reason::new(
+            NodeInvalid,
+            format!("{} is too large", cx.describe(index)),
+        )),
     }
 }
 
@@ -49,18 +56,20 @@ const COUNT_FROM_FRONT: &str = "
 fn gather_elements(cx: &Context) -> Result<String, Reason> {
     let (data, indices) = (static_shape(cx, 0)?, static_shape(cx, 1)?);
     if data.len() != indices.len() || data.is_empty() {
-        return Err(
-            NodeInvalid.because("data and indices must have the same rank, which is at least one")
-        );
+        return Err(Reason::new(
+            NodeInvalid,
+            "data and indices must have the same rank, which is at least one",
+        ));
     }
     let axis = counted_from_front(vec![cx.int_or("axis", 0)?], data.len())?[0] as usize;
     let length = data
         .get(axis)
-        .ok_or_else(|| NodeInvalid.because("`axis` is out of range"))?;
+        .ok_or_else(|| Reason::new(NodeInvalid, "`axis` is out of range"))?;
     if indices.iter().any(|&dim| dim > LONGEST_AXIS) {
-        return Err(TooLarge.because(format!(
-            "an axis of the indices has more than {LONGEST_AXIS} elements"
-        )));
+        return Err(Reason::new(
+            TooLarge,
+            format!("an axis of the indices has more than {LONGEST_AXIS} elements"),
+        ));
     }
     let mut body = format!(
         "lengths = Constant <value = int64 {{{length}}}> ()
@@ -97,24 +106,31 @@ fn gather_nd(cx: &Context) -> Result<String, Reason> {
     let indices = cx
         .known_input(1)
         .shape
-        .ok_or_else(|| ShapeUnknown.because("the rank of the indices must be known"))?;
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the rank of the indices must be known"))?;
     let count = indices
         .last()
         .copied()
         .flatten()
         .and_then(|count| usize::try_from(count).ok());
-    let count = count
-        .ok_or_else(|| ShapeUnknown.because("the last dimension of the indices must be known"))?;
+    let count = count.ok_or_else(|| {
+        Reason::new(
+            ShapeUnknown,
+            "the last dimension of the indices must be known",
+        )
+    })?;
     if count == 0 || count > data.len() {
-        return Err(NodeInvalid.because(format!(
-            "the last dimension of the indices is {count}, but the data has rank {}",
-            data.len()
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!(
+                "the last dimension of the indices is {count}, but the data has rank {}",
+                data.len()
+            ),
+        ));
     }
     let slices: i64 = data[..count].iter().product();
     let target = list(std::iter::once(slices).chain(data[count..].iter().copied()));
     if data.contains(&0) {
-        return Err(ShapeUnknown.because("the data has no elements"));
+        return Err(Reason::new(ShapeUnknown, "the data has no elements"));
     }
     Ok(format!(
         "lengths = Constant <value = int64[{count}] {{{}}}> ()
@@ -146,10 +162,13 @@ fn slice(cx: &Context) -> Result<String, Reason> {
     let shape = cx
         .known_input(0)
         .shape
-        .ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the rank of the input is unknown"))?;
     let axes = counted_from_front(axes, shape.len())?;
     if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
-        return Err(NodeInvalid.because("the lists of the slice have different lengths"));
+        return Err(Reason::new(
+            NodeInvalid,
+            "the lists of the slice have different lengths",
+        ));
     }
     let mut body = "data_0 = Identity (data)\n".to_owned();
     for (index, (&axis, &step)) in axes.iter().zip(&steps).enumerate() {
@@ -167,16 +186,18 @@ fn slice(cx: &Context) -> Result<String, Reason> {
         let length = match dim {
             Some(Some(length)) if length <= LONGEST_AXIS => length,
             Some(Some(_)) => {
-                return Err(
-                    TooLarge.because(format!("an axis has more than {LONGEST_AXIS} elements"))
-                );
+                return Err(Reason::new(
+                    TooLarge,
+                    format!("an axis has more than {LONGEST_AXIS} elements"),
+                ));
             }
             Some(None) => {
-                return Err(
-                    ShapeUnknown.because(format!("the length of axis {axis} must be known"))
-                );
+                return Err(Reason::new(
+                    ShapeUnknown,
+                    format!("the length of axis {axis} must be known"),
+                ));
             }
-            None => return Err(NodeInvalid.because("`axes` are out of range")),
+            None => return Err(Reason::new(NodeInvalid, "`axes` are out of range")),
         };
         let places = steps_along(cx, length, [start, end, step])?;
         body += &format!(
@@ -191,7 +212,7 @@ fn slice(cx: &Context) -> Result<String, Reason> {
 
 /// The indices of a slice of an axis of this length.
 fn steps_along(cx: &Context, length: i64, bounds: [i64; 3]) -> Result<Vec<i64>, Reason> {
-    let invalid = || NodeInvalid.because("a step of the slice is zero");
+    let invalid = || Reason::new(NodeInvalid, "a step of the slice is zero");
     let opset = cx
         .source
         .model
@@ -200,6 +221,6 @@ fn steps_along(cx: &Context, length: i64, bounds: [i64; 3]) -> Result<Vec<i64>, 
     let range = readings::slice(length, bounds, opset).ok_or_else(invalid)?;
     let (first, count) = range
         .choose(cx.source.settings.contested)
-        .map_err(|why| Contested.because(why))?;
+        .map_err(|why| Reason::new(Contested, why))?;
     Ok((0..count).map(|place| first + place * bounds[2]).collect())
 }

@@ -24,12 +24,16 @@ fn affine_grid(cx: &Context) -> Result<String, Reason> {
         Some(2) => 2,
         Some(3) => 3,
         Some(_) => {
-            return Err(NodeInvalid.because("`theta` must be a list of 2 x 3 or 3 x 4 matrices"));
+            return Err(Reason::new(
+                NodeInvalid,
+                "`theta` must be a list of 2 x 3 or 3 x 4 matrices",
+            ));
         }
         None => {
-            return Err(
-                ShapeUnknown.because("the shape of `theta` and the length of `size` are unknown")
-            );
+            return Err(Reason::new(
+                ShapeUnknown,
+                "the shape of `theta` and the length of `size` are unknown",
+            ));
         }
     };
     let aligned = cx.int_or("align_corners", 0)? != 0;
@@ -38,8 +42,10 @@ fn affine_grid(cx: &Context) -> Result<String, Reason> {
             .read_ints(1)
             .is_ok_and(|size| size.iter().skip(2).any(|&length| length == 1))
     {
-        return Err(BehaviourDiffers
-            .because("runtimes disagree on the corners of an image that is one pixel wide"));
+        return Err(Reason::new(
+            BehaviourDiffers,
+            "runtimes disagree on the corners of an image that is one pixel wide",
+        ));
     }
     let mut body = "
         zero_int = Constant <value = int64 {0}> ()
@@ -139,17 +145,21 @@ fn grid_sample(cx: &Context) -> Result<String, Reason> {
     let rank = [0, 1]
         .into_iter()
         .find_map(|index| cx.known_input(index).rank());
-    let rank = rank.ok_or_else(|| ShapeUnknown.because("the rank of the inputs is unknown"))?;
-    let rank = rank.checked_sub(2).filter(|rank| (1..=3).contains(rank));
     let rank =
-        rank.ok_or_else(|| NodeInvalid.because("the image must have one to three spatial axes"))?;
+        rank.ok_or_else(|| Reason::new(ShapeUnknown, "the rank of the inputs is unknown"))?;
+    let rank = rank.checked_sub(2).filter(|rank| (1..=3).contains(rank));
+    let rank = rank
+        .ok_or_else(|| Reason::new(NodeInvalid, "the image must have one to three spatial axes"))?;
     let mode = cx.string("mode")?.unwrap_or_else(|| "linear".to_owned());
     let padding = match cx.string("padding_mode")?.as_deref() {
         None | Some("zeros") => Padding::Zeros,
         Some("border") => Padding::Border,
         Some("reflection") => Padding::Reflection,
         Some(other) => {
-            return Err(NodeInvalid.because(format!("`padding_mode` = '{other}' is unknown")));
+            return Err(Reason::new(
+                NodeInvalid,
+                format!("`padding_mode` = '{other}' is unknown"),
+            ));
         }
     };
     let offsets: &[i64] = match mode.as_str() {
@@ -157,20 +167,30 @@ fn grid_sample(cx: &Context) -> Result<String, Reason> {
         "linear" | "bilinear" => &[0, 1],
         "cubic" | "bicubic" if rank <= 2 => &[-1, 0, 1, 2],
         "cubic" | "bicubic" => {
-            return Err(
-                AttributeUnsupported.because("cubic interpolation of three axes has no expansion")
-            );
+            return Err(Reason::new(
+                AttributeUnsupported,
+                "cubic interpolation of three axes has no expansion",
+            ));
         }
-        other => return Err(NodeInvalid.because(format!("`mode` = '{other}' is unknown"))),
+        other => {
+            return Err(Reason::new(
+                NodeInvalid,
+                format!("`mode` = '{other}' is unknown"),
+            ));
+        }
     };
     if offsets.len() == 4 && padding == Padding::Border {
-        return Err(
-            AttributeUnsupported.because("cubic interpolation at the border differs between runtimes, and ONNX does not define it")
-        );
+        return Err(Reason::new(
+            AttributeUnsupported,
+            "cubic interpolation at the border differs between runtimes, and ONNX does not define it",
+        ));
     }
     let (image, grid) = (cx.dtype(0)?, cx.dtype(1)?);
     if offsets.len() > 1 && (image != grid || image.class() != Class::Float) {
-        return Err(TypeUnsupported.because(format!("{image} is interpolated at points of {grid}")));
+        return Err(Reason::new(
+            TypeUnsupported,
+            format!("{image} is interpolated at points of {grid}"),
+        ));
     }
     let aligned = cx.int_or("align_corners", 0)? != 0;
     let mut body = constants(rank);

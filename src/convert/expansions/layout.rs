@@ -29,7 +29,10 @@ fn expand(cx: &Context) -> Result<String, Reason> {
         ));
     }
     let Some(shape) = shape.filter(|shape| !shape.contains(&0)) else {
-        return Err(ShapeUnknown.because("the shape of the input must be known, without zeros"));
+        return Err(Reason::new(
+            ShapeUnknown,
+            "the shape of the input must be known, without zeros",
+        ));
     };
     let target = cx.read_ints(1)?;
     let rank = shape.len().max(target.len());
@@ -44,8 +47,10 @@ fn expand(cx: &Context) -> Result<String, Reason> {
             (1, wanted) => wanted,
             (given, wanted) if wanted == 1 || wanted == given => 1,
             (given, wanted) => {
-                return Err(NodeInvalid
-                    .because(format!("{given} elements cannot be broadcast to {wanted}")));
+                return Err(Reason::new(
+                    NodeInvalid,
+                    format!("{given} elements cannot be broadcast to {wanted}"),
+                ));
             }
         });
     }
@@ -69,13 +74,16 @@ fn flatten(cx: &Context) -> Result<String, Reason> {
     let shape = cx
         .known_input(0)
         .shape
-        .ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the rank of the input is unknown"))?;
     let axis = counted_from_front(vec![cx.int_or("axis", 1)?], shape.len())?[0];
     let axis = usize::try_from(axis)
         .ok()
         .filter(|&axis| axis <= shape.len());
     let axis = axis.ok_or_else(|| {
-        NodeInvalid.because(format!("`axis` is out of range for rank {}", shape.len()))
+        Reason::new(
+            NodeInvalid,
+            format!("`axis` is out of range for rank {}", shape.len()),
+        )
     })?;
     let length = |dims: &[Option<i64>]| {
         dims.iter()
@@ -83,10 +91,13 @@ fn flatten(cx: &Context) -> Result<String, Reason> {
     };
     let (rows, columns) = match (length(&shape[..axis]), length(&shape[axis..])) {
         (None, None) => {
-            return Err(ShapeUnknown.because("both dimensions of the result are unknown"));
+            return Err(Reason::new(
+                ShapeUnknown,
+                "both dimensions of the result are unknown",
+            ));
         }
         (Some(0), _) | (_, Some(0)) => {
-            return Err(ShapeUnsupported.because("the input has no elements"));
+            return Err(Reason::new(ShapeUnsupported, "the input has no elements"));
         }
         (rows, columns) => (rows.unwrap_or(-1), columns.unwrap_or(-1)),
     };
@@ -100,7 +111,10 @@ fn flatten(cx: &Context) -> Result<String, Reason> {
 /// becomes an attribute instead.
 fn split(cx: &Context) -> Result<String, Reason> {
     if cx.input(1).is_none() {
-        return Err(ShapeUnknown.because("the lengths of the parts are not an input"));
+        return Err(Reason::new(
+            ShapeUnknown,
+            "the lengths of the parts are not an input",
+        ));
     }
     let axis = cx.int_or("axis", 0)?;
     let mut body = format!(

@@ -22,7 +22,7 @@ fn softmax_cross_entropy(cx: &Context) -> Result<String, Reason> {
         .shape
         .is_some_and(|shape| shape.contains(&Some(0)))
     {
-        return Err(ShapeUnsupported.because("the input has no elements"));
+        return Err(Reason::new(ShapeUnsupported, "the input has no elements"));
     }
     let body = "
         shape = Shape (scores)
@@ -94,7 +94,10 @@ fn loss(
              $output = Div (sum, total)"
         }
         (other, _) => {
-            return Err(AttributeUnsupported.because(format!("unknown `reduction` = '{other}'")));
+            return Err(Reason::new(
+                AttributeUnsupported,
+                format!("unknown `reduction` = '{other}'"),
+            ));
         }
     };
     Ok(fill(

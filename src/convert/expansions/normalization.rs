@@ -19,8 +19,12 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
 fn stash_type(cx: &Context) -> Result<DType, Reason> {
     let number = cx.int_or("stash_type", 1)?;
     let dtype = i32::try_from(number).ok().and_then(DType::from_number);
-    dtype
-        .ok_or_else(|| NodeInvalid.because(format!("unknown element type `stash_type` = {number}")))
+    dtype.ok_or_else(|| {
+        Reason::new(
+            NodeInvalid,
+            format!("unknown element type `stash_type` = {number}"),
+        )
+    })
 }
 
 /// A cast, or the same value under another name if it has the type.
@@ -91,7 +95,10 @@ fn layer_normalization(cx: &Context) -> Result<String, Reason> {
 fn rms_normalization(cx: &Context) -> Result<String, Reason> {
     let types = (cx.dtype(0)?, stash_type(cx)?);
     if cx.dtype(1)? != types.0 {
-        return Err(TypeUnsupported.because("X and scale must have the same type"));
+        return Err(Reason::new(
+            TypeUnsupported,
+            "X and scale must have the same type",
+        ));
     }
     let body = "$to_stash
         square = Mul ($x, $x)
@@ -115,7 +122,7 @@ fn group_normalization(cx: &Context) -> Result<String, Reason> {
         .shape
         .is_some_and(|shape| shape.contains(&Some(0)))
     {
-        return Err(ShapeUnsupported.because("the input has no elements"));
+        return Err(Reason::new(ShapeUnsupported, "the input has no elements"));
     }
     let body = "$to_stash
         shape = Shape (X)

@@ -31,14 +31,20 @@ fn pad(cx: &Context) -> Result<String, Reason> {
         .is_none_or(|pads| pads.len() == 2 * axes.len())
         && axes.iter().all(|&axis| axis < rank as i64);
     if !is_valid {
-        return Err(NodeInvalid.because("the inputs `pads` and `axes` do not match"));
+        return Err(Reason::new(
+            NodeInvalid,
+            "the inputs `pads` and `axes` do not match",
+        ));
     }
     if cx
         .known_input(2)
         .static_shape()
         .is_some_and(|shape| shape.iter().any(|&dim| dim != 1))
     {
-        return Err(NodeInvalid.because("`constant_value` must have one element"));
+        return Err(Reason::new(
+            NodeInvalid,
+            "`constant_value` must have one element",
+        ));
     }
     let mode = cx.string("mode")?.unwrap_or_else(|| "constant".to_owned());
     let mut body = "dims = Shape (data) zero = Constant <value = int64[1] {0}> () one = Constant <value = int64[1] {1}> ()
@@ -70,9 +76,12 @@ fn pad(cx: &Context) -> Result<String, Reason> {
         if let Some(((before, after), length)) = known.zip(length)
             && i128::from(before.min(0)) + i128::from(after.min(0)) + i128::from(length) < 0
         {
-            return Err(NodeInvalid.because(format!(
-                "the pads {before} and {after} crop more than the {length} elements of axis {axis}"
-            )));
+            return Err(Reason::new(
+                NodeInvalid,
+                format!(
+                    "the pads {before} and {after} crop more than the {length} elements of axis {axis}"
+                ),
+            ));
         }
         body += &lengths(axis, place, axes.len());
         body += &match mode.as_str() {
@@ -84,9 +93,10 @@ fn pad(cx: &Context) -> Result<String, Reason> {
             ),
             "edge" | "reflect" | "wrap" => {
                 if length == Some(0) {
-                    return Err(
-                        ShapeUnsupported.because("an axis without elements cannot be repeated")
-                    );
+                    return Err(Reason::new(
+                        ShapeUnsupported,
+                        "an axis without elements cannot be repeated",
+                    ));
                 }
                 let places = known
                     .zip(length)
@@ -95,7 +105,12 @@ fn pad(cx: &Context) -> Result<String, Reason> {
                 places
                     + &format!("padded_{axis} = Gather <axis = {axis}> ({data}, places_{axis})\n")
             }
-            _ => return Err(AttributeUnsupported.because(format!("`mode` = '{mode}' is unknown"))),
+            _ => {
+                return Err(Reason::new(
+                    AttributeUnsupported,
+                    format!("`mode` = '{mode}' is unknown"),
+                ));
+            }
         };
         data = format!("padded_{axis}");
     }
@@ -208,7 +223,7 @@ fn computed_places(mode: &str, axis: i64) -> String {
             .replace('$', &axis.to_string())
 }
 
-/// The same places, if they are known.
+/// The places as a constant, if the length of the axis and the pads are known.
 fn constant_places(
     mode: &str,
     axis: i64,

@@ -45,7 +45,10 @@ impl Windows {
             {
                 Ok(values)
             } else {
-                Err(NodeInvalid.because(format!("`{name}` does not fit `kernel_shape`")))
+                Err(Reason::new(
+                    NodeInvalid,
+                    format!("`{name}` does not fit `kernel_shape`"),
+                ))
             }
         };
         let mut windows = Windows {
@@ -63,7 +66,10 @@ impl Windows {
             for axis in 0..axes {
                 let length = cx.dim(0, axis + 2);
                 let length = length.ok_or_else(|| {
-                    ShapeUnknown.because("with `ceil_mode`, the lengths of the axes must be known")
+                    Reason::new(
+                        ShapeUnknown,
+                        "with `ceil_mode`, the lengths of the axes must be known",
+                    )
                 })?;
                 windows.extra[axis] = windows.rounded_up(axis, length)?;
             }
@@ -86,15 +92,18 @@ impl Windows {
         .map(i128::from);
         let room = length + before + after - self.reach(axis);
         if room < 0 {
-            return Err(NodeInvalid.because("a window is larger than the padded input"));
+            return Err(Reason::new(
+                NodeInvalid,
+                "a window is larger than the padded input",
+            ));
         }
         let last = (room + stride - 1) / stride * stride;
         match i64::try_from(last - room) {
             Ok(extra) if last < length + before => Ok(extra),
-            _ => {
-                Err(BehaviourDiffers
-                    .because("with `ceil_mode`, the last window starts in the padding"))
-            }
+            _ => Err(Reason::new(
+                BehaviourDiffers,
+                "with `ceil_mode`, the last window starts in the padding",
+            )),
         }
     }
 
@@ -112,12 +121,15 @@ impl Windows {
 fn average_pool(cx: &Context) -> Result<String, Reason> {
     let same = cx.string("auto_pad")?.filter(|pad| pad.starts_with("SAME"));
     if same.is_some() && cx.int_or("ceil_mode", 0)? != 0 {
-        return Err(AttributeUnsupported.because("`auto_pad` with `ceil_mode` has no equivalent"));
+        return Err(Reason::new(
+            AttributeUnsupported,
+            "`auto_pad` with `ceil_mode` has no equivalent",
+        ));
     }
     let windows = Windows::of(cx)?;
     let channels = cx
         .dim(0, 1)
-        .ok_or_else(|| ShapeUnknown.because("the number of channels must be known"))?;
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the number of channels must be known"))?;
     let area = windows
         .kernel
         .iter()
@@ -127,9 +139,10 @@ fn average_pool(cx: &Context) -> Result<String, Reason> {
         .checked_mul(area)
         .filter(|&weights| weights > 0 && weights <= MOST_WEIGHTS);
     let weights = weights.ok_or_else(|| {
-        NodeInvalid.because(format!(
-            "the convolution would have more than {MOST_WEIGHTS} weights"
-        ))
+        Reason::new(
+            NodeInvalid,
+            format!("the convolution would have more than {MOST_WEIGHTS} weights"),
+        )
     })?;
     let mut shared = format!(
         "group: int = {channels}, kernel_shape: ints = [{}]",
@@ -223,12 +236,16 @@ fn unless_all(name: &str, values: &[i64], default: i64) -> String {
 /// as the stride says.
 fn max_pool(cx: &Context) -> Result<String, Reason> {
     if cx.has_output(1) {
-        return Err(OutputUnsupported.because("the indices have no equivalent"));
+        return Err(Reason::new(
+            OutputUnsupported,
+            "the indices have no equivalent",
+        ));
     }
     if let Some(pad) = cx.string("auto_pad")?.filter(|pad| pad.starts_with("SAME")) {
-        return Err(AttributeUnsupported.because(format!(
-            "`auto_pad` = '{pad}' has no equivalent with dilations or `ceil_mode`"
-        )));
+        return Err(Reason::new(
+            AttributeUnsupported,
+            format!("`auto_pad` = '{pad}' has no equivalent with dilations or `ceil_mode`"),
+        ));
     }
     let windows = Windows::of(cx)?;
     let axes = windows.kernel.len();
@@ -239,8 +256,10 @@ fn max_pool(cx: &Context) -> Result<String, Reason> {
     );
     if windows.dilations.iter().all(|&dilation| dilation == 1) {
         if (0..2 * axes).any(|place| pads[place] >= windows.kernel[place % axes]) {
-            return Err(AttributeUnsupported
-                .because("the padding that replaces `ceil_mode` is as large as the window"));
+            return Err(Reason::new(
+                AttributeUnsupported,
+                "the padding that replaces `ceil_mode` is as large as the window",
+            ));
         }
         let attributes = attributes.replace("$kernel", &list(&windows.kernel));
         return Ok(format!(
@@ -265,9 +284,10 @@ fn max_pool(cx: &Context) -> Result<String, Reason> {
     };
     for axis in 0..axes {
         if windows.kernel[axis] > MOST_SLICES {
-            return Err(TooLarge.because(format!(
-                "a window has more than {MOST_SLICES} elements along an axis"
-            )));
+            return Err(Reason::new(
+                TooLarge,
+                format!("a window has more than {MOST_SLICES} elements along an axis"),
+            ));
         }
         let reach = windows.reach(axis);
         let mut slices = Vec::new();

@@ -32,7 +32,10 @@ fn range_of(dtype: DType) -> Result<(i64, i64), Reason> {
     match (dtype.class(), dtype.bits()) {
         (Class::Unsigned, bits @ 1..=16) => Ok((0, (1 << bits) - 1)),
         (Class::Signed, bits @ 1..=16) => Ok((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
-        _ => Err(TypeUnsupported.because(format!("quantization to {dtype} has no equivalent"))),
+        _ => Err(Reason::new(
+            TypeUnsupported,
+            format!("quantization to {dtype} has no equivalent"),
+        )),
     }
 }
 
@@ -99,8 +102,14 @@ fn column(cx: &Context, name: &str, index: usize, behind: usize) -> Result<Strin
             "column_{name} = Unsqueeze <axes: ints = [{}]> ({name})\n",
             list(1..=behind)
         )),
-        Some(_) => Err(ShapeUnsupported.because(format!("'{name}' has more than one axis"))),
-        None => Err(ShapeUnknown.because(format!("the shape of '{name}' is unknown"))),
+        Some(_) => Err(Reason::new(
+            ShapeUnsupported,
+            format!("'{name}' has more than one axis"),
+        )),
+        None => Err(Reason::new(
+            ShapeUnknown,
+            format!("the shape of '{name}' is unknown"),
+        )),
     }
 }
 
@@ -132,9 +141,10 @@ fn quantized_matmul(cx: &Context) -> Result<String, Reason> {
 fn requantized(cx: &Context, left: &str, right: &str) -> Result<String, Reason> {
     let integers = to_integers(cx, cx.dtype(7)?, 7)?;
     if cx.dtype(1)? != DType::Float {
-        return Err(
-            TypeUnsupported.because("scales that are not FLOAT are not supported before opset 21")
-        );
+        return Err(Reason::new(
+            TypeUnsupported,
+            "scales that are not FLOAT are not supported before opset 21",
+        ));
     }
     Ok(format!(
         "both_scales = Mul ({left}, {right})
@@ -150,13 +160,16 @@ fn one_number_each(cx: &Context, inputs: &[usize]) -> Result<(), Reason> {
         match cx.known_input(index).static_shape() {
             Some(shape) if shape.iter().all(|&dim| dim == 1) => {}
             Some(_) => {
-                return Err(ShapeUnsupported
-                    .because(format!("{} has more than one element", cx.describe(index))));
+                return Err(Reason::new(
+                    ShapeUnsupported,
+                    format!("{} has more than one element", cx.describe(index)),
+                ));
             }
             None => {
-                return Err(
-                    ShapeUnknown.because(format!("the shape of {} is unknown", cx.describe(index)))
-                );
+                return Err(Reason::new(
+                    ShapeUnknown,
+                    format!("the shape of {} is unknown", cx.describe(index)),
+                ));
             }
         }
     }
@@ -219,13 +232,17 @@ fn terms_are_exact(cx: &Context, weights: usize) -> Result<usize, Reason> {
         dims.iter()
             .try_fold(1, |product: i64, dim| product.checked_mul((*dim)?))
     });
-    let terms = terms.ok_or_else(|| ShapeUnknown.because("the shape of the weights is unknown"))?;
+    let terms =
+        terms.ok_or_else(|| Reason::new(ShapeUnknown, "the shape of the weights is unknown"))?;
     if terms <= MOST_EXACT_TERMS && shape.len() > 2 {
         Ok(shape.len() - 2)
     } else {
-        Err(TooLarge.because(format!(
-            "FLOAT represents sums of at most {MOST_EXACT_TERMS} products exactly, and each result is the sum of {terms}"
-        )))
+        Err(Reason::new(
+            TooLarge,
+            format!(
+                "FLOAT represents sums of at most {MOST_EXACT_TERMS} products exactly, and each result is the sum of {terms}"
+            ),
+        ))
     }
 }
 
@@ -267,17 +284,21 @@ fn of_each_element(
 ) -> Result<String, Reason> {
     let block = cx.int_or("block_size", 0)?;
     if block == 0 {
-        return Err(
-            TypeUnsupported.because(format!("{quantized} is not supported before opset 21"))
-        );
+        return Err(Reason::new(
+            TypeUnsupported,
+            format!("{quantized} is not supported before opset 21"),
+        ));
     }
     if block < 0 {
-        return Err(NodeInvalid.because(format!("`block_size` = {block} is negative")));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!("`block_size` = {block} is negative"),
+        ));
     }
     let shape = cx
         .known_input(0)
         .shape
-        .ok_or_else(|| ShapeUnknown.because("the rank of the input is unknown"))?;
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the rank of the input is unknown"))?;
     let axis = counted_from_front(vec![cx.int_or("axis", 1)?], shape.len())?[0];
     let of_axis = |shape: &[Option<i64>]| {
         usize::try_from(axis)
@@ -285,22 +306,24 @@ fn of_each_element(
             .and_then(|axis| shape.get(axis).copied().flatten())
     };
     let length = of_axis(&shape)
-        .ok_or_else(|| ShapeUnknown.because("the length of the quantized axis is unknown"))?;
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the length of the quantized axis is unknown"))?;
     let scales = cx
         .known_input(1)
         .shape
-        .ok_or_else(|| ShapeUnknown.because("the rank of the scale is unknown"))?;
-    let blocks =
-        of_axis(&scales).ok_or_else(|| ShapeUnknown.because("the number of blocks is unknown"))?;
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the rank of the scale is unknown"))?;
+    let blocks = of_axis(&scales)
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the number of blocks is unknown"))?;
     if scales.len() != shape.len() || (length - 1) / block >= blocks.max(1) {
-        return Err(NodeInvalid.because(format!(
-            "the scale does not have one element for each block of {block} elements"
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!("the scale does not have one element for each block of {block} elements"),
+        ));
     }
     if length > LONGEST_AXIS {
-        return Err(TooLarge.because(format!(
-            "the quantized axis has more than {LONGEST_AXIS} elements"
-        )));
+        return Err(Reason::new(
+            TooLarge,
+            format!("the quantized axis has more than {LONGEST_AXIS} elements"),
+        ));
     }
     let mut body = format!(
         "blocks = Constant <value = int64[{length}] {{{}}}> ()
@@ -321,9 +344,10 @@ fn dequantize_blocks(cx: &Context) -> Result<String, Reason> {
     if !matches!(given.class(), Class::Signed | Class::Unsigned)
         || (given.bits() > 8 && scale != DType::Float)
     {
-        return Err(TypeUnsupported.because(format!(
-            "blocks of {given} with scales of {scale} have no equivalent"
-        )));
+        return Err(Reason::new(
+            TypeUnsupported,
+            format!("blocks of {given} with scales of {scale} have no equivalent"),
+        ));
     }
     let body = "
         $blocks
@@ -345,9 +369,10 @@ fn quantize_blocks(cx: &Context) -> Result<String, Reason> {
     let blocks = of_each_element(cx, dtype, "y_scale", "y_zero_point")?;
     let (least, greatest) = range_of(dtype)?;
     if cx.dtype(0)? != DType::Float || cx.dtype(1)? != DType::Float {
-        return Err(
-            TypeUnsupported.because("the rounding of other types than FLOAT has no equivalent")
-        );
+        return Err(Reason::new(
+            TypeUnsupported,
+            "the rounding of other types than FLOAT has no equivalent",
+        ));
     }
     let body = "
         $blocks

@@ -34,7 +34,7 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
             let axis = *axis
                 .first()
                 .filter(|&&axis| axis < rank as i64)
-                .ok_or_else(|| NodeInvalid.because("`axis` is out of range"))?;
+                .ok_or_else(|| Reason::new(NodeInvalid, "`axis` is out of range"))?;
             (
                 axis,
                 (0..rank as i64).filter(|&other| other != axis).collect(),
@@ -125,9 +125,10 @@ fn three_axes(cx: &Context, reason: &Reason) -> Result<(String, String), Reason>
         .static_shape()
         .filter(|dims| !dims.is_empty() && !dims.contains(&0) && is_countable(dims));
     let dims = dims.ok_or_else(|| {
-        ShapeUnknown.because(format!(
-            "{reason}, and the shape of the input is unknown or has no elements"
-        ))
+        Reason::new(
+            ShapeUnknown,
+            format!("{reason}, and the shape of the input is unknown or has no elements"),
+        )
     })?;
     let rank = dims.len();
     let product = |dims: &[i64]| dims.iter().product::<i64>();
@@ -159,8 +160,10 @@ fn three_axes(cx: &Context, reason: &Reason) -> Result<(String, String), Reason>
 fn causal_convolution(cx: &Context) -> Result<String, Reason> {
     let weight = cx.known_input(1).shape.unwrap_or_default();
     let &[Some(channels), _, Some(kernel)] = weight.as_slice() else {
-        return Err(ShapeUnknown
-            .because("the number of channels and the length of the kernel must be known"));
+        return Err(Reason::new(
+            ShapeUnknown,
+            "the number of channels and the length of the kernel must be known",
+        ));
     };
     let mut body = match cx.input(3) {
         Some(_) => "padded = Concat <axis: int = 2> (past_state, input)\n".to_owned(),
@@ -182,7 +185,10 @@ fn causal_convolution(cx: &Context) -> Result<String, Reason> {
         "none" => "output = Identity (convolved)\n",
         "silu" | "swish" => "gate = Sigmoid (convolved) output = Mul (convolved, gate)\n",
         other => {
-            return Err(AttributeUnsupported.because(format!("unknown `activation` = '{other}'")));
+            return Err(Reason::new(
+                AttributeUnsupported,
+                format!("unknown `activation` = '{other}'"),
+            ));
         }
     };
     let start = if kernel == 1 { i64::MAX } else { 1 - kernel };
@@ -202,13 +208,14 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
     let heads = |name: &str| {
         cx.int(name)?
             .filter(|&heads| heads > 0)
-            .ok_or_else(|| NodeInvalid.because(format!("`{name}` must be positive")))
+            .ok_or_else(|| Reason::new(NodeInvalid, format!("`{name}` must be positive")))
     };
     let (query_heads, key_heads) = (heads("q_num_heads")?, heads("kv_num_heads")?);
     if query_heads % key_heads != 0 {
-        return Err(NodeInvalid.because(format!(
-            "{query_heads} query heads cannot share {key_heads} states"
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!("{query_heads} query heads cannot share {key_heads} states"),
+        ));
     }
     let rule = cx
         .string("update_rule")?
@@ -219,13 +226,17 @@ fn linear_attention(cx: &Context) -> Result<String, Reason> {
         "delta" => (false, true),
         "gated_delta" => (true, true),
         other => {
-            return Err(AttributeUnsupported.because(format!("unknown `update_rule` = '{other}'")));
+            return Err(Reason::new(
+                AttributeUnsupported,
+                format!("unknown `update_rule` = '{other}'"),
+            ));
         }
     };
     if (decays && cx.input(4).is_none()) || (corrects && cx.input(5).is_none()) {
-        return Err(NodeInvalid.because(format!(
-            "`update_rule` = '{rule}' requires the input `decay` or `beta`"
-        )));
+        return Err(Reason::new(
+            NodeInvalid,
+            format!("`update_rule` = '{rule}' requires the input `decay` or `beta`"),
+        ));
     }
     let dtype = cx.dtype(0)?.number();
     let mut scanned = vec![

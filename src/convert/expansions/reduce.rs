@@ -24,13 +24,16 @@ fn reduce(cx: &Context) -> Result<String, Reason> {
         Some(&[count]) if count > 0 => usize::try_from(count).ok().filter(|&count| count <= rank),
         _ => None,
     };
-    let count =
-        count.ok_or_else(|| ShapeUnknown.because("the number of computed axes must be known"))?;
+    let count = count
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the number of computed axes must be known"))?;
     let combinations = combinations(rank, count);
     let combinations = combinations.ok_or_else(|| {
-        TooLarge.because(format!(
-            "{count} computed axes of {rank} have more than {MOST_COMBINATIONS} combinations"
-        ))
+        Reason::new(
+            TooLarge,
+            format!(
+                "{count} computed axes of {rank} have more than {MOST_COMBINATIONS} combinations"
+            ),
+        )
     })?;
     let keepdims = cx.int_or("keepdims", 1)?;
     let op = cx.node.op_type();

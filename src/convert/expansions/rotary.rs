@@ -19,11 +19,17 @@ fn rotary_embedding(cx: &Context) -> Result<String, Reason> {
              split = Reshape (X, head_shape)
              head_axis = Constant <value = int64[1] {2}> ()\n"
         }
-        3 => return Err(NodeInvalid.because("`num_heads` is required for an input of rank 3")),
+        3 => {
+            return Err(Reason::new(
+                NodeInvalid,
+                "`num_heads` is required for an input of rank 3",
+            ));
+        }
         _ => {
-            return Err(
-                ShapeUnsupported.because(format!("the input must have rank 3 or 4, not {rank}"))
-            );
+            return Err(Reason::new(
+                ShapeUnsupported,
+                format!("the input must have rank 3 or 4, not {rank}"),
+            ));
         }
     };
     body += match cx.input(3) {

@@ -101,13 +101,19 @@ const MOST_ELEMENTS: i64 = 1 << 14;
 fn eye_like(cx: &Context) -> Result<String, Reason> {
     let shape = cx.known_input(0).static_shape().unwrap_or_default();
     let &[rows, columns] = shape.as_slice() else {
-        return Err(ShapeUnknown.because("the shape of the matrix must be known"));
+        return Err(Reason::new(
+            ShapeUnknown,
+            "the shape of the matrix must be known",
+        ));
     };
     if rows
         .checked_mul(columns)
         .is_none_or(|elements| elements > MOST_ELEMENTS)
     {
-        return Err(TooLarge.because(format!("the matrix has more than {MOST_ELEMENTS} elements")));
+        return Err(Reason::new(
+            TooLarge,
+            format!("the matrix has more than {MOST_ELEMENTS} elements"),
+        ));
     }
     let diagonal = cx.int_or("k", 0)?;
     let elements = (0..rows).flat_map(|row| {

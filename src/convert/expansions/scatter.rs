@@ -11,7 +11,10 @@ fn tensor_scatter(cx: &Context) -> Result<String, Reason> {
     let rank = cx.rank(0)?;
     let axis = counted_from_front(vec![cx.int_or("axis", -2)?], rank)?[0];
     if axis == 0 || axis >= rank as i64 {
-        return Err(NodeInvalid.because("`axis` must not be that of the batch, nor out of range"));
+        return Err(Reason::new(
+            NodeInvalid,
+            "`axis` must not be that of the batch, nor out of range",
+        ));
     }
     let shape = |place: usize| list((0..rank).map(|at| if at == place { -1 } else { 1 }));
     let mut body = "
@@ -39,7 +42,12 @@ fn tensor_scatter(cx: &Context) -> Result<String, Reason> {
              cache_length = Gather (cache_shape, axis)
              wrapped = Mod (places, cache_length)\n"
         }
-        other => return Err(AttributeUnsupported.because(format!("unknown `mode` = '{other}'"))),
+        other => {
+            return Err(Reason::new(
+                AttributeUnsupported,
+                format!("unknown `mode` = '{other}'"),
+            ));
+        }
     };
     body += "
         index = Expand (wrapped, update_shape)

@@ -16,7 +16,7 @@ const LARGEST_MASK: i64 = 1 << 16;
 
 fn trilu(cx: &Context) -> Result<String, Reason> {
     if cx.dtype(0)? == DType::String {
-        return Err(TypeUnsupported.because("strings have no zero"));
+        return Err(Reason::new(TypeUnsupported, "strings have no zero"));
     }
     let upper = cx.int_or("upper", 1)? != 0;
     let mask = match constant_mask(cx, upper) {

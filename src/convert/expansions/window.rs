@@ -23,7 +23,10 @@ fn window(cx: &Context, coefficients: [f32; 3]) -> Result<String, Reason> {
         .and_then(|sizes| sizes.first().copied())
         .filter(|size| *size > MOST_COUNTED)
     {
-        return Err(TooLarge.because(format!("FLOAT does not count {size} elements")));
+        return Err(Reason::new(
+            TooLarge,
+            format!("FLOAT does not count {size} elements"),
+        ));
     }
     let mut body = "
         length = Cast <to = 1> (size)

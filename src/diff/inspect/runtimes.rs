@@ -41,9 +41,9 @@ pub struct LackingVersions {
 
 /// Runtimes, and whether they run a model.
 pub(super) struct Runtimes {
-    /// Those that run it, or load it if their kernels are not known.
+    /// The versions that run the model, or that load it if their kernels are not known.
     pub targets: Vec<RuntimeVersions>,
-    /// Those that do not run it.
+    /// The versions that do not run the model.
     pub lacking: Vec<LackingVersions>,
     /// The number of nodes whose kernels are not known.
     pub undecided: usize,

@@ -10,7 +10,7 @@ use super::runtimes::{LackingVersions, RuntimeVersions, Runtimes, runtimes};
 use crate::base::error::Invalid;
 use crate::base::hash::HashMap;
 use crate::graph::{Body, Model, NodeId, ScopeId, ScopeKind, UnclearCast, ValueId, domain_name};
-use crate::ops::inference::{Inferred, Known, Names, infer, infer_with_names};
+use crate::ops::inference::{DimensionNames, Inferred, Known, infer, infer_with_names};
 use crate::protobuf::raw::{tensor_shape_proto, type_proto};
 use crate::protobuf::schema::{TensorProto, TypeProto, ValueInfoProto};
 use crate::tensor::{Reference, Tensor, is_external};
@@ -248,7 +248,7 @@ pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
 /// The inputs and the outputs of the main graph. What the model does not declare is inferred.
 fn interface<'i>(
     model: &Model,
-    inferred: impl Fn() -> &'i (Inferred, Names),
+    inferred: impl Fn() -> &'i (Inferred, DimensionNames),
 ) -> [Vec<InterfaceFacts>; 2] {
     let Body::Graph(graph) = model.body(ScopeId::MAIN) else {
         return [Vec::new(), Vec::new()];

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::names::not_regular;
-use super::stat::{Kind, Stat};
+use super::components::not_regular;
+use super::stat::{EntryKind, Stat};
 use super::{memory, system};
 use crate::base::stored::Stored;
 use crate::protobuf::Layout;
@@ -13,17 +13,17 @@ use crate::protobuf::Layout;
 /// A regular file, open for reading.
 #[derive(Debug)]
 pub struct OpenFile {
-    pub(super) content: Content,
+    pub(super) content: FileContent,
     /// Its metadata when it was opened.
     pub(super) stat: Stat,
 }
 
 /// A new file, open for writing.
 #[derive(Debug)]
-pub struct NewFile(pub(super) Content);
+pub struct OpenNewFile(pub(super) FileContent);
 
 #[derive(Debug)]
-pub(super) enum Content {
+pub(super) enum FileContent {
     System(File),
     Memory(Arc<memory::Inode>),
 }
@@ -41,12 +41,12 @@ impl OpenFile {
     /// Wraps an open file.
     ///
     /// # Errors
-    /// Those of the operating system; also if it is not a regular file.
+    /// Any I/O error; also if it is not a regular file.
     pub fn new(file: File) -> io::Result<OpenFile> {
         let stat = Stat::of_file(&file)?;
         match stat.kind {
-            Kind::File => Ok(OpenFile {
-                content: Content::System(file),
+            EntryKind::File => Ok(OpenFile {
+                content: FileContent::System(file),
                 stat,
             }),
             _ => Err(not_regular()),
@@ -57,8 +57,8 @@ impl OpenFile {
     #[must_use]
     pub fn system(&self) -> Option<&File> {
         match &self.content {
-            Content::System(file) => Some(file),
-            Content::Memory(_) => None,
+            FileContent::System(file) => Some(file),
+            FileContent::Memory(_) => None,
         }
     }
 
@@ -66,8 +66,8 @@ impl OpenFile {
     #[must_use]
     pub fn in_memory(&self) -> Option<Stored> {
         match &self.content {
-            Content::System(_) => None,
-            Content::Memory(inode) => Some(inode.bytes()),
+            FileContent::System(_) => None,
+            FileContent::Memory(inode) => Some(inode.bytes()),
         }
     }
 
@@ -77,21 +77,21 @@ impl OpenFile {
         &self.stat
     }
 
-    /// Whether it is certain that no running process has claimed it, see [`NewFile::claim`].
+    /// Whether it is certain that no running process has claimed it, see [`OpenNewFile::claim`].
     #[must_use]
     pub fn is_unclaimed(&self) -> bool {
         self.system().is_none_or(system::is_unclaimed)
     }
 }
 
-impl NewFile {
+impl OpenNewFile {
     /// The open file of the operating system, for writes that need more than this module offers.
     /// None for a file in memory.
     #[must_use]
     pub fn system(&self) -> Option<&File> {
         match &self.0 {
-            Content::System(file) => Some(file),
-            Content::Memory(_) => None,
+            FileContent::System(file) => Some(file),
+            FileContent::Memory(_) => None,
         }
     }
 
@@ -100,20 +100,20 @@ impl NewFile {
     #[must_use]
     pub fn keep(&self, layout: &Layout) -> bool {
         match &self.0 {
-            Content::System(_) => false,
-            Content::Memory(inode) => inode.keep(layout),
+            FileContent::System(_) => false,
+            FileContent::Memory(inode) => inode.keep(layout),
         }
     }
 
     /// The file, open for reading.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn reopened(&self) -> io::Result<OpenFile> {
         match &self.0 {
-            Content::System(file) => OpenFile::new(file.try_clone()?),
-            Content::Memory(inode) => Ok(OpenFile {
-                content: Content::Memory(Arc::clone(inode)),
+            FileContent::System(file) => OpenFile::new(file.try_clone()?),
+            FileContent::Memory(inode) => Ok(OpenFile {
+                content: FileContent::Memory(Arc::clone(inode)),
                 stat: inode.stat(),
             }),
         }
@@ -122,11 +122,11 @@ impl NewFile {
     /// Its current metadata.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn stat(&self) -> io::Result<Stat> {
         match &self.0 {
-            Content::System(file) => Stat::of_file(file),
-            Content::Memory(inode) => Ok(inode.stat()),
+            FileContent::System(file) => Stat::of_file(file),
+            FileContent::Memory(inode) => Ok(inode.stat()),
         }
     }
 
@@ -134,7 +134,7 @@ impl NewFile {
     /// If the group cannot be set, the new group gets no permission that others do not have.
     ///
     /// # Errors
-    /// Those of the operating system when the permissions are set.
+    /// Any I/O error when the permissions are set.
     pub fn take_permissions_of(&self, old: &Stat) -> io::Result<()> {
         match self.system() {
             Some(file) => system::take_permissions(file, old),
@@ -145,7 +145,7 @@ impl NewFile {
     /// Copies the user attributes and the access control list of an older file, as far as the
     /// system allows.
     pub fn take_attributes_of(&self, old: &OpenFile) {
-        if let (Content::System(file), Content::System(old)) = (&self.0, &old.content) {
+        if let (FileContent::System(file), FileContent::System(old)) = (&self.0, &old.content) {
             system::take_attributes(file, old);
         }
     }
@@ -153,7 +153,7 @@ impl NewFile {
     /// Sets its permissions on Unix; on other systems it has those that its folder gives.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         match self.system() {
             Some(file) => system::set_mode(file, mode),
@@ -170,7 +170,7 @@ impl NewFile {
     /// Flushes its bytes to the disk.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn sync(&self) -> io::Result<()> {
         match self.system() {
             Some(file) => file.sync_all(),
@@ -180,11 +180,11 @@ impl NewFile {
 }
 
 /// Writes from the first byte to the last.
-impl Write for &NewFile {
+impl Write for &OpenNewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &self.0 {
-            Content::System(file) => (&*file).write(bytes),
-            Content::Memory(inode) => {
+            FileContent::System(file) => (&*file).write(bytes),
+            FileContent::Memory(inode) => {
                 inode.append(bytes);
                 Ok(bytes.len())
             }

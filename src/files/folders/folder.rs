@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::file::{Content, NewFile, OpenFile};
-use super::names::{names, not_beneath, only};
+use super::components::{names, not_beneath, only};
+use super::file::{FileContent, OpenFile, OpenNewFile};
 use super::stat::{FileId, Stat};
 use super::{memory, system};
 use crate::base::stored::Stored;
@@ -42,7 +42,7 @@ impl Folder {
     /// Opens the folder at a path; links are followed.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn open(path: &Path) -> io::Result<Folder> {
         if let Some((root, below)) = memory::root_of(path) {
             return Ok(Folder::in_memory(root.open(&below)?));
@@ -67,9 +67,9 @@ impl Folder {
         Err(io::Error::other("the folder changed while it was opened"))
     }
 
-    /// A new folder in memory. It exists as long as a clone of it, a folder beneath it, or a model
-    /// that was read from it. During this time, the files in it can be read and written under
-    /// [`Folder::path`] like those of the operating system.
+    /// A new folder in memory. It exists while a clone of it, a folder beneath it, or a model that
+    /// was read from it exists. Meanwhile, its files can be read and written under [`Folder::path`]
+    /// like files of the operating system.
     ///
     /// ```
     /// use onnx_recast::internals::files::folders::Folder;
@@ -88,8 +88,8 @@ impl Folder {
 
     /// Runs `work` with a folder in memory in place of the files of the operating system: on this
     /// thread, relative paths and those that begin with `/` are paths beneath it.
-    pub fn in_place_of_system<T>(work: impl FnOnce(&Folder) -> T) -> T {
-        memory::Folder::in_place_of_system(|folder| work(&Folder::in_memory(folder.clone())))
+    pub fn with_virtual_file_system<T>(work: impl FnOnce(&Folder) -> T) -> T {
+        memory::Folder::with_virtual_file_system(|folder| work(&Folder::in_memory(folder.clone())))
     }
 
     /// The paths and bytes of all files of the table in memory of which this folder is a part; none
@@ -132,12 +132,12 @@ impl Folder {
     /// The bytes of a file beneath this folder; those of a file in memory are not copied.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn bytes(&self, name: impl AsRef<Path>) -> io::Result<Bytes> {
         let file = self.read(name.as_ref())?;
         match &file.content {
-            Content::Memory(inode) => inode.bytes().try_to_bytes(),
-            Content::System(file) => {
+            FileContent::Memory(inode) => inode.bytes().try_to_bytes(),
+            FileContent::System(file) => {
                 let mut bytes = Vec::new();
                 io::Read::read_to_end(&mut &*file, &mut bytes)?;
                 Ok(bytes.into())
@@ -154,7 +154,7 @@ impl Folder {
     /// The identity of the folder, independent of its name.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn id(&self) -> io::Result<FileId> {
         match &self.backend {
             Backend::System(folder) => folder.id(),
@@ -165,7 +165,7 @@ impl Folder {
     /// Opens a folder beneath this one.
     ///
     /// # Errors
-    /// Those of the operating system. A link is not followed: "not a directory".
+    /// Any I/O error. A link is not followed: "not a directory".
     pub fn folder(&self, path: &Path) -> io::Result<Folder> {
         let mut folder = self.clone();
         for name in names(path)? {
@@ -184,7 +184,7 @@ impl Folder {
     /// Opens a regular file beneath this folder for reading.
     ///
     /// # Errors
-    /// Those of the operating system; also if the path is not that of a regular file, which is then
+    /// Any I/O error; also if the path is not that of a regular file, which is then
     /// not opened.
     pub fn read(&self, path: &Path) -> io::Result<OpenFile> {
         let (folder, name) = self.parent(path)?;
@@ -194,7 +194,7 @@ impl Folder {
                 let inode = folder.read(name)?;
                 Ok(OpenFile {
                     stat: inode.stat(),
-                    content: Content::Memory(inode),
+                    content: FileContent::Memory(inode),
                 })
             }
         }
@@ -204,7 +204,7 @@ impl Folder {
     /// not exist.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
         let found = self
             .parent(path)
@@ -223,7 +223,7 @@ impl Folder {
     /// the same content, as far as the system's metadata shows.
     ///
     /// # Errors
-    /// "changed while it was read" if not; also those of the operating system.
+    /// If the file has changed; also any I/O error.
     pub fn expect_unchanged(&self, path: &Path, opened: &Stat) -> io::Result<()> {
         match self.stat(path)? {
             Some(now) if now.has_content_of(opened) => Ok(()),
@@ -234,7 +234,7 @@ impl Folder {
     /// The sorted names of the entries of this folder.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn list(&self) -> io::Result<Vec<OsString>> {
         let mut names = match &self.backend {
             Backend::System(folder) => folder.list()?,
@@ -247,7 +247,7 @@ impl Folder {
     /// Creates a folder in this folder.
     ///
     /// # Errors
-    /// Those of the operating system; also if the name is in use.
+    /// Any I/O error; also if the name is in use.
     pub fn create_folder(&self, name: &OsStr) -> io::Result<()> {
         match &self.backend {
             Backend::System(folder) => folder.create_folder(only(name)?),
@@ -258,7 +258,7 @@ impl Folder {
     /// Creates the missing folders of a path beneath this folder, and opens the innermost.
     ///
     /// # Errors
-    /// Those of the operating system; also if something other than a folder has one of the names.
+    /// Any I/O error; also if something other than a folder has one of the names.
     pub fn create_folders_to(&self, path: &Path) -> io::Result<Folder> {
         let mut folder = self.clone();
         for name in names(path.parent().unwrap_or(Path::new("")))? {
@@ -274,16 +274,16 @@ impl Folder {
     /// umask is applied.
     ///
     /// # Errors
-    /// Those of the operating system; also if the name is in use, even by a dangling link.
-    pub fn create(&self, name: &OsStr, mode: u32) -> io::Result<NewFile> {
+    /// Any I/O error; also if the name is in use, even by a dangling link.
+    pub fn create(&self, name: &OsStr, mode: u32) -> io::Result<OpenNewFile> {
         match &self.backend {
-            Backend::System(folder) => {
-                Ok(NewFile(Content::System(folder.create(only(name)?, mode)?)))
-            }
+            Backend::System(folder) => Ok(OpenNewFile(FileContent::System(
+                folder.create(only(name)?, mode)?,
+            ))),
             Backend::Memory(folder) => {
                 let inode = folder.create();
                 folder.link(&inode, only(name)?)?;
-                Ok(NewFile(Content::Memory(inode)))
+                Ok(OpenNewFile(FileContent::Memory(inode)))
             }
         }
     }
@@ -291,23 +291,25 @@ impl Folder {
     /// Creates an unnamed file in the file system of this folder. It is deleted when it is closed,
     /// unless [`Folder::link`] gives it a name. None if the system does not support unnamed files.
     #[must_use]
-    pub fn create_unnamed(&self) -> Option<NewFile> {
+    pub fn create_unnamed(&self) -> Option<OpenNewFile> {
         match &self.backend {
             Backend::System(folder) => folder
                 .create_unnamed()
-                .map(|file| NewFile(Content::System(file))),
-            Backend::Memory(folder) => Some(NewFile(Content::Memory(folder.create()))),
+                .map(|file| OpenNewFile(FileContent::System(file))),
+            Backend::Memory(folder) => Some(OpenNewFile(FileContent::Memory(folder.create()))),
         }
     }
 
     /// Gives an unnamed file a name in this folder.
     ///
     /// # Errors
-    /// Those of the operating system; also if the name is in use.
-    pub fn link(&self, file: &NewFile, name: &OsStr) -> io::Result<()> {
+    /// Any I/O error; also if the name is in use.
+    pub fn link(&self, file: &OpenNewFile, name: &OsStr) -> io::Result<()> {
         match (&self.backend, &file.0) {
-            (Backend::System(folder), Content::System(file)) => folder.link(file, only(name)?),
-            (Backend::Memory(folder), Content::Memory(inode)) => folder.link(inode, only(name)?),
+            (Backend::System(folder), FileContent::System(file)) => folder.link(file, only(name)?),
+            (Backend::Memory(folder), FileContent::Memory(inode)) => {
+                folder.link(inode, only(name)?)
+            }
             _ => Err(io::ErrorKind::CrossesDevices.into()),
         }
     }
@@ -315,7 +317,7 @@ impl Folder {
     /// Atomically renames a file of this folder. A file of the new name is replaced.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match &self.backend {
             Backend::System(folder) => folder.rename(only(from)?, only(to)?),
@@ -326,7 +328,7 @@ impl Folder {
     /// Atomically renames a file of this folder. Does not replace a file.
     ///
     /// # Errors
-    /// Those of the operating system; also if the new name is in use.
+    /// Any I/O error; also if the new name is in use.
     pub fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match &self.backend {
             Backend::System(folder) => folder.rename_new(only(from)?, only(to)?),
@@ -337,7 +339,7 @@ impl Folder {
     /// Gives a file of this folder a second name (a hard link), in this folder or another one.
     ///
     /// # Errors
-    /// Those of the operating system; also if the new name is in use, or the file system does not
+    /// Any I/O error; also if the new name is in use, or the file system does not
     /// support hard links.
     pub fn link_again(&self, from: &OsStr, into: &Folder, to: &OsStr) -> io::Result<()> {
         match (&self.backend, &into.backend) {
@@ -356,7 +358,7 @@ impl Folder {
     /// folder do not allow this.
     ///
     /// # Errors
-    /// Those of the operating system; also if another process keeps the lock: it needs it for
+    /// Any I/O error; also if another process keeps the lock: it needs it for
     /// milliseconds, unless it was stopped.
     pub fn lock(&self) -> io::Result<Option<Lock>> {
         self.lock_within(LONGEST_WAIT)
@@ -373,7 +375,7 @@ impl Folder {
     /// Removes a file of this folder.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         match &self.backend {
             Backend::System(folder) => folder.remove(only(name)?),
@@ -381,11 +383,11 @@ impl Folder {
         }
     }
 
-    /// Whether the user may replace and remove a file of this folder, as far as the sticky bit
-    /// decides: in a folder that has it, only one's own files, unless the folder is one's own.
+    /// Whether the sticky bit permits the user to replace and remove a file of this folder. In a
+    /// folder with the sticky bit, only the owner of the file or of the folder may do so.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn lets_replace(&self, file: &Stat) -> io::Result<bool> {
         match &self.backend {
             Backend::System(folder) => folder.lets_replace(file),
@@ -396,7 +398,7 @@ impl Folder {
     /// Flushes the names in this folder to the disk, so that they survive a power failure.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn sync(&self) -> io::Result<()> {
         match &self.backend {
             Backend::System(folder) => folder.sync(),

@@ -4,7 +4,7 @@
 //! Each table has its own path, `<memory-NUMBER>`. As long as the table exists, every function of
 //! [`super`] that takes a path finds it there, so that models and data files are named by paths in
 //! either case. A thread can also have a table in place of the files of the operating system, see
-//! [`Folder::in_place_of_system`]. There are no links and no permissions.
+//! [`Folder::with_virtual_file_system`]. There are no links and no permissions.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::stat::{FileId, Id, Kind, Stat, Time};
+use super::stat::{EntryKind, FileId, Id, Stat, Time};
 use crate::base::stored::Stored;
 use crate::protobuf::{Layout, Pieces};
 
@@ -32,11 +32,11 @@ pub(super) struct Inode {
     number: u64,
     /// Whether the bytes of a written file must not be shared with other files.
     copies: bool,
-    content: Mutex<Content>,
+    content: Mutex<InodeContent>,
 }
 
 #[derive(Debug)]
-enum Content {
+enum InodeContent {
     /// Complete: the bytes are shared with readers.
     Shared(Stored),
     /// Being written.
@@ -155,7 +155,7 @@ impl Entries {
                     .count() as u64,
                 ..inode.stat()
             }),
-            None if self.is_folder(path) => Ok(stat(Kind::Folder, 0, None)),
+            None if self.is_folder(path) => Ok(stat(EntryKind::Folder, 0, None)),
             None => Err(not_found()),
         }
     }
@@ -178,7 +178,7 @@ impl Entries {
 }
 
 /// Without permissions and times: a changed file is another file.
-fn stat(kind: Kind, bytes: u64, number: Option<u64>) -> Stat {
+fn stat(kind: EntryKind, bytes: u64, number: Option<u64>) -> Stat {
     let id = number.map(|number| FileId(Id::Numbers(u64::MAX, number)));
     Stat {
         kind,
@@ -198,14 +198,14 @@ impl Inode {
         Arc::new(Inode {
             number: next_number(),
             copies,
-            content: Mutex::new(Content::Shared(bytes)),
+            content: Mutex::new(InodeContent::Shared(bytes)),
         })
     }
 
     /// Writes a complete file, of which the pieces are kept. False if they have to be copied.
     pub(super) fn keep(&self, layout: &Layout) -> bool {
         if !self.copies {
-            *lock(&self.content) = Content::Shared(Pieces::stored(layout));
+            *lock(&self.content) = InodeContent::Shared(Pieces::stored(layout));
         }
         !self.copies
     }
@@ -213,34 +213,34 @@ impl Inode {
     pub(super) fn bytes(&self) -> Stored {
         let mut content = lock(&self.content);
         let bytes = match &mut *content {
-            Content::Shared(bytes) => bytes.clone(),
-            Content::Growing(bytes) => std::mem::take(bytes).into(),
+            InodeContent::Shared(bytes) => bytes.clone(),
+            InodeContent::Growing(bytes) => std::mem::take(bytes).into(),
         };
-        *content = Content::Shared(bytes.clone());
+        *content = InodeContent::Shared(bytes.clone());
         bytes
     }
 
     pub(super) fn append(&self, more: &[u8]) {
         let mut content = lock(&self.content);
-        if let Content::Shared(bytes) = &*content {
-            *content = Content::Growing(bytes.to_bytes().to_vec());
+        if let InodeContent::Shared(bytes) = &*content {
+            *content = InodeContent::Growing(bytes.to_bytes().to_vec());
         }
-        if let Content::Growing(bytes) = &mut *content {
+        if let InodeContent::Growing(bytes) = &mut *content {
             bytes.extend_from_slice(more);
         }
     }
 
     pub(super) fn stat(&self) -> Stat {
         let bytes = match &*lock(&self.content) {
-            Content::Shared(bytes) => bytes.len(),
-            Content::Growing(bytes) => bytes.len() as u64,
+            InodeContent::Shared(bytes) => bytes.len(),
+            InodeContent::Growing(bytes) => bytes.len() as u64,
         };
-        stat(Kind::File, bytes, Some(self.number))
+        stat(EntryKind::File, bytes, Some(self.number))
     }
 
     fn is_in_use(&self) -> bool {
         let content = lock(&self.content);
-        let Content::Shared(bytes) = &*content else {
+        let InodeContent::Shared(bytes) = &*content else {
             return false;
         };
         bytes
@@ -270,7 +270,7 @@ impl Folder {
     /// Runs `work` with a new table in place of the files of the operating system: relative paths
     /// and those that begin with `/` are paths of this table. Other threads still find the files of
     /// the operating system.
-    pub(super) fn in_place_of_system<T>(work: impl FnOnce(&Folder) -> T) -> T {
+    pub(super) fn with_virtual_file_system<T>(work: impl FnOnce(&Folder) -> T) -> T {
         /// Gives the thread its files back, even after a panic.
         struct Back(Option<Arc<Table>>);
         impl Drop for Back {
@@ -324,7 +324,7 @@ impl Folder {
     pub(super) fn open(&self, path: &Path) -> io::Result<Folder> {
         let below = normal(path).ok_or_else(not_found)?;
         let kind = self.entries().stat(&below)?.kind;
-        if kind == Kind::Folder {
+        if kind == EntryKind::Folder {
             Ok(Folder {
                 below,
                 ..self.clone()
@@ -351,7 +351,7 @@ impl Folder {
         let (entries, path) = (self.entries(), self.at(name));
         match entries.files.get(&path) {
             Some(inode) => Ok(Arc::clone(inode)),
-            None if entries.is_folder(&path) => Err(super::names::not_regular()),
+            None if entries.is_folder(&path) => Err(super::components::not_regular()),
             None => Err(not_found()),
         }
     }
@@ -393,7 +393,7 @@ impl Folder {
     pub(super) fn insert(&self, path: &Path, bytes: Stored) -> io::Result<()> {
         let below = normal(path)
             .filter(|below| below != Path::new(""))
-            .ok_or_else(super::names::not_beneath)?;
+            .ok_or_else(super::components::not_beneath)?;
         let mut entries = self.entries();
         let path = self.below.join(below);
         if entries.is_folder(&path)

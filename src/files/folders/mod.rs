@@ -10,10 +10,10 @@
 //! names and bytes. Callers see opaque types and paths; a path that begins with the path of a table
 //! in memory refers to that table, see [`Folder::memory`].
 
+mod components;
 mod file;
 mod folder;
 mod memory;
-mod names;
 mod paths;
 mod stat;
 #[cfg(unix)]
@@ -23,13 +23,13 @@ mod system;
 #[path = "other.rs"]
 mod system;
 
-pub use file::{NewFile, OpenFile, Reading};
+pub use file::{OpenFile, OpenNewFile, Reading};
 pub use folder::{Folder, Lock};
 pub use paths::{
     create_folders, exists, id_of, is_file, is_folder, is_in_memory, list, process_id, read,
     read_text, resolve, stat, stat_target,
 };
-pub use stat::{FileId, Kind, Stat};
+pub use stat::{EntryKind, FileId, Stat};
 
 /// The permissions of a new file, as on Unix, before the user's umask is applied.
 pub const DEFAULT_MODE: u32 = 0o666;

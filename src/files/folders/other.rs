@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::stat::{FileId, Id, Kind, Stat};
+use super::stat::{EntryKind, FileId, Id, Stat};
 
 #[derive(Debug)]
 pub(super) struct Folder(PathBuf);
@@ -54,7 +54,7 @@ impl Folder {
 
     pub(super) fn folder(&self, name: &OsStr) -> io::Result<Folder> {
         match self.stat(name)?.kind {
-            Kind::Folder => Ok(Folder(self.0.join(name))),
+            EntryKind::Folder => Ok(Folder(self.0.join(name))),
             _ => Err(io::ErrorKind::NotADirectory.into()),
         }
     }
@@ -65,8 +65,8 @@ impl Folder {
 
     pub(super) fn read(&self, name: &OsStr) -> io::Result<File> {
         match self.stat(name)?.kind {
-            Kind::File => File::open(self.0.join(name)),
-            _ => Err(super::names::not_regular()),
+            EntryKind::File => File::open(self.0.join(name)),
+            _ => Err(super::components::not_regular()),
         }
     }
 

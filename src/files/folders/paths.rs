@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::file::Reading;
 use super::folder::Folder;
-use super::stat::{FileId, Kind, Stat};
+use super::stat::{EntryKind, FileId, Stat};
 use super::{memory, system};
 
 /// The identity of the file at a path; links are followed. None if the path does not exist.
@@ -21,7 +21,7 @@ pub fn id_of(path: &Path) -> Option<FileId> {
 /// The path without links, `.` and `..`.
 ///
 /// # Errors
-/// Those of the operating system; also if the path does not exist.
+/// Any I/O error; also if the path does not exist.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     match memory::root_of(path) {
         Some((root, below)) => root.resolve(&below),
@@ -32,7 +32,7 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
 /// The metadata of a path; links are not followed.
 ///
 /// # Errors
-/// Those of the operating system; also if the path does not exist.
+/// Any I/O error; also if the path does not exist.
 pub fn stat(path: &Path) -> io::Result<Stat> {
     match memory::root_of(path) {
         Some((root, below)) => root.stat(below.as_os_str()),
@@ -43,7 +43,7 @@ pub fn stat(path: &Path) -> io::Result<Stat> {
 /// The metadata of a path; links are followed.
 ///
 /// # Errors
-/// Those of the operating system; also if the path does not exist.
+/// Any I/O error; also if the path does not exist.
 pub fn stat_target(path: &Path) -> io::Result<Stat> {
     match memory::root_of(path) {
         Some((root, below)) => root.stat(below.as_os_str()),
@@ -54,13 +54,13 @@ pub fn stat_target(path: &Path) -> io::Result<Stat> {
 /// Whether a path is that of a regular file; links are followed.
 #[must_use]
 pub fn is_file(path: &Path) -> bool {
-    stat_target(path).is_ok_and(|found| found.kind == Kind::File)
+    stat_target(path).is_ok_and(|found| found.kind == EntryKind::File)
 }
 
 /// Whether a path is that of a folder; links are followed.
 #[must_use]
 pub fn is_folder(path: &Path) -> bool {
-    stat_target(path).is_ok_and(|found| found.kind == Kind::Folder)
+    stat_target(path).is_ok_and(|found| found.kind == EntryKind::Folder)
 }
 
 /// Whether a path exists; links are followed.
@@ -72,7 +72,7 @@ pub fn exists(path: &Path) -> bool {
 /// The text of the file at a path; links are followed.
 ///
 /// # Errors
-/// Those of the operating system; also if it is not UTF-8.
+/// Any I/O error; also if it is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     io::read_to_string(read(path)?)
 }
@@ -80,7 +80,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 /// The sorted paths of the entries of the folder at a path.
 ///
 /// # Errors
-/// Those of the operating system; also if only a part of the entries can be read.
+/// Any I/O error; also if only a part of the entries can be read.
 pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> = match memory::root_of(folder) {
         Some((root, below)) => root
@@ -100,7 +100,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// Opens the file, device or pipe at a path; links are followed.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Any I/O error.
 pub fn read(path: &Path) -> io::Result<Reading> {
     match memory::root_of(path) {
         Some((root, below)) => Ok(Reading::Memory(root.read(below.as_os_str())?.bytes(), 0)),
@@ -111,7 +111,7 @@ pub fn read(path: &Path) -> io::Result<Reading> {
 /// Creates a folder at a path, and missing parent folders.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Any I/O error.
 pub fn create_folders(path: &Path) -> io::Result<()> {
     match memory::root_of(path) {
         Some((root, below)) => Folder::in_memory(root)

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 /// The type of an entry of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// A regular file.
     File,
     /// A folder.
@@ -35,7 +35,7 @@ pub(super) enum Id {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stat {
     /// Its type.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// Its length.
     pub bytes: u64,
     /// The number of its names.
@@ -64,7 +64,7 @@ impl Stat {
     /// The metadata of an open file.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub fn of_file(file: &File) -> io::Result<Stat> {
         Ok(Stat::of(&file.metadata()?))
     }
@@ -126,11 +126,11 @@ impl Stat {
     }
 }
 
-pub(super) fn kind(found: std::fs::FileType) -> Kind {
+pub(super) fn kind(found: std::fs::FileType) -> EntryKind {
     match found {
-        found if found.is_file() => Kind::File,
-        found if found.is_dir() => Kind::Folder,
-        found if found.is_symlink() => Kind::Link,
-        _ => Kind::Other,
+        found if found.is_file() => EntryKind::File,
+        found if found.is_dir() => EntryKind::Folder,
+        found if found.is_symlink() => EntryKind::Link,
+        _ => EntryKind::Other,
     }
 }

@@ -3,7 +3,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{DEFAULT_MODE, Folder, Kind};
+use super::{DEFAULT_MODE, EntryKind, Folder};
 
 #[test]
 fn a_file_lives_from_create_to_remove() {
@@ -20,7 +20,7 @@ fn a_file_lives_from_create_to_remove() {
             file.stat().unwrap().bytes,
             folder.stat("sub/new".as_ref()).unwrap().unwrap().kind
         ),
-        (7, Kind::File)
+        (7, EntryKind::File)
     );
     assert_eq!(
         sub.create("new".as_ref(), DEFAULT_MODE).unwrap_err().kind(),
@@ -109,7 +109,7 @@ fn links_are_not_followed_and_only_regular_files_are_opened() {
     );
     assert_eq!(
         folder.stat("dangling".as_ref()).unwrap().unwrap().kind,
-        Kind::Link
+        EntryKind::Link
     );
     assert!(folder.read("sub/w".as_ref()).is_ok());
 }

@@ -18,7 +18,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::stat::{FileId, Id, Kind, Stat};
+use super::stat::{EntryKind, FileId, Id, Stat};
 
 /// How a folder is opened: on Linux and Android without the permission to list it, which is not
 /// required.
@@ -109,9 +109,9 @@ impl Folder {
     /// replaced by one in the meantime, opening it does not block.
     pub(super) fn read(&self, name: &OsStr) -> io::Result<File> {
         match self.stat(name)?.kind {
-            Kind::File => {}
-            Kind::Link => return Err(rustix::io::Errno::LOOP.into()),
-            Kind::Folder | Kind::Other => return Err(super::names::not_regular()),
+            EntryKind::File => {}
+            EntryKind::Link => return Err(rustix::io::Errno::LOOP.into()),
+            EntryKind::Folder | EntryKind::Other => return Err(super::components::not_regular()),
         }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(File::from(openat(&self.0, name, flags, Mode::empty())?))
@@ -122,10 +122,10 @@ impl Folder {
         let stat = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(Stat {
             kind: match FileType::from_raw_mode(stat.st_mode) {
-                FileType::RegularFile => Kind::File,
-                FileType::Directory => Kind::Folder,
-                FileType::Symlink => Kind::Link,
-                _ => Kind::Other,
+                FileType::RegularFile => EntryKind::File,
+                FileType::Directory => EntryKind::Folder,
+                FileType::Symlink => EntryKind::Link,
+                _ => EntryKind::Other,
             },
             bytes: stat.st_size as u64,
             links: stat.st_nlink as u64,
@@ -227,7 +227,8 @@ impl Folder {
         self.check_and_rename(from, to)
     }
 
-    /// Not atomic, but other processes that change names hold the folder's lock.
+    /// Checks that the new name is unused, and then renames. Both together are not atomic, but
+    /// other processes of this program that change names hold the lock of the folder.
     fn check_and_rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match self.stat(to) {
             Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),

@@ -1,4 +1,4 @@
-//! Files that are not ONNX models: what they are, and how to get a model from them.
+//! Files that are not ONNX models: their formats, and how to convert them to a model.
 //!
 //! The bytes are looked at only after they failed to decode as a model, so that no model can be
 //! mistaken for something else.
@@ -14,7 +14,7 @@ use bytes::Bytes;
 use crate::base::error::{Classified, ErrorKind, Place};
 use crate::protobuf::outline::{Kind, MODEL_PROTO};
 use crate::protobuf::schema::ModelProto;
-use crate::protobuf::{Malformed, Reason, Spans};
+use crate::protobuf::{Malformed, MalformedReason, Spans};
 
 pub use table::{FORMATS, Format};
 
@@ -102,7 +102,7 @@ fn after_semicolon(remedy: Option<&str>) -> String {
 /// Reads a model.
 ///
 /// # Errors
-/// Where the bytes are not a model, with the format that they are in if it is known.
+/// If the bytes are not a model, with the format that they are in if it is known.
 pub fn read_model(bytes: &Bytes) -> Result<ModelProto, NotAModel> {
     const COPY_AGAIN: &str = "download or copy it again";
     let error = |what, remedy: Option<&'static str>| {
@@ -119,7 +119,7 @@ pub fn read_model(bytes: &Bytes) -> Result<ModelProto, NotAModel> {
         Ok(_) => None,
         Err(
             malformed @ Malformed {
-                reason: Reason::TooDense(_),
+                reason: MalformedReason::TooDense(_),
                 ..
             },
         ) => return error(Fact::Malformed(malformed), None),

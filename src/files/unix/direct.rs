@@ -70,7 +70,7 @@ impl Direct {
     /// The handle of an empty file that will have this length.
     ///
     /// # Errors
-    /// If the disk has no room for the file.
+    /// If the file system has too little space for the file.
     #[cfg(target_os = "linux")]
     pub(super) fn to(file: &File, length: u64) -> io::Result<Direct> {
         use std::os::fd::AsRawFd;
@@ -107,7 +107,7 @@ impl Direct {
     /// the file are not suited to direct writes.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Any I/O error.
     pub(super) fn write(&self, bytes: &[u8], place: u64) -> io::Result<usize> {
         use std::os::unix::fs::FileExt;
 

@@ -4,7 +4,7 @@ use petgraph::Direction;
 use petgraph::visit::EdgeRef;
 
 use super::{tensor_type, visited};
-use crate::graph::index::{Declared, Link, Origin, Pin, ValueId, Vertex};
+use crate::graph::index::{Declared, Link, NonNodeUse, Origin, ValueId, Vertex};
 use crate::graph::model::Model;
 use crate::graph::scope::{Body, NodeId, ScopeId};
 use crate::protobuf::schema::{TensorProto, ValueInfoProto};
@@ -17,9 +17,9 @@ impl Model {
         (0..self.index.values.len() as u32).map(ValueId)
     }
 
-    /// An upper bound of the indices of values.
+    /// The number of values of all scopes. The indices of values are less than it.
     #[must_use]
-    pub fn value_bound(&self) -> usize {
+    pub fn value_count(&self) -> usize {
         self.index.values.len()
     }
 
@@ -67,15 +67,20 @@ impl Model {
 
     /// The scopes that return a value as an output.
     #[must_use]
-    pub fn output_of(&self, value: ValueId) -> &[ScopeId] {
-        self.index.output_of.get(&value).map_or(&[], Vec::as_slice)
+    pub fn scopes_that_output(&self, value: ValueId) -> &[ScopeId] {
+        self.index
+            .scopes_that_output
+            .get(&value)
+            .map_or(&[], Vec::as_slice)
     }
 
     /// Why a value must be kept even if no node consumes it.
     #[must_use]
-    pub fn pin(&self, value: ValueId) -> Option<Pin> {
+    pub fn non_node_use(&self, value: ValueId) -> Option<NonNodeUse> {
         let value = self.index.value(value);
-        value.pin.or(value.is_shadowed.then_some(Pin::Shadowed))
+        value
+            .non_node_use
+            .or(value.is_shadowed.then_some(NonNodeUse::Shadowed))
     }
 
     /// Whether an inner scope defines the name of a value again.

@@ -1,6 +1,6 @@
 //! The rule `cast-result-undefined`.
 
-use super::words::tally_of;
+use super::phrases::tally_of;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 use onnx_cast::{Class, DType, Tally};
 

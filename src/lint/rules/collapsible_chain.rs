@@ -2,7 +2,7 @@
 
 use super::rewrite::{bypass, is_only_used_by};
 use crate::graph::Edit;
-use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{CastPair, Finding, Rule, Selected, Severity, Subject};
 use onnx_cast::collapses;
 
 const DOCS: &str = r#"Two consecutive casts can be replaced by one.
@@ -46,14 +46,14 @@ pub(super) const RULE: Rule = Rule::new(
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let findings = subject
-        .chains()
+        .cast_pairs()
         .filter(|chain| {
             collapses(chain.from, chain.first.to, chain.second.to)
                 && !chain.first.is_generic()
                 && !chain.second.is_generic()
         })
         .map(|chain| {
-            let Chain {
+            let CastPair {
                 from,
                 first,
                 second,
@@ -82,9 +82,9 @@ fn check(subject: &Subject) -> Vec<Finding> {
     findings.collect()
 }
 
-fn fix(subject: &Subject, chain: &Chain) -> Option<Vec<Edit>> {
+fn fix(subject: &Subject, chain: &CastPair) -> Option<Vec<Edit>> {
     let model = subject.model;
-    let Chain {
+    let CastPair {
         from,
         first,
         second,

@@ -60,9 +60,6 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<Finding> {
     );
     Some(finding.with_unsafe_fix(
         format!("declare '{name}' as {}", cast.to),
-        vec![Edit::Declare {
-            value: output,
-            dtype: cast.to,
-        }],
+        vec![Edit::set_type(output, cast.to)],
     ))
 }

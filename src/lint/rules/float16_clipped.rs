@@ -67,7 +67,7 @@ const LARGEST: u16 = 0x7BFF;
 /// Everything but the sign.
 const MAGNITUDE: u16 = 0x7FFF;
 
-/// Bytes per unit of work of a thread: whole elements.
+/// The number of bytes per job of a thread: whole elements.
 const PART: Threshold = Threshold::new("part of clipped numbers", 1 << 20).multiple_of(2);
 
 /// The least numbers of elements of the smallest magnitude and of the next one that are a mark. In

@@ -1,6 +1,6 @@
 //! The rule `float8-constant-out-of-range`.
 
-use super::words::{largest, overflow_becomes, tally_of};
+use super::phrases::{largest, overflow_becomes, tally_of};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
 use crate::tensor::Content;
 use onnx_cast::{Cast, DType, Rules, Tally, float_format::Format};

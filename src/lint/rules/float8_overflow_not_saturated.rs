@@ -1,7 +1,7 @@
 //! The rule `float8-overflow-not-saturated`.
 
 use super::attributes::saturating;
-use super::words::{largest, overflow_becomes};
+use super::phrases::{largest, overflow_becomes};
 use crate::lint::{Finding, Rule, Selected, Severity, Subject};
 
 const DOCS: &str = r#"With `saturate = 0`, values beyond the largest float8 become NaN or infinity.

@@ -1,6 +1,6 @@
 //! The rule `float8-round-trip`.
 
-use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{CastPair, Finding, Rule, Selected, Severity, Subject};
 use onnx_cast::{Class, DType};
 
 const DOCS: &str = r#"A value is cast to float8 and directly back.
@@ -40,11 +40,11 @@ pub(super) const RULE: Rule = Rule::new(
 
 fn check(subject: &Subject) -> Vec<Finding> {
     let is_wide = |dtype: DType| dtype.class() == Class::Float && dtype.bits() > 8;
-    let returning = subject.chains().filter(|chain| {
+    let returning = subject.cast_pairs().filter(|chain| {
         is_wide(chain.from) && chain.first.to.is_float8() && is_wide(chain.second.to)
     });
     let findings = returning.map(
-        |Chain {
+        |CastPair {
              from,
              first,
              second,

@@ -97,13 +97,10 @@ fn check_initializer(demanded: &mut Demanded, value: ValueId) -> Option<Finding>
     };
     let mut with = model.initializer(value)?.clone();
     with.data_type = Some(dtype.number());
-    let edit = Edit::ReplaceTensor {
-        place: TensorPlace::Initializer(model.scope_of(value), index),
-        with,
-    };
+    let place = TensorPlace::Initializer(model.scope_of(value), index);
     Some(finding.with_unsafe_fix(
         format!("store it as {dtype} with the same bytes"),
-        vec![edit],
+        vec![Edit::replace_tensor(place, with)],
     ))
 }
 

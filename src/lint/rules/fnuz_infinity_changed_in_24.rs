@@ -1,6 +1,6 @@
 //! The rule `fnuz-infinity-changed-in-24`.
 
-use super::words::tally_of;
+use super::phrases::tally_of;
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 use onnx_cast::{Cast, Class, DType, FNUZ_SETTLED, Rules};
 

@@ -1,6 +1,6 @@
 //! The rule `fractional-to-sub-byte`.
 
-use super::words::tally_of;
+use super::phrases::tally_of;
 use crate::graph::{Model, Origin, ValueId, is_onnx_domain};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
 use onnx_cast::{Class, DType};

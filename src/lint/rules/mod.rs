@@ -30,6 +30,7 @@ mod narrowing_overflows_to_infinity;
 mod no_kernel_in_target;
 mod noqa_names_no_rule;
 mod operator_not_in_opset;
+mod phrases;
 mod precision_lost_and_regained;
 mod redundant_cast;
 mod rewrite;
@@ -38,7 +39,6 @@ mod sign_changing_chain;
 mod string_cast_not_portable;
 mod to_has_wrong_kind;
 mod too_new_for_target;
-mod words;
 
 use super::Rule;
 

@@ -1,6 +1,6 @@
 //! The rule `narrowing-overflows-to-infinity`.
 
-use super::words::{largest, tally_of};
+use super::phrases::{largest, tally_of};
 use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
 use onnx_cast::{DType, float_format::Format};
 

@@ -1,6 +1,6 @@
 //! The rule `precision-lost-and-regained`.
 
-use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{CastPair, Finding, Rule, Selected, Severity, Subject};
 use onnx_cast::{Class, embeds};
 
 const DOCS: &str = r#"A value is cast to a narrower float type and directly back to a wider one.
@@ -41,8 +41,8 @@ pub(super) const RULE: Rule = Rule::new(
 );
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let losing = subject.chains().filter(
-        |Chain {
+    let losing = subject.cast_pairs().filter(
+        |CastPair {
              from,
              first,
              second,
@@ -57,7 +57,7 @@ fn check(subject: &Subject) -> Vec<Finding> {
                 && subject.model.constant(first.input).is_err()
         },
     );
-    let findings = losing.map(|Chain { from, first, second }| {
+    let findings = losing.map(|CastPair { from, first, second }| {
         let first_path = subject.model.node_path(first.node);
         let message =
             format!("{from} is narrowed to {} at {first_path}; the cast to {} does not restore the precision", first.to, second.to);

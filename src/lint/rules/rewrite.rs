@@ -15,7 +15,7 @@ pub(super) fn bypass(
     let Some(output) = output else {
         return Some(vec![removal]);
     };
-    let is_replaceable = model.is_used_by_nodes_only(output) && model.can_stand_in(other, output);
+    let is_replaceable = model.is_used_by_nodes_only(output) && model.can_replace(other, output);
     is_replaceable.then(|| {
         vec![
             Edit::Rewire {

@@ -1,6 +1,6 @@
 //! The rule `sign-changing-chain`.
 
-use crate::lint::{Chain, Finding, Rule, Selected, Severity, Subject, number};
+use crate::lint::{CastPair, Finding, Rule, Selected, Severity, Subject, number};
 use onnx_cast::{Cast, Class, DType, Rules, convert_element, packed::mask};
 
 const DOCS: &str = r#"Two consecutive casts change the sign of numbers.
@@ -40,7 +40,7 @@ pub(super) const RULE: Rule = Rule::new(
 );
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let findings = subject.chains().filter_map(|Chain { from, first, second }| {
+    let findings = subject.cast_pairs().filter_map(|CastPair { from, first, second }| {
         let (middle, to) = (first.to, second.to);
         let changes = match (from.class(), middle.class()) {
             (Class::Signed, Class::Unsigned) => true,

@@ -148,7 +148,7 @@ impl<'a> Call<'a> {
             .ok_or_else(|| undefined(format!("there is no axis {axis} of {rank}")))
     }
 
-    /// The same for several axes.
+    /// Like [`Call::axis`], for several axes.
     pub(super) fn each_axis(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, NotComputed> {
         axes.iter().map(|&axis| self.axis(axis, rank)).collect()
     }

@@ -21,7 +21,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("Tile", tile),
 ];
 
-/// The same elements in another shape.
+/// The elements of a tensor in another shape.
 fn reshaped(input: &Content, dims: &[i64]) -> Computed {
     match element_count(dims) {
         Some(elements) if elements == input.elements() as u64 => Ok(vec![input.reshaped(dims)]),

@@ -57,7 +57,7 @@ pub(super) fn of_codes(
 /// A tensor of these integers.
 ///
 /// # Errors
-/// If one does not fit.
+/// If the type cannot represent one of the integers.
 pub(super) fn of_integers(
     dtype: DType,
     dims: &[i64],

@@ -43,7 +43,7 @@ impl Operator {
     /// The results of a node.
     ///
     /// # Errors
-    /// If they are not defined, or left to runtimes.
+    /// If ONNX does not define the results, or leaves them to runtimes.
     pub fn compute(&self, call: &Call) -> Computed {
         for (index, content) in call.contents() {
             let is_supported =
@@ -63,7 +63,7 @@ impl Operator {
     /// support.
     ///
     /// # Errors
-    /// If they are not defined, or left to runtimes.
+    /// If ONNX does not define the results, or leaves them to runtimes.
     pub fn compute_in_any_type(&self, call: &Call) -> Computed {
         for (index, content) in call.contents() {
             let rank = content.dims().len();

@@ -378,7 +378,7 @@ fn one_hot(call: &Call) -> Computed {
     let mut dims = indices.dims().to_vec();
     dims.insert(axis, depth);
     elements(call, &dims, values.dtype())?;
-    let wanted = wanted(call, indices, depth)?;
+    let wanted = selected_indices(call, indices, depth)?;
     let steps = strides(indices.dims());
     let found = each_index(&dims, |place| {
         let others = place
@@ -399,7 +399,11 @@ fn one_hot(call: &Call) -> Computed {
 /// kinds of indices are contested: by the text, fractions are cast to INT64, and before opset 11
 /// negative indices select nothing; runtimes select nothing at fractions, and count negative
 /// indices from the end in all versions.
-fn wanted(call: &Call, indices: &Content, depth: i64) -> Result<Vec<Option<i64>>, NotComputed> {
+fn selected_indices(
+    call: &Call,
+    indices: &Content,
+    depth: i64,
+) -> Result<Vec<Option<i64>>, NotComputed> {
     let place = |index: f64, counts_back: bool| {
         let counted = if index < 0.0 && counts_back {
             index + depth as f64

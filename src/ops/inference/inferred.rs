@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::known::{Fact, Ints, Known, NOTHING};
 use super::length::Length;
-use super::walk::{Found, walk};
+use super::walk::{Inference, walk};
 use crate::base::hash::HashMap;
 use crate::graph::{Model, ScopeId, ValueId};
 use crate::ops::schemas::TypeSet;
@@ -36,7 +36,7 @@ pub struct Contradiction {
 
 /// The names of dimensions, by value.
 #[derive(Debug, Default)]
-pub struct Names(HashMap<ValueId, Vec<Option<String>>>);
+pub struct DimensionNames(HashMap<ValueId, Vec<Option<String>>>);
 
 impl Inferred {
     /// The known facts of a value.
@@ -57,8 +57,8 @@ impl Inferred {
         self.called.contains_key(&function)
     }
 
-    /// The types that a value of a function has in the calls of graphs, also through other
-    /// functions; `None` if it is unknown in one of them, or there are none.
+    /// The types that a value of a function has in the calls of graphs, direct or through other
+    /// functions; `None` if the type is unknown in one of the calls, or there are no calls.
     #[must_use]
     pub fn types_in_calls(&self, function: ScopeId, value: ValueId) -> Option<TypeSet> {
         self.called.get(&function)?.get(&value).copied()
@@ -72,7 +72,7 @@ impl Inferred {
     }
 }
 
-impl Names {
+impl DimensionNames {
     /// The names of a value's dimensions, `None` for those without one; nothing if no dimension has
     /// a name.
     #[must_use]
@@ -87,15 +87,15 @@ pub fn infer(model: &Model) -> Inferred {
     infer_with(model, None)
 }
 
-/// The same, with a choice between contested shapes.
+/// Like [`infer`], with a choice between contested shapes.
 #[must_use]
 pub fn infer_with(model: &Model, contested: Option<Contested>) -> Inferred {
     without_symbols(walk(model, contested))
 }
 
-/// The same, with the names of dimensions.
+/// Like [`infer`], with the names of dimensions.
 #[must_use]
-pub fn infer_with_names(model: &Model) -> (Inferred, Names) {
+pub fn infer_with_names(model: &Model) -> (Inferred, DimensionNames) {
     let found = walk(model, None);
     let name = |length: &Option<Length>| match length {
         Some(Length::Symbol(symbol)) => found.symbols.name(*symbol).map(str::to_owned),
@@ -109,7 +109,7 @@ pub fn infer_with_names(model: &Model) -> (Inferred, Names) {
         .values()
         .filter_map(|value| Some((value, names_of(found.facts.get(value.index())?)?)))
         .collect();
-    (without_symbols(found), Names(names))
+    (without_symbols(found), DimensionNames(names))
 }
 
 /// The types and shapes of a model, inferred when they are first needed.
@@ -128,14 +128,14 @@ impl Deferred {
         }
     }
 
-    /// Those of the model, which is the same in all calls.
+    /// The types and shapes of the model, which must be the same model in all calls.
     pub fn of(&self, model: &Model) -> &Inferred {
         self.inferred
             .get_or_init(|| infer_with(model, self.contested))
     }
 }
 
-fn without_symbols(found: Found) -> Inferred {
+fn without_symbols(found: Inference) -> Inferred {
     let sizes = |numbers: Vec<Option<Length>>| {
         numbers
             .into_iter()

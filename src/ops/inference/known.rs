@@ -46,7 +46,7 @@ pub static NOTHING: Known = Known {
     shape: None,
 };
 
-/// The same during inference.
+/// Like [`NOTHING`], during inference.
 pub(super) static UNKNOWN: Fact = Known {
     value_type: None,
     shape: None,
@@ -108,7 +108,7 @@ impl fmt::Display for Known {
 }
 
 impl Fact {
-    /// The same for inference.
+    /// A known type and shape as a fact of the inference.
     pub(super) fn with_sizes(known: Known) -> Fact {
         let sizes = |shape: Shape| shape.into_iter().map(|dim| dim.map(Length::Size)).collect();
         Known {

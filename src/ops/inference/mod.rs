@@ -18,7 +18,9 @@ mod shape;
 mod view;
 mod walk;
 
-pub use inferred::{Contradiction, Deferred, Inferred, Names, infer, infer_with, infer_with_names};
+pub use inferred::{
+    Contradiction, Deferred, DimensionNames, Inferred, infer, infer_with, infer_with_names,
+};
 pub use ints::tensor_ints;
 pub use known::{Ints, Known, MOST_DIMENSIONS, NOTHING, Shape};
 pub(crate) use nearby::nearby_element_type;

@@ -135,7 +135,7 @@ impl View<'_> {
         self.ints.get(index).copied().flatten().cloned()
     }
 
-    /// The same, with unknown integers for a list of which only the length is known.
+    /// Like [`View::values`], with unknown integers for a list of which only the length is known.
     pub fn values_or_unknown(&self, index: usize) -> Option<Numbers> {
         self.values(index)
             .or_else(|| Some(vec![None; self.length(index)?]))
@@ -172,7 +172,7 @@ impl View<'_> {
         }
     }
 
-    /// The same, if all are known.
+    /// Like [`View::list`], if all integers are known.
     pub fn known_list(&self, name: &str, index: usize) -> Option<Vec<i64>> {
         match self.schema.attribute(name) {
             Some(_) => self.ints(name).map(<[i64]>::to_vec),

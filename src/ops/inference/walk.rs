@@ -28,7 +28,7 @@ const MOST_TRACED_LOOPS: usize = 2;
 const MAX_DEPTH: usize = 64;
 
 /// The results of the walk.
-pub(super) struct Found<'m> {
+pub(super) struct Inference<'m> {
     /// By the value's index.
     pub facts: Vec<Fact>,
     /// The integers of small tensors that nodes compute.
@@ -44,7 +44,7 @@ pub(super) struct Found<'m> {
 /// Walks all scopes. Contested results are those of the choice, or unknown. If there are any, the
 /// shapes that the model declares for results of nodes count for nothing: they may follow from one
 /// reading, and a runtime may have the other.
-pub(super) fn walk(model: &Model, contested: Option<Contested>) -> Found<'_> {
+pub(super) fn walk(model: &Model, contested: Option<Contested>) -> Inference<'_> {
     let (mut bodies, symbols) = Bodies::new(model);
     let (found, has_contested) = walk_with(model, &bodies, symbols, contested);
     if !has_contested {
@@ -54,19 +54,20 @@ pub(super) fn walk(model: &Model, contested: Option<Contested>) -> Found<'_> {
     walk_with(model, &bodies, found.symbols, contested).0
 }
 
-/// The same by these declarations, and whether there are contested results that are unknown.
+/// Walks all scopes with the declarations of `bodies`. Also returns whether there are contested
+/// results, which are unknown.
 fn walk_with<'m>(
     model: &'m Model,
     bodies: &Bodies<'m>,
     symbols: Symbols<'m>,
     contested: Option<Contested>,
-) -> (Found<'m>, bool) {
+) -> (Inference<'m>, bool) {
     let mut walk = Walk {
         model,
         bodies,
         contested,
         has_contested: false,
-        known: vec![Fact::default(); model.value_bound()],
+        known: vec![Fact::default(); model.value_count()],
         ints: HashMap::default(),
         contradictions: HashMap::default(),
         depth: 0,
@@ -133,7 +134,7 @@ fn walk_with<'m>(
         }
     }
     (
-        Found {
+        Inference {
             facts: known,
             numbers: ints,
             contradictions,
@@ -166,7 +167,7 @@ impl<'m> Bodies<'m> {
             order: HashMap::default(),
             given: HashMap::default(),
             inner: model.subgraphs(),
-            declared: vec![Fact::default(); model.value_bound()],
+            declared: vec![Fact::default(); model.value_count()],
             functions: HashMap::default(),
             values: HashMap::default(),
         };

@@ -26,9 +26,9 @@ pub struct Lacking {
 /// Which versions of a runtime run a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Support {
-    /// Those that load it and have kernels for all nodes, as far as types are known.
+    /// The versions that load the model and have kernels for all nodes, as far as types are known.
     pub runs: Versions,
-    /// The others, with the reasons, oldest first.
+    /// The other versions, with the reasons, oldest first.
     pub lacking: Vec<Lacking>,
     /// The number of nodes for which no version is certain to have a kernel: their types or the
     /// operators of their domain are unknown.

@@ -112,7 +112,7 @@ impl<'n> Operation<'n> {
         is_onnx_domain(self.domain) || !schemas::versions(self.domain, self.op()).is_empty()
     }
 
-    /// The same in another version of the operator, and an opset that has it.
+    /// The operation in another version of its operator, and in an opset that has the version.
     #[must_use]
     pub fn in_version(&self, schema: &'static Schema, opset: i64) -> Operation<'n> {
         Operation {
@@ -122,7 +122,8 @@ impl<'n> Operation<'n> {
         }
     }
 
-    /// The same with a type of all inputs and outputs that have a type variable and no known type.
+    /// The operation with a type for the inputs and outputs of a type variable whose types are
+    /// unknown.
     #[must_use]
     pub(super) fn with_type(&self, variable: &str, value_type: ValueType) -> Operation<'n> {
         let has_variable =
@@ -134,8 +135,8 @@ impl<'n> Operation<'n> {
         })
     }
 
-    /// The same with other types of some inputs and outputs. The function gives them by index, with
-    /// `true` for outputs.
+    /// The operation with other types of some inputs and outputs. `types` is called with whether it
+    /// is an output, and its index.
     #[must_use]
     pub fn with_types(&self, types: impl Fn(bool, usize) -> Option<ValueType>) -> Operation<'n> {
         self.with(|operand| types(operand.is_output, operand.index).or(operand.known))

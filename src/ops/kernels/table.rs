@@ -51,10 +51,10 @@ struct Limit {
 /// The versions of a runtime that have a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Those that have a kernel, or may have one: types are unknown, or the operators of the
-    /// domain.
+    /// The versions that have a kernel, or may have one because types or the operators of the
+    /// domain are unknown.
     pub possible: Versions,
-    /// Those of them that have one whatever the unknown types are.
+    /// The versions that have a kernel whatever the unknown types are.
     pub certain: Versions,
 }
 
@@ -383,8 +383,8 @@ struct NamedSet {
     set: Option<TypeSet>,
 }
 
-/// The set of these types; the inner `None` if sets cannot hold one of them, such as sparse
-/// tensors, so that types are not limited.
+/// The set of these types. The inner `None` means any type: one of the types, such as a sparse
+/// tensor, cannot be in a set.
 fn set<'t>(types: impl Iterator<Item = &'t str>) -> Option<Option<TypeSet>> {
     let types = types.map(value_type).collect::<Option<Vec<ValueType>>>()?;
     Some(types.into_iter().try_fold(TypeSet::of(&[]), TypeSet::with))

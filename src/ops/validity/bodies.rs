@@ -7,8 +7,8 @@ use crate::protobuf::schema::GraphProto;
 /// branch of an If takes nothing, and has the outputs of the node.
 pub(super) fn fault(model: &Model, id: NodeId) -> Option<String> {
     let node = model.node(id);
-    let is_branch = model.applies(id, "If");
-    if !is_branch && !model.applies(id, "Loop") {
+    let is_branch = model.is_op(id, "If");
+    if !is_branch && !model.is_op(id, "Loop") {
         return None;
     }
     let bodies = || {

@@ -6,12 +6,12 @@
 //! Subgraphs may be branches that are never taken, so that only types and fixed ranks count there.
 
 mod bodies;
+mod keywords;
 mod operands;
 mod operation;
 mod ranks;
 mod shapes;
 mod types;
-mod words;
 
 use super::inference::Inferred;
 use super::schemas::{self, Schema};
@@ -36,7 +36,7 @@ pub fn node_fault(model: &Model, inferred: &Inferred, id: NodeId, to: i64) -> Op
         Body::Function(_) => types::fault_in_calls(model, inferred, id, schema),
         Body::Graph(_) => {
             let operation = Operation::of(model, inferred, id, schema);
-            let simple = words::fault(&operation)
+            let simple = keywords::fault(&operation)
                 .or_else(|| types::fault(&operation))
                 .or_else(|| types::different(&operation))
                 .or_else(|| types::declared_otherwise(model, inferred, id, schema))

@@ -21,11 +21,11 @@ pub struct Fault {
 pub enum What {
     /// The inputs or outputs that a node has.
     Operands,
-    /// That a node has no output.
+    /// The lack of any output.
     NoOutput,
     /// An attribute that a node has.
     Attribute,
-    /// An attribute that it has not.
+    /// An attribute that a node lacks.
     MissingAttribute,
 }
 
@@ -39,7 +39,7 @@ impl What {
 /// out by an empty name.
 ///
 /// # Errors
-/// With the first that does not fit.
+/// The first fault.
 pub fn arity(node: &NodeProto, version: &'static Schema) -> Result<(), Fault> {
     inputs(node, version)?;
     let (least, most) = version.output_count();
@@ -54,7 +54,7 @@ pub fn arity(node: &NodeProto, version: &'static Schema) -> Result<(), Fault> {
 /// Whether a node has all required inputs of a version, and no others than the version has.
 ///
 /// # Errors
-/// With the first that does not fit.
+/// The first fault.
 pub fn inputs(node: &NodeProto, version: &'static Schema) -> Result<(), Fault> {
     count("input", &node.input, version.input_count(), version)?;
     for (index, name) in node.input.iter().enumerate() {
@@ -74,7 +74,7 @@ pub fn inputs(node: &NodeProto, version: &'static Schema) -> Result<(), Fault> {
 /// Whether the number of names, without empty ones at the end, is between the two.
 ///
 /// # Errors
-/// If it is not.
+/// If the number is outside this range.
 pub fn count(
     what: &str,
     names: &[String],
@@ -100,7 +100,7 @@ pub fn count(
 /// that the version requires.
 ///
 /// # Errors
-/// With the first that does not fit.
+/// The first fault.
 pub fn attributes(node: &NodeProto, version: &'static Schema) -> Result<(), Fault> {
     for attribute in &node.attribute {
         match version.attribute(attribute.name()) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::backward::marked_before;
 use super::effects::{Effect, effect_of};
-use super::transfer::Known;
+use super::transfer::WalkData;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
 use crate::precision::rules::operator;
 use onnx_cast::{Class, DType};
@@ -17,22 +17,22 @@ const SMALL: f64 = 4.0;
 /// weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Position {
-    /// It does not.
+    /// It does not follow from positions only.
     No,
     /// It is constant.
     Constant,
     /// It is an input of the model.
     Given,
-    /// It is computed from one, or from integers.
+    /// It is computed from an input, or from integers.
     Computed,
 }
 
 /// The values, by index, that are angles or lead to angles. `edges` lead from values to those of
 /// other scopes.
-pub fn angles(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
+pub fn angles(known: &WalkData, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
     let model = known.model;
     let turns = |node: &&NodeId| matches!(operator(model, **node), "Sin" | "Cos" | "Tan");
-    let mut leads = vec![false; model.value_bound()];
+    let mut leads = vec![false; model.value_count()];
     if !model.topological_order().iter().any(|node| turns(&node)) {
         return leads;
     }
@@ -52,9 +52,9 @@ pub fn angles(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
     marked_before(model, edges, leads, |node| carries(model, node), is_angle)
 }
 
-fn positions(known: &Known, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
+fn positions(known: &WalkData, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
     let model = known.model;
-    let mut positions = vec![Position::No; model.value_bound()];
+    let mut positions = vec![Position::No; model.value_count()];
     for value in model.values() {
         let is_integer = known.inferred.of(value).dtype().is_some_and(is_integer);
         positions[value.index()] = match model.origin(value) {

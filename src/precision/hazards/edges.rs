@@ -8,7 +8,7 @@ use crate::graph::ValueId;
 /// Pairs of values: the numbers of the first are some of those of the second, which is in another
 /// scope.
 ///
-/// Each use at such a place has a variable of its own, which the equations make equal to the values
+/// Each use at such a place has a variable of its own, which constraints make equal to the values
 /// behind it.
 pub fn edges(types: &Types) -> Vec<(ValueId, ValueId)> {
     let model = types.model;

@@ -43,7 +43,7 @@ pub fn probabilities(model: &Model, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
 /// takes their logarithm, possibly behind operators of some effects. `edges` lead from values to
 /// those of other scopes.
 fn divisors(model: &Model, edges: &[(ValueId, ValueId)], effects: fn(Effect) -> bool) -> Vec<bool> {
-    let mut divisors = vec![false; model.value_bound()];
+    let mut divisors = vec![false; model.value_count()];
     for &node in model.topological_order() {
         // The root of zero is zero; what divides by it decides.
         let is_divisor =

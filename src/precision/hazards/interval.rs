@@ -45,7 +45,7 @@ impl Interval {
         other.low <= self.low && self.high <= other.high
     }
 
-    /// What a function that is monotonic makes of it.
+    /// The image of the interval under a monotonic function.
     pub fn map(self, function: impl Fn(f64) -> f64) -> Interval {
         Interval::of([function(self.low), function(self.high)])
     }
@@ -80,7 +80,7 @@ impl Interval {
         ])
     }
 
-    /// What division by numbers other than zero gives; nothing is known if zero is among them.
+    /// The quotients; all numbers if the divisor can be zero.
     pub fn over(self, other: Interval) -> Interval {
         if other.contains(0.0) {
             return Interval::ALL;

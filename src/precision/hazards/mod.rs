@@ -1,39 +1,40 @@
-//! Values that must not have the narrow type, although their operators support it: they leave its
-//! range until another operator brings them back, or lose what follows depends on.
+//! Values that must not have the narrow type, although their operators support it: they leave the
+//! range of the type until another operator brings them back, or lose digits on which later results
+//! depend.
 //!
 //! 1. `state`, `effects`, `transfer`, `walk`: forward, an interval for each value, and why it may
 //!    be out of the range of FLOAT16: it has integers, sums, squares, exponentials or constants
 //!    beyond it. `effects` has a row for each operator; an operator without a row brings numbers
 //!    back into the range, as normalizations do.
-//! 2. `guards`: backward, the values that must not be zero, where a constant that FLOAT16 makes
-//!    zero keeps them from it, or where they are probabilities.
+//! 2. `guards`: backward, the values that must not be zero: a constant that becomes zero in FLOAT16
+//!    keeps them from zero, or they are probabilities.
 //! 3. `angles`: backward from Sin and Cos, the arguments that grow with a position or a time.
-//! 4. `spread`, `beside`: what is squared or added to squares, and loses what their difference
-//!    depends on.
+//! 4. `variances`, `products`: values that are squared, or added to squares, and lose digits on
+//!    which their difference depends.
 //! 5. `scales`: scales of quantization that the model computes.
 //!
-//! A value that is found keeps its type, and so do the operators that use it.
+//! Such a value keeps its type, and so do the operators that use the value.
 
 mod angles;
 mod backward;
-mod beside;
 mod edges;
 mod effects;
 mod guards;
 mod interval;
 mod numbers;
+mod products;
 mod scales;
-mod spread;
 mod state;
 mod transfer;
+mod variances;
 mod walk;
 
 use self::interval::Interval;
-use self::numbers::Numbers;
-use self::transfer::Known;
+use self::numbers::Constants;
+use self::transfer::WalkData;
 use super::options::Selection;
 use super::reason::Code;
-use super::types::{Kind, Types, Variable};
+use super::types::{Types, ValueKind, Variable};
 use super::uses::{Use, User};
 use super::weights::{Weight, largest};
 use crate::graph::{NodeId, ScopeId, ValueId};
@@ -55,11 +56,11 @@ pub(super) fn keep(types: &mut Types, found: &[(ValueId, Code)], selection: &Sel
 pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec<(ValueId, Code)> {
     let model = types.model;
     let edges = edges::edges(types);
-    let numbers = Numbers::read(model, weights, beyond);
+    let numbers = Constants::read(model, weights, beyond);
     let limit = f64::from(largest(types.change.to));
     let range = Interval::new(-limit, limit);
     let states = walk::states(model, &types.inferred, &numbers, range, &edges);
-    let known = Known {
+    let known = WalkData {
         model,
         inferred: &types.inferred,
         numbers: &numbers,
@@ -72,7 +73,10 @@ pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec
         guards::probabilities(model, &edges),
     );
     let scales = scales::scales(model, &numbers);
-    let (spread, beside) = (spread::spread(&known), beside::beside(&known));
+    let (means, products) = (
+        variances::squared_means(&known),
+        products::added_to_squares(&known),
+    );
     let is_float16 = types.change.to == DType::Float16;
     let code = |value: ValueId| {
         let state = states[value.index()];
@@ -85,7 +89,7 @@ pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec
             (is_float16 && probabilities[value.index()]).then_some(Code::UnsafeLogarithm);
         let scale = (is_float16 && scales[value.index()]).then_some(Code::Scale);
         let angle = angles[value.index()].then_some(Code::UnsafeAngle);
-        let difference = (is_float16 && (spread[value.index()] || beside[value.index()]))
+        let difference = (is_float16 && (means[value.index()] || products[value.index()]))
             .then_some(Code::UnsafeSquare);
         hazard
             .or(guard)
@@ -117,10 +121,11 @@ fn keep_value(types: &mut Types, value: ValueId, code: Code, also: impl Fn(NodeI
         .collect();
     let is_also = types.model.producer(value).is_some_and(&also);
     // What a Cast makes for an output of the model alone, it makes in the type of the output.
-    if !is_also && (!variables.is_empty() || types.kinds[value.index()] != Some(Kind::Stated)) {
+    if !is_also && (!variables.is_empty() || types.kinds[value.index()] != Some(ValueKind::Stated))
+    {
         variables.push(value.index() as Variable);
     }
     for variable in variables {
-        types.old_because(variable, code);
+        types.fix_old(variable, code);
     }
 }

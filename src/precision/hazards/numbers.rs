@@ -2,7 +2,7 @@
 
 use super::effects::{Effect, effect_of};
 use super::interval::Interval;
-use super::state::{Kind, State};
+use super::state::{HazardKind, State};
 use crate::base::hash::HashSet;
 use crate::graph::{Model, NodeId, ValueId};
 use crate::precision::rules::operator;
@@ -14,19 +14,19 @@ use onnx_cast::DType;
 const MOST_ELEMENTS: u64 = 1 << 17;
 
 /// The constants of a model.
-pub struct Numbers {
+pub struct Constants {
     /// By the value's index; none for values that are computed.
     states: Vec<Option<State>>,
 }
 
-impl Numbers {
+impl Constants {
     /// Reads the constants. Those of `beyond` stay beyond the range of the type.
-    pub fn read(model: &Model, weights: &[Weight], beyond: &[ValueId]) -> Numbers {
+    pub fn read(model: &Model, weights: &[Weight], beyond: &[ValueId]) -> Constants {
         let vanishing = weights
             .iter()
             .filter(|weight| weight.survey.became_zero > 0);
         let vanishing: HashSet<ValueId> = vanishing.map(|weight| weight.value).collect();
-        let mut states = vec![None; model.value_bound()];
+        let mut states = vec![None; model.value_count()];
         for value in model.values() {
             let Ok(constant) = model.constant(value) else {
                 continue;
@@ -50,9 +50,9 @@ impl Numbers {
         }
         for value in beyond {
             let state = states[value.index()].unwrap_or(State::PLAIN);
-            states[value.index()] = Some(state.because(Kind::Constant));
+            states[value.index()] = Some(state.with_hazard(HazardKind::Constant));
         }
-        Numbers { states }
+        Constants { states }
     }
 
     /// The state of a value, if it is a constant.
@@ -73,7 +73,7 @@ impl Numbers {
     }
 }
 
-/// What the type of a tensor says of its numbers.
+/// The state of numbers of which only the type of their tensor is known.
 fn of_type(tensor: &TensorProto) -> State {
     DType::from_number(tensor.data_type()).map_or(State::PLAIN, State::of_type)
 }
@@ -85,7 +85,7 @@ fn is_weight(model: &Model, constant: ValueId) -> bool {
         !operator(model, user).is_empty()
             && matches!(effect_of(model, user), None | Some(Effect::Contracts))
     };
-    model.output_of(constant).is_empty() && model.uses(constant).all(is_product)
+    model.scopes_that_output(constant).is_empty() && model.uses(constant).all(is_product)
 }
 
 /// The interval of the numbers of a tensor, and the least magnitude other than zero.

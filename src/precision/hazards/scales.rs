@@ -2,13 +2,13 @@
 //! grid of the integers that they scale.
 
 use super::effects::{Effect, effect_of};
-use super::numbers::Numbers;
+use super::numbers::Constants;
 use crate::graph::{Model, ValueId};
 
 /// The values, by index, that are scales of `DynamicQuantizeLinear`, or products of them and
 /// constants.
-pub fn scales(model: &Model, numbers: &Numbers) -> Vec<bool> {
-    let mut scales = vec![false; model.value_bound()];
+pub fn scales(model: &Model, numbers: &Constants) -> Vec<bool> {
+    let mut scales = vec![false; model.value_count()];
     for &node in model.topological_order() {
         let is_product = matches!(
             effect_of(model, node),
@@ -21,7 +21,7 @@ pub fn scales(model: &Model, numbers: &Numbers) -> Vec<bool> {
                 && inputs().any(is_scale);
             is_of_scales.then_some(0)
         } else {
-            model.applies(node, "DynamicQuantizeLinear").then_some(1)
+            model.is_op(node, "DynamicQuantizeLinear").then_some(1)
         };
         if let Some(scale) = index.and_then(|index| model.output(node, index)) {
             scales[scale.index()] = true;

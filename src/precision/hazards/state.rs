@@ -18,14 +18,14 @@ pub struct State {
 /// Why numbers may be out of the range of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hazard {
-    pub kind: Kind,
+    pub kind: HazardKind,
     /// Whether they are reciprocals of such numbers.
     pub is_inverse: bool,
 }
 
 /// The origin of numbers that may be out of the range of a type, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum HazardKind {
     /// Integers of 16 bits or more.
     Integer,
     /// A sum of many numbers.
@@ -67,13 +67,13 @@ impl State {
         }
     }
 
-    /// The same, with another interval.
+    /// The state with another interval.
     pub fn with(self, interval: Interval) -> State {
         State { interval, ..self }
     }
 
-    /// The same, with a hazard.
-    pub fn because(self, kind: Kind) -> State {
+    /// The state with a hazard.
+    pub fn with_hazard(self, kind: HazardKind) -> State {
         State {
             hazard: Some(Hazard {
                 kind,
@@ -96,17 +96,17 @@ impl Hazard {
     /// Whether a scale or a weight brings the numbers back into the range: they are not products of
     /// numbers of the range.
     pub fn is_linear(self) -> bool {
-        self.kind < Kind::Square && !self.is_inverse
+        self.kind < HazardKind::Square && !self.is_inverse
     }
 
     pub fn code(self) -> Code {
         match self.kind {
-            Kind::Integer => Code::UnsafeInteger,
-            Kind::Sum => Code::UnsafeSum,
-            Kind::Constant => Code::UnsafeConstant,
-            Kind::Guard => Code::UnsafeGuard,
-            Kind::Square => Code::UnsafeSquare,
-            Kind::Exponential => Code::UnsafeExponential,
+            HazardKind::Integer => Code::UnsafeInteger,
+            HazardKind::Sum => Code::UnsafeSum,
+            HazardKind::Constant => Code::UnsafeConstant,
+            HazardKind::Guard => Code::UnsafeGuard,
+            HazardKind::Square => Code::UnsafeSquare,
+            HazardKind::Exponential => Code::UnsafeExponential,
         }
     }
 }

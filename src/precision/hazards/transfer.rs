@@ -2,8 +2,8 @@
 
 use super::effects::{Effect, effect_of};
 use super::interval::Interval;
-use super::numbers::Numbers;
-use super::state::{Hazard, Kind, State, least};
+use super::numbers::Constants;
+use super::state::{Hazard, HazardKind, State, least};
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::inference::Inferred;
 use crate::precision::masks::is_cast_of_mask;
@@ -14,17 +14,17 @@ const FEW: f64 = 256.0;
 /// Integers to this one are exact in FLOAT16.
 const EXACT: Interval = Interval::new(-2048.0, 2048.0);
 
-/// What the walk knows: the states of values, by their index, and the numbers of constants.
-pub struct Known<'k, 'm> {
+/// The data of the walk: the states of values, by their index, and the numbers of constants.
+pub struct WalkData<'k, 'm> {
     pub model: &'m Model,
     pub inferred: &'k Inferred,
-    pub numbers: &'k Numbers,
+    pub numbers: &'k Constants,
     pub states: &'k [State],
     /// The numbers that the type can have.
     pub range: Interval,
 }
 
-impl Known<'_, '_> {
+impl WalkData<'_, '_> {
     pub fn state(&self, value: ValueId) -> State {
         self.states[value.index()]
     }
@@ -107,7 +107,7 @@ impl Known<'_, '_> {
             Effect::Contracts => self.contracted(node),
             Effect::Means => match first.hazard {
                 Some(Hazard {
-                    kind: Kind::Sum,
+                    kind: HazardKind::Sum,
                     is_inverse: false,
                 }) => State::within(first.interval),
                 _ => State {
@@ -117,19 +117,21 @@ impl Known<'_, '_> {
             },
             Effect::Sums => self.sum(node, first, first.interval),
             Effect::SumsMagnitudes => self.sum(node, first, first.interval.absolute()),
-            Effect::SumsSquares => {
-                self.sum(node, first.because(Kind::Square), first.interval.squared())
-            }
+            Effect::SumsSquares => self.sum(
+                node,
+                first.with_hazard(HazardKind::Square),
+                first.interval.squared(),
+            ),
             Effect::Products => {
                 if first.interval.is_within(Interval::new(-1.0, 1.0)) {
                     State::within(Interval::new(-1.0, 1.0))
                 } else {
-                    State::PLAIN.because(Kind::Square)
+                    State::PLAIN.with_hazard(HazardKind::Square)
                 }
             }
             Effect::Powers => self.power(node, first, second),
             Effect::Exponential => {
-                State::within(first.interval.map(f64::exp)).because(Kind::Exponential)
+                State::within(first.interval.map(f64::exp)).with_hazard(HazardKind::Exponential)
             }
             Effect::Root => root(first),
             Effect::Reciprocal => reciprocal(first),
@@ -147,7 +149,7 @@ impl Known<'_, '_> {
         }
     }
 
-    /// What a function of two intervals makes of those of all inputs.
+    /// Folds the intervals of all inputs with a function of two intervals.
     fn folded(&self, node: NodeId, function: fn(Interval, Interval) -> Interval) -> State {
         let inputs = self.model.inputs(node).map(|(_, value)| self.state(value));
         let join = |left: State, right: State| {
@@ -211,10 +213,11 @@ impl Known<'_, '_> {
                     is_inverse: true, ..
                 }
                 | Hazard {
-                    kind: Kind::Guard, ..
+                    kind: HazardKind::Guard,
+                    ..
                 } => product,
                 Hazard {
-                    kind: Kind::Constant,
+                    kind: HazardKind::Constant,
                     ..
                 } if !shrinks => State {
                     hazard: Some(hazard),
@@ -230,7 +233,7 @@ impl Known<'_, '_> {
         match (first.hazard, second.hazard) {
             _ if is_square => State {
                 guard: first.guard.map(|guard| guard * guard),
-                ..product.because(Kind::Square)
+                ..product.with_hazard(HazardKind::Square)
             },
             // A constant that is a factor guards nothing.
             (None, None) => State {
@@ -244,7 +247,7 @@ impl Known<'_, '_> {
                 ..product
             },
             (Some(left), Some(right)) if left.is_inverse || right.is_inverse => product,
-            (Some(_), Some(_)) => product.because(Kind::Square),
+            (Some(_), Some(_)) => product.with_hazard(HazardKind::Square),
         }
     }
 
@@ -336,7 +339,7 @@ impl Known<'_, '_> {
                 ..sum
             },
             None if count <= FEW => sum,
-            None => sum.because(Kind::Sum),
+            None => sum.with_hazard(HazardKind::Sum),
         }
     }
 
@@ -364,7 +367,7 @@ impl Known<'_, '_> {
             return if is_proper {
                 State::within(Interval::UNIT)
             } else {
-                State::PLAIN.because(Kind::Exponential)
+                State::PLAIN.with_hazard(HazardKind::Exponential)
             };
         }
         match exponent.low {
@@ -373,10 +376,10 @@ impl Known<'_, '_> {
                 ..first
             }),
             power if power < 1.0 => root(first),
-            2.0 => State::within(first.interval.squared()).because(Kind::Square),
+            2.0 => State::within(first.interval.squared()).with_hazard(HazardKind::Square),
             power if power > 1.0 => {
                 let largest = first.interval.magnitude().powf(power);
-                State::within(Interval::new(-largest, largest)).because(Kind::Square)
+                State::within(Interval::new(-largest, largest)).with_hazard(HazardKind::Square)
             }
             _ => first,
         }
@@ -426,7 +429,7 @@ impl Known<'_, '_> {
         let is_known =
             numbers.magnitude().is_finite() && (is_narrow || self.is_constant(node, 0, |_| true));
         if is_known {
-            State::within(numbers).because(Kind::Integer)
+            State::within(numbers).with_hazard(HazardKind::Integer)
         } else {
             State::PLAIN
         }
@@ -437,7 +440,7 @@ impl Known<'_, '_> {
         if integers.interval.is_within(EXACT) {
             State::within(integers.interval)
         } else {
-            State::within(integers.interval).because(Kind::Integer)
+            State::within(integers.interval).with_hazard(HazardKind::Integer)
         }
     }
 }
@@ -454,7 +457,7 @@ fn root(of: State) -> State {
 fn reciprocal(of: State) -> State {
     let result = State::within(Interval::new(1.0, 1.0).over(of.interval));
     match (of.guard, of.hazard) {
-        (Some(_), _) => result.because(Kind::Guard),
+        (Some(_), _) => result.with_hazard(HazardKind::Guard),
         (None, Some(hazard)) => State {
             hazard: Some(Hazard {
                 is_inverse: !hazard.is_inverse,

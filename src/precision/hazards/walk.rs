@@ -1,9 +1,9 @@
 //! The states of all values of a model.
 
 use super::interval::Interval;
-use super::numbers::Numbers;
+use super::numbers::Constants;
 use super::state::State;
-use super::transfer::Known;
+use super::transfer::WalkData;
 use crate::graph::{Model, ValueId};
 use crate::ops::inference::Inferred;
 
@@ -14,16 +14,16 @@ const MOST_WALKS: usize = 64;
 pub fn states(
     model: &Model,
     inferred: &Inferred,
-    numbers: &Numbers,
+    numbers: &Constants,
     range: Interval,
     edges: &[(ValueId, ValueId)],
 ) -> Vec<State> {
-    let mut states = vec![State::PLAIN; model.value_bound()];
+    let mut states = vec![State::PLAIN; model.value_count()];
     for value in model.values() {
         let of_type = || inferred.of(value).dtype().map(State::of_type);
         states[value.index()] = numbers.of(value).or_else(of_type).unwrap_or(State::PLAIN);
     }
-    let mut is_given = vec![false; model.value_bound()];
+    let mut is_given = vec![false; model.value_count()];
     for (_, taker) in edges {
         is_given[taker.index()] = true;
     }
@@ -35,7 +35,7 @@ pub fn states(
             {
                 // Results of calls and of control flow get their states from bodies.
                 if !is_given[output.index()] {
-                    states[output.index()] = Known {
+                    states[output.index()] = WalkData {
                         model,
                         inferred,
                         numbers,

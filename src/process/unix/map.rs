@@ -52,8 +52,8 @@ pub(crate) fn map(file: &File, path: &Path) -> io::Result<Bytes> {
     Ok(Bytes::from_owner(Mapped { map, entry }))
 }
 
-/// Whether bytes are in a map. While they are borrowed, they cannot be unmapped, so that an entry
-/// that covers them at any moment is the entry of their map.
+/// Whether bytes are in a map. Borrowed bytes cannot be unmapped, so an entry that covers them is
+/// the entry of their map.
 #[cfg(any(target_os = "linux", test))]
 pub(crate) fn is_mapped(bytes: &[u8]) -> bool {
     let range = bytes.as_ptr_range();

@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 /// The maximum number of temporary files at a time: one for each file that is being written.
 const SLOTS: usize = 64;
 
-/// The paths of the files to be removed, as C strings; null for an unused entry. A path is taken
-/// out of its entry by an atomic exchange. It then belongs to the thread that is done with the
-/// file, which frees it, or to a signal handler, after which the process ends.
+/// The paths of the files to be removed, as C strings; null for an unused entry. An atomic exchange
+/// takes a path out of its entry. Either the thread that is done with the file takes the path, and
+/// frees it, or a signal handler does, and the process ends.
 static FILES: [AtomicPtr<libc::c_char>; SLOTS] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
 
-/// As long as it exists, a signal that ends the process removes a file first.
+/// A guard: while it exists, a signal that ends the process unlinks the file first.
 #[derive(Debug)]
 pub(crate) struct RemovedOnSignal(Option<&'static AtomicPtr<libc::c_char>>);
 
@@ -85,7 +85,7 @@ struct Gate(AtomicU32);
 
 /// The bits of [`Gate`] for the number of the signal, or 0.
 const SIGNAL: u32 = 0xff;
-/// One hold.
+/// The unit of the number of holds in a [`Gate`].
 const HOLD: u32 = SIGNAL + 1;
 
 impl Gate {
@@ -116,7 +116,7 @@ impl Gate {
         self.arrive_while(signal, || ())
     }
 
-    /// The same, with `meanwhile` between the read and the write, for tests.
+    /// Like [`Gate::arrive`]; `between` runs between the read and the write, for tests.
     fn arrive_while(&self, signal: i32, mut between: impl FnMut()) -> bool {
         let wait = |state: u32| {
             between();
@@ -128,10 +128,10 @@ impl Gate {
     }
 }
 
-/// As long as it exists, a signal that would end the process is deferred.
+/// A guard: while it exists, a signal that would end the process is deferred.
 pub(crate) struct Hold(());
 
-/// For a few short steps that must not be interrupted.
+/// Starts a hold, for a few short steps that must not be interrupted.
 pub(crate) fn hold() -> Hold {
     GATE.enter();
     Hold(())

@@ -7,8 +7,8 @@ use super::shape::Shape;
 use crate::base::hash::HashMap;
 use crate::base::printable::{FAINT, PLAIN, Parts, STRONG, Shown};
 use crate::lint::{Diagnostic, Safety};
+use crate::report::format::{wrapped, wrapped_after};
 use crate::report::items::put_all;
-use crate::report::words::{wrapped, wrapped_after};
 
 /// The indentation of further lines of a message.
 const INDENT: &str = "    ";

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::base::printable::{Document, PLAIN, STRONG, Shown};
 use crate::lint::{RULES, Rule, Selected};
-use crate::report::words::wrapped;
+use crate::report::format::wrapped;
 
 /// The documentation of a rule for people, in Markdown; wrapped if a width is given.
 #[must_use]

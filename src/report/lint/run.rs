@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::rule_count::RuleCount;
 use crate::base::error::Error;
 use crate::lint::{Diagnostic, Safety, Severity};
-use crate::report::words::plural;
+use crate::report::format::plural;
 use crate::storage::UnusedFile;
 
 /// The results of a run of `recast lint`.
@@ -38,7 +38,7 @@ pub struct LintRun {
     /// The data files that fixed models no longer use and `--prune-data` removed, by model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub removed_files: BTreeMap<String, Vec<PathBuf>>,
-    /// Those that were kept, by model.
+    /// The data files that fixed models no longer use and that were kept, by model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unused_files: BTreeMap<String, Vec<UnusedFile>>,
     /// Whether models with fixes were verified before they were written; none if none was written.

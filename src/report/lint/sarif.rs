@@ -29,11 +29,11 @@ pub(super) fn render(run: &LintRun) -> Document<'_> {
         "executionSuccessful": run.errors.is_empty(),
         "toolExecutionNotifications": notifications,
     }]);
-    let results = Results { run, rules };
+    let results = SarifResults { run, rules };
     Document::json(Log {
         schema: SCHEMA,
         version: "2.1.0",
-        runs: [Run {
+        runs: [SarifRun {
             tool,
             invocations,
             results,
@@ -47,26 +47,26 @@ struct Log<'r> {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [Run<'r>; 1],
+    runs: [SarifRun<'r>; 1],
 }
 
 #[derive(serde::Serialize)]
-struct Run<'r> {
+struct SarifRun<'r> {
     tool: Value,
     invocations: Value,
-    results: Results<'r>,
+    results: SarifResults<'r>,
     #[serde(rename = "columnKind")]
     column_kind: &'static str,
 }
 
 /// The findings, each of which becomes JSON when it is written: all of them as JSON take ten times
 /// their memory.
-struct Results<'r> {
+struct SarifResults<'r> {
     run: &'r LintRun,
     rules: Vec<&'r Rule>,
 }
 
-impl Serialize for Results<'_> {
+impl Serialize for SarifResults<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut results = serializer.serialize_seq(Some(self.run.findings.len()))?;
         for found in &self.run.findings {
@@ -130,7 +130,7 @@ struct Location<'r> {
 #[serde(rename_all = "camelCase")]
 struct PhysicalLocation {
     artifact_location: ArtifactLocation,
-    region: Region,
+    region: SarifRegion,
 }
 
 #[derive(serde::Serialize)]
@@ -140,7 +140,7 @@ struct ArtifactLocation {
 
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Region {
+struct SarifRegion {
     start_line: u32,
     start_column: u32,
     end_line: u32,
@@ -151,12 +151,12 @@ struct Region {
     byte_length: Option<u64>,
 }
 
-impl Region {
+impl SarifRegion {
     /// The bytes of a finding, if they are known. A model has no lines, but GitHub shows no result
     /// without a line and columns: it is the first character of the file.
-    fn of(found: &Diagnostic) -> Region {
+    fn of(found: &Diagnostic) -> SarifRegion {
         let bytes = found.bytes();
-        Region {
+        SarifRegion {
             start_line: 1,
             start_column: 1,
             end_line: 1,
@@ -228,7 +228,7 @@ fn result<'r>(found: &'r Diagnostic, place: &'r str, rules: &[&Rule]) -> Finding
                 artifact_location: ArtifactLocation {
                     uri: uri(found.path()),
                 },
-                region: Region::of(found),
+                region: SarifRegion::of(found),
             },
             logical_locations: [LogicalLocation {
                 name: in_scope.unwrap_or(place),

@@ -3,7 +3,7 @@
 use super::parts::{head, severity_style};
 use super::run::LintRun;
 use crate::base::printable::{FAINT, PLAIN, STRONG, Shown};
-use crate::report::words::plural;
+use crate::report::format::plural;
 
 /// A line for each rule: `12 warning[RC101] missing-saturate: in 3 models, 12 fixable with --fix`.
 pub(super) fn render(run: &LintRun) -> Shown {

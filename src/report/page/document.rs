@@ -128,7 +128,7 @@ impl Results<'_> {
 
 /// The parts of the page that are not documents of the run.
 #[derive(Serialize)]
-struct Content<'p, 'r> {
+struct PageContent<'p, 'r> {
     recast: &'static str,
     #[serde(flatten)]
     page: &'p Page<'r>,
@@ -144,9 +144,9 @@ struct PassFacts {
     summary: String,
 }
 
-impl<'p, 'r> Content<'p, 'r> {
-    fn of(page: &'p Page<'r>) -> Content<'p, 'r> {
-        Content {
+impl<'p, 'r> PageContent<'p, 'r> {
+    fn of(page: &'p Page<'r>) -> PageContent<'p, 'r> {
+        PageContent {
             recast: env!("CARGO_PKG_VERSION"),
             page,
             rules: page.results.rules(),
@@ -159,7 +159,7 @@ impl<'p, 'r> Content<'p, 'r> {
 /// The content of the page.
 #[must_use]
 pub fn page_json<'r>(page: &'r Page<'r>, errors: &'r [Error]) -> Document<'r> {
-    crate::report::json(Content::of(page), errors)
+    crate::report::json(PageContent::of(page), errors)
 }
 
 /// The page: the template with its style and script, and the content as JSON.
@@ -172,7 +172,7 @@ pub fn page_html<'r>(page: &'r Page<'r>, errors: &'r [Error]) -> Document<'r> {
     let after = after.replace("{{script}}", &SCRIPTS.join("\n"));
     Document::page(
         before,
-        crate::report::versioned(Content::of(page), errors),
+        crate::report::versioned(PageContent::of(page), errors),
         after,
     )
 }

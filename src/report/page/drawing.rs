@@ -9,7 +9,7 @@ use super::places::Part;
 use crate::base::hash::HashMap;
 use crate::base::printable;
 use crate::graph::{Model, NodeId, Origin, ValueId, domain_name};
-use crate::ops::inference::{Inferred, Names};
+use crate::ops::inference::{DimensionNames, Inferred};
 use crate::tensor::Tensor;
 use onnx_cast::DType;
 
@@ -38,7 +38,7 @@ pub struct Drawing {
 /// A box.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Vertex {
-    kind: Kind,
+    kind: VertexKind,
     /// The upper left corner.
     at: Point,
     size: (u32, u32),
@@ -55,7 +55,7 @@ struct Vertex {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum VertexKind {
     /// The place itself.
     Here,
     Node,
@@ -95,7 +95,7 @@ enum Around {
 }
 
 /// Draws the graph around a part of a model.
-pub fn draw(model: &Model, inferred: &(Inferred, Names), part: Part) -> Drawing {
+pub fn draw(model: &Model, inferred: &(Inferred, DimensionNames), part: Part) -> Drawing {
     let here = match part {
         Part::Node(node) => Around::Node(node),
         Part::Value(value) => Around::Value(value),
@@ -204,14 +204,19 @@ fn consumers(model: &Model, vertex: Around) -> impl Iterator<Item = Around> {
         nodes.sort_unstable();
         nodes.dedup();
         let outputs = model
-            .output_of(value)
+            .scopes_that_output(value)
             .first()
             .map(|_| Around::Output(value));
         nodes.into_iter().map(Around::Node).chain(outputs)
     })
 }
 
-fn described(model: &Model, inferred: &(Inferred, Names), vertex: Around, is_here: bool) -> Vertex {
+fn described(
+    model: &Model,
+    inferred: &(Inferred, DimensionNames),
+    vertex: Around,
+    is_here: bool,
+) -> Vertex {
     let (kind, name, label, detail) = match vertex {
         Around::Node(node) => {
             let proto = model.node(node);
@@ -224,14 +229,14 @@ fn described(model: &Model, inferred: &(Inferred, Names), vertex: Around, is_her
             } else {
                 proto.name().to_owned()
             };
-            (Kind::Node, model.node_path(node), label, detail)
+            (VertexKind::Node, model.node_path(node), label, detail)
         }
         Around::Value(value) | Around::Output(value) => {
             let kind = match model.origin(value) {
-                _ if vertex == Around::Output(value) => Kind::Output,
-                Origin::Initializer { .. } | Origin::SparseInitializer(_) => Kind::Constant,
-                Origin::Missing => Kind::Missing,
-                _ => Kind::Input,
+                _ if vertex == Around::Output(value) => VertexKind::Output,
+                Origin::Initializer { .. } | Origin::SparseInitializer(_) => VertexKind::Constant,
+                Origin::Missing => VertexKind::Missing,
+                _ => VertexKind::Input,
             };
             (
                 kind,
@@ -246,7 +251,7 @@ fn described(model: &Model, inferred: &(Inferred, Names), vertex: Around, is_her
     let size = (longest * 7 + 22, if detail.is_empty() { 28 } else { 44 });
     let name = title(&name);
     Vertex {
-        kind: if is_here { Kind::Here } else { kind },
+        kind: if is_here { VertexKind::Here } else { kind },
         at: (0, 0),
         size,
         label,
@@ -256,7 +261,11 @@ fn described(model: &Model, inferred: &(Inferred, Names), vertex: Around, is_her
     }
 }
 
-fn types_of_cast(model: &Model, (inferred, _): &(Inferred, Names), node: NodeId) -> String {
+fn types_of_cast(
+    model: &Model,
+    (inferred, _): &(Inferred, DimensionNames),
+    node: NodeId,
+) -> String {
     let dtype = |value: ValueId| {
         model
             .element_type(value)
@@ -268,7 +277,11 @@ fn types_of_cast(model: &Model, (inferred, _): &(Inferred, Names), node: NodeId)
 }
 
 /// `FLOAT[2,batch,?]`, as far as it is known.
-fn type_of(model: &Model, (inferred, names): &(Inferred, Names), value: ValueId) -> String {
+fn type_of(
+    model: &Model,
+    (inferred, names): &(Inferred, DimensionNames),
+    value: ValueId,
+) -> String {
     let name = |axis: usize| names.of(value).and_then(|names| names.get(axis)?.clone());
     let dim = |(axis, dim): (usize, Option<i64>)| {
         dim.map_or_else(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 
 use crate::base::hash::{HashMap, HashSet};
-use crate::convert::Change;
+use crate::convert::NodeChange;
 use crate::diff::Difference;
 use crate::graph::{Model, NodeId, Origin, ValueId};
 use crate::lint::Diagnostic;
@@ -69,7 +69,7 @@ impl About {
             report, blockers, ..
         }: &Conversion,
     ) -> Vec<About> {
-        let changed = |changes: &[Change]| {
+        let changed = |changes: &[NodeChange]| {
             changes
                 .iter()
                 .map(|change| About::Node(change.node.to_string()))

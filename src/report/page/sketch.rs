@@ -40,7 +40,7 @@ impl Summary {
         Summary {
             inspection: model.inspect().0,
             tensors: inspect::all_tensors(model),
-            file_bytes: model.bytes(),
+            file_bytes: model.encoded_len(),
         }
     }
 }

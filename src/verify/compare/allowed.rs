@@ -22,7 +22,7 @@ impl Allowed {
     };
 
     /// # Errors
-    /// With the reason why the result does not count.
+    /// The reason why the result does not count.
     pub(in crate::verify) fn check(self, verdict: Verdict) -> Result<(), &'static str> {
         match verdict {
             Verdict::Undefined(why) if !self.undefined => Err(why),
@@ -32,7 +32,7 @@ impl Allowed {
     }
 
     /// # Errors
-    /// With the reason why one of the results does not count.
+    /// The reason why one of the results does not count.
     pub(in crate::verify) fn check_all(self, summary: &Summary) -> Result<(), &'static str> {
         if summary.undefined.count > 0 {
             self.check(Verdict::Undefined(summary.undefined.why))?;

@@ -6,7 +6,7 @@ use crate::base::stored::Stored;
 use crate::base::threshold::Threshold;
 use crate::process::system::release;
 
-/// Bytes before a part that are released once more.
+/// The number of bytes before a part that are released once more.
 const BEHIND: Threshold = Threshold::new("bytes behind a compared part", 8 << 20).or_zero();
 
 /// Elements in the layout of `raw_data`, and the bits of each.

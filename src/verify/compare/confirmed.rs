@@ -2,7 +2,7 @@
 //! result is the number of its type that is nearest, which the machine's own conversions or the
 //! distances to its neighbours show.
 
-use super::super::laws::{INFINITY, NAN, NEGATIVE_ZERO, Numbers, numbers};
+use super::super::laws::{INFINITY, NAN, NEGATIVE_ZERO, Representable, numbers};
 use onnx_cast::{Cast, Class, DType};
 
 /// A number of any type.
@@ -132,7 +132,7 @@ struct Small {
 
 impl Small {
     fn of(dtype: DType) -> Option<Small> {
-        let Numbers {
+        let Representable {
             digits,
             unit,
             largest,

@@ -14,7 +14,7 @@ const OVERFLOW: &str = "a finite number that becomes infinite";
 /// The result of a cast of an element. It counts only if both implementations of the casts agree.
 ///
 /// # Errors
-/// With the reason why the result does not count.
+/// The reason why the result does not count.
 pub fn element_result(cast: &Cast, allowed: Allowed, source: u64) -> Outcome {
     let (result, verdict) = convert_element(cast, source);
     allowed.check(verdict)?;

@@ -29,7 +29,7 @@ use codes::Elements;
 use onnx_cast::{Cast, DType};
 use rule::Rule;
 
-/// Elements per unit of work.
+/// The number of elements per job of a thread.
 const PART: Threshold = Threshold::new("elements of a compared part", 1 << 18);
 
 /// The first element of `found` that is not that of `source`, of type `from`, after casts. Both are

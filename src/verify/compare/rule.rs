@@ -11,10 +11,11 @@ use super::normals;
 use crate::base::threshold::Threshold;
 use onnx_cast::{Cast, DType};
 
-/// Elements that are compared together before one of them is looked at.
+/// The number of elements that are compared together before they are compared one by one.
 const BLOCK: Threshold = Threshold::new("elements of a compared block", 64);
 
-/// Elements from which on the table of intervals pays off: it has two for each result.
+/// The minimum number of elements for which a table of intervals pays off: it has two entries for
+/// each result.
 const MANY: Threshold = Threshold::new("elements that are worth a table of intervals", 1 << 13);
 
 /// How the results of casts are recognised.

@@ -70,7 +70,7 @@ fn numeric() -> impl Iterator<Item = DType> {
         .filter(|dtype| !matches!(dtype.class(), Class::String | Class::Complex))
 }
 
-/// What is decided wrongly about the results of casts of these codes.
+/// A wrong decision about the results of casts of these codes, if there is one.
 fn failure(casts: &[Cast], codes: &[u64]) -> Option<String> {
     let allowed = Allowed::ALL;
     let allowing: Vec<(Cast, Allowed)> = casts.iter().map(|&cast| (cast, allowed)).collect();

@@ -4,7 +4,7 @@ use super::node::Node;
 use super::value::Value;
 use super::{arithmetic, axes, making, selection};
 
-/// What the results of an operator depend on.
+/// The data on which the results of an operator depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// The values of all inputs.
@@ -13,7 +13,7 @@ pub enum Needs {
     Shape,
 }
 
-/// What the results of an operator of ONNX depend on, if it is evaluated.
+/// The data on which the results of an operator of ONNX depend, if the operator is evaluated.
 #[must_use]
 pub fn needs(operator: &str) -> Option<Needs> {
     function(operator).map(|_| match operator {

@@ -174,7 +174,7 @@ impl Value {
         (value, casts)
     }
 
-    /// The same elements in another shape.
+    /// The elements in another shape.
     pub fn reshaped(&self, dims: &[i64]) -> Result<Value, String> {
         match element_count(dims) {
             Some(elements) if elements == self.elements as u64 => Ok(Value {

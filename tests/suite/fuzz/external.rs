@@ -7,14 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use onnx_recast::internals::files::{DataFolder, Target};
+use onnx_recast::internals::files::{DataFolder, SaveTarget};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::passes::{self, DEFAULT};
 use onnx_recast::internals::protobuf::raw::StringStringEntryProto;
 use onnx_recast::internals::protobuf::raw::tensor_proto::DataLocation;
 use onnx_recast::internals::protobuf::schema::{ModelProto, TensorProto};
-use onnx_recast::internals::storage::{Options, Placement, Plan};
+use onnx_recast::internals::storage::{Options, Placement, SavePlan};
 use onnx_recast::internals::tensor::{Tensor, Values};
 use prost::Message;
 
@@ -152,10 +152,10 @@ impl World {
         let values = Model::new(model.proto().clone())
             .expect("a folded model is sound")
             .with_data(DataFolder::of_model(&self.input));
-        let plan = Plan::new(
+        let plan = SavePlan::new(
             model,
             &self.input,
-            &Target::File(output.to_owned()),
+            &SaveTarget::File(output.to_owned()),
             options,
         );
         let folder = fs::canonicalize(self.folder()).expect("it is there");

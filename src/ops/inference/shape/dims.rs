@@ -43,7 +43,7 @@ pub(super) fn broadcast(left: &[Dim], right: &[Dim]) -> Dims {
         .collect()
 }
 
-/// The dimension to which two broadcast. One of them may be one, unless both are the same.
+/// The dimension to which two dimensions broadcast: they are equal, or one of them is 1.
 pub(super) fn joined(left: Dim, right: Dim) -> Dim {
     match (left, right) {
         (ONE, other) | (other, ONE) => other,

@@ -3,7 +3,7 @@
 use super::Options;
 use super::expansion_body::CheckOfPasses;
 use super::kernels::{Gap, Wanted};
-use super::plan::Plan;
+use super::plan::ConversionPlan;
 use super::reason::Code;
 use crate::base::error::Invalid;
 use crate::base::printable::plural;
@@ -13,16 +13,16 @@ use crate::ops::kernels::unknown_kernels;
 use crate::ops::schemas;
 
 /// A plan, and the opset that it is for.
-pub(super) struct Planned {
+pub(super) struct PlanForOpset {
     pub opset: i64,
-    pub plan: Plan,
+    pub plan: ConversionPlan,
     /// Why it is not the opset of the options, and what is not certain.
     pub notes: Vec<String>,
 }
 
-/// The plan for the opset of the options, or, if their runtime lacks kernels in it, for the closest
-/// lower opset in which it has them, or else the closest higher one. If there is none, the plan has
-/// blockers.
+/// The plan for the opset of the options. If the runtime lacks kernels in this opset, the plan for
+/// the closest lower opset with kernels for all nodes, or else for the closest higher one. If no
+/// opset has kernels for all nodes, the plan has blockers.
 ///
 /// # Errors
 /// If the operation is cancelled.
@@ -31,7 +31,7 @@ pub(super) fn plan(
     inferred: &Deferred,
     options: &Options,
     check: Option<CheckOfPasses>,
-) -> Result<Planned, Invalid> {
+) -> Result<PlanForOpset, Invalid> {
     let mut notes: Vec<String> = options
         .runtime
         .and_then(|runtime| runtime.note())
@@ -44,14 +44,14 @@ pub(super) fn plan(
                 .runtime
                 .and_then(|runtime| unknown_kernels(&runtime)),
         );
-        return Ok(Planned {
+        return Ok(PlanForOpset {
             opset: options.opset,
-            plan: Plan::new(model, inferred, options, None, check)?,
+            plan: ConversionPlan::new(model, inferred, options, None, check)?,
             notes,
         });
     };
     let plan_for = |opset: i64| {
-        Plan::new(
+        ConversionPlan::new(
             model,
             inferred,
             &options.clone().opset(opset),
@@ -78,20 +78,20 @@ pub(super) fn plan(
             "the kernels of {nodes} are not known: types, or the operators of a domain, are unknown"
         ));
     }
-    Ok(Planned { opset, plan, notes })
+    Ok(PlanForOpset { opset, plan, notes })
 }
 
 /// The first plan, or the one for the closest opset in which all nodes have kernels.
 fn search(
     limit: i64,
-    first: Plan,
+    first: ConversionPlan,
     newest: i64,
-    plan_for: impl Fn(i64) -> Result<Plan, Invalid>,
-) -> Result<(i64, Plan), Invalid> {
+    plan_for: impl Fn(i64) -> Result<ConversionPlan, Invalid>,
+) -> Result<(i64, ConversionPlan), Invalid> {
     if first.kernels.gaps.is_empty() {
         return Ok((limit, first));
     }
-    for next in [Plan::next_lower, Plan::next_higher] {
+    for next in [ConversionPlan::next_lower, ConversionPlan::next_higher] {
         let mut candidate = next(&first, limit);
         // Lower opsets may exceed the newest one of the runtime, higher ones may not.
         while let Some(opset) = candidate.filter(|&opset| opset <= newest.max(limit)) {
@@ -105,7 +105,7 @@ fn search(
     Ok((limit, first))
 }
 
-impl Plan {
+impl ConversionPlan {
     /// Whether only kernels are missing.
     pub fn is_converted(&self) -> bool {
         self.blockers

@@ -5,18 +5,18 @@ use prost::Message as _;
 
 use super::fault::Fault;
 use super::left_out::{leave_equal_values_out, without_nodes};
-use super::pairs::Pairs;
+use super::matching::Matching;
 use crate::base::error::ModelPlace;
 use crate::diff::Difference;
 use crate::diff::DifferenceKind::{self, Added, Removed, Reordered};
-use crate::diff::compare::{IsExpected, Side, compare_messages};
+use crate::diff::compare::{ComparedMessage, IsExpected, compare_messages};
 use crate::graph::{Model, ScopeId, ScopeKind};
 use crate::protobuf::outline::{MODEL_PROTO, Message, NODE_PROTO};
 use crate::protobuf::schema::NodeProto;
-use crate::protobuf::{Kept, Known};
+use crate::protobuf::{Known, Lossless};
 
-/// The fields that passes may change. Nodes and declared types are compared one by one, and inputs
-/// of nodes by what is known of the values.
+/// Whether passes may change a field. Nodes and declared types are compared one by one, and inputs
+/// of nodes by the terms of their values.
 pub(super) fn of_passes(message: &str, field: &str, kind: Option<DifferenceKind>) -> bool {
     match (message, field) {
         ("GraphProto" | "FunctionProto", "node" | "value_info")
@@ -52,8 +52,8 @@ pub(super) fn compare_models(
     if protos.iter().all(|proto| proto.source().is_some()) {
         return compare("", &MODEL_PROTO, models, protos, is_expected);
     }
-    // At least one of them has to be encoded: nodes one by one, so that they are not in memory
-    // twice.
+    // At least one of the models has no original bytes and must be encoded. Its nodes are encoded
+    // one by one, so that they are not in memory twice.
     let [mut before, mut after] = protos.map(without_nodes);
     if let (Some(before), Some(after)) = (before.graph.as_mut(), after.graph.as_mut()) {
         for (before, after) in before.initializer.iter_mut().zip(&mut after.initializer) {
@@ -103,7 +103,7 @@ fn compare_all_nodes(models: [&Model; 2], is_expected: IsExpected) -> Vec<Fault>
 
 /// The differences of a node and its counterpart, except expected ones.
 pub(super) fn compare_nodes(
-    pairs: &Pairs,
+    matching: &Matching,
     path: impl Fn() -> String,
     nodes: [&NodeProto; 2],
     is_expected: IsExpected,
@@ -115,7 +115,7 @@ pub(super) fn compare_nodes(
     compare(
         &path(),
         &NODE_PROTO,
-        [pairs.original, pairs.written],
+        [matching.original, matching.written],
         [nodes[0], named.as_ref().unwrap_or(nodes[1])],
         is_expected,
     )
@@ -158,8 +158,8 @@ pub(super) fn with_names_of(original: &NodeProto, written: &NodeProto) -> Option
 }
 
 /// Whether two messages have the same bytes and are as they were read.
-pub(super) fn are_same<M: Known + Clone>(messages: [&Kept<M>; 2]) -> bool {
-    let [left, right] = messages.map(Kept::source);
+pub(super) fn are_same<M: Known + Clone>(messages: [&Lossless<M>; 2]) -> bool {
+    let [left, right] = messages.map(Lossless::source);
     left.is_some() && left == right
 }
 
@@ -168,7 +168,7 @@ pub(super) fn compare<M: Known + Clone>(
     path: &str,
     message: &'static Message,
     models: [&Model; 2],
-    messages: [&Kept<M>; 2],
+    messages: [&Lossless<M>; 2],
     is_expected: IsExpected,
 ) -> Vec<Fault> {
     if are_same(messages) {
@@ -178,7 +178,7 @@ pub(super) fn compare<M: Known + Clone>(
         messages.map(|kept| kept.source().unwrap_or_else(|| kept.encode_to_vec().into()));
     let side = |index: usize| {
         let model = models[index];
-        Side {
+        ComparedMessage {
             message: &bytes[index],
             data: model.data(),
             cancel: &model.control().cancel,

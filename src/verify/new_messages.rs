@@ -2,10 +2,10 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::bystanders::compare;
+use super::canonical_form::{constant_form, constant_forms, is_small, moved_form};
 use super::fault::Fault;
-use super::form::{constant_form, constant_forms, is_small, moved_form};
-use super::pairs::Pairs;
+use super::matching::Matching;
+use super::unchanged_fields::compare;
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{NodeId, ScopeId, holds_graph};
 use crate::protobuf::outline::{ATTRIBUTE_PROTO, TENSOR_PROTO, VALUE_INFO_PROTO};
@@ -21,18 +21,18 @@ type ByForm = HashMap<(ScopeId, Vec<u8>), Vec<NodeId>>;
 
 /// The nodes of the original, without what passes change. Only the operators that are looked up are
 /// read.
-pub(super) struct Made<'m> {
-    pairs: &'m Pairs<'m>,
+pub(super) struct NewMessages<'m> {
+    matching: &'m Matching<'m>,
     by_operator: OnceLock<HashMap<&'m str, Vec<NodeId>>>,
     known: Mutex<HashMap<&'m str, Forms>>,
     constants: OnceLock<Forms>,
     missing: OnceLock<HashMap<&'m str, ByForm>>,
 }
 
-impl<'m> Made<'m> {
-    pub fn new(pairs: &'m Pairs<'m>) -> Made<'m> {
-        Made {
-            pairs,
+impl<'m> NewMessages<'m> {
+    pub fn new(matching: &'m Matching<'m>) -> NewMessages<'m> {
+        NewMessages {
+            matching,
             by_operator: OnceLock::new(),
             known: Mutex::default(),
             constants: OnceLock::new(),
@@ -44,19 +44,19 @@ impl<'m> Made<'m> {
     /// what a node of the original has in the same graph or function: passes move nodes, and turn a
     /// node into a `Constant`.
     pub fn node(&self, node: NodeId) -> Vec<Fault> {
-        let model = self.pairs.written;
+        let model = self.matching.written;
         let (path, proto) = (model.node_path(node), model.node(node));
         let root = self
-            .pairs
+            .matching
             .original_scope(node.scope)
-            .map(|scope| self.pairs.original.root(scope));
+            .map(|scope| self.matching.original.root(scope));
         let mut faults = Vec::new();
         let is_known = if proto.op_type() == "Constant" {
             faults.extend(self.constant(&path, node));
             let form = constant_form(proto);
-            match self.pairs.node(node) {
+            match self.matching.node(node) {
                 Some(counterpart) => {
-                    constant_forms(self.pairs.original.node(counterpart)).contains(&form)
+                    constant_forms(self.matching.original.node(counterpart)).contains(&form)
                 }
                 None => root
                     .and_then(|root| self.constants().get(&root))
@@ -77,8 +77,8 @@ impl<'m> Made<'m> {
     /// The nodes of the original that a cast or data movement may be under the name of another
     /// result: they have all that it has besides inputs and outputs, and their results are missing.
     pub fn renamed(&self, node: NodeId) -> &[NodeId] {
-        let proto = self.pairs.written.node(node);
-        let Some(scope) = self.pairs.original_scope(node.scope) else {
+        let proto = self.matching.written.node(node);
+        let Some(scope) = self.matching.original_scope(node.scope) else {
             return &[];
         };
         let Some(missing) = self.missing().get(proto.op_type()) else {
@@ -93,10 +93,10 @@ impl<'m> Made<'m> {
     /// scope and form.
     fn missing(&self) -> &HashMap<&'m str, ByForm> {
         self.missing.get_or_init(|| {
-            let (original, written) = (self.pairs.original, self.pairs.written);
+            let (original, written) = (self.matching.original, self.matching.written);
             let mut missing: HashMap<&str, ByForm> = HashMap::default();
             for (scope, counterpart) in self
-                .pairs
+                .matching
                 .scopes()
                 .filter_map(|(scope, of)| Some((scope, of?)))
             {
@@ -122,7 +122,7 @@ impl<'m> Made<'m> {
 
     fn by_operator(&self) -> &HashMap<&'m str, Vec<NodeId>> {
         self.by_operator.get_or_init(|| {
-            let original = self.pairs.original;
+            let original = self.matching.original;
             let mut nodes: HashMap<&str, Vec<NodeId>> = HashMap::default();
             for node in original.scopes().flat_map(|scope| original.nodes(scope)) {
                 nodes
@@ -137,7 +137,7 @@ impl<'m> Made<'m> {
     /// Whether a node of the original in a graph or function has all that a node has besides inputs
     /// and outputs.
     fn is_known(&self, root: ScopeId, proto: &NodeProto) -> bool {
-        let original = self.pairs.original;
+        let original = self.matching.original;
         let Some((&operator, nodes)) = self.by_operator().get_key_value(proto.op_type()) else {
             return false;
         };
@@ -160,7 +160,7 @@ impl<'m> Made<'m> {
     /// The forms of constants in place of the nodes of the original.
     fn constants(&self) -> &Forms {
         self.constants.get_or_init(|| {
-            let original = self.pairs.original;
+            let original = self.matching.original;
             let mut forms = Forms::default();
             for node in original.scopes().flat_map(|scope| original.nodes(scope)) {
                 let proto = original.node(node);
@@ -177,7 +177,7 @@ impl<'m> Made<'m> {
 
     /// A new `Constant` has a tensor and nothing else.
     fn constant(&self, path: &str, node: NodeId) -> Vec<Fault> {
-        let model = self.pairs.written;
+        let model = self.matching.written;
         let proto = model.node(node);
         let [attribute] = proto.attribute.as_slice() else {
             return vec![Fault::at(path, "must have one attribute")];
@@ -199,7 +199,7 @@ impl<'m> Made<'m> {
 
     /// A new initializer has a type, a shape, a name and values.
     pub fn initializer(&self, scope: ScopeId, tensor: &TensorProto) -> Vec<Fault> {
-        let model = self.pairs.written;
+        let model = self.matching.written;
         let path = format!("{}/{}", model.scope_path(scope), tensor.name());
         let protos = [&plain(tensor, tensor.name.clone()), &without_values(tensor)];
         compare(&path, &TENSOR_PROTO, [model, model], protos, |_, _, _| {
@@ -214,7 +214,7 @@ impl<'m> Made<'m> {
         tensor: &TensorProto,
         input: &ValueInfoProto,
     ) -> Vec<Fault> {
-        let model = self.pairs.written;
+        let model = self.matching.written;
         let path = format!("{}.input[{}]", model.scope_path(scope), tensor.name());
         let dim = |&size: &i64| {
             raw::tensor_shape_proto::Dimension {

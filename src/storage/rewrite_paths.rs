@@ -1,18 +1,20 @@
-//! The input and the output of a model.
+//! The paths of a rewrite: its input, its output, and the data files of both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::names::{self, is_same};
 use super::options::Placement;
+use super::own_data_names::{self, is_same};
 use super::unplaceable::Unplaceable;
 use super::unused::Unused;
-use super::{data_name, neighbours};
+use super::{accepted_name, neighbours};
 use crate::base::error::shortened;
 use crate::base::stored::Stored;
-use crate::files::folders::{self, FileId, Folder, Kind};
-use crate::files::{BadLocation, Before, DataFolder, NewFile, Target, folder_of, is_stream};
+use crate::files::folders::{self, EntryKind, FileId, Folder};
+use crate::files::{
+    BadLocation, Before, DataFolder, PendingFile, SaveTarget, folder_of, is_stream,
+};
 use crate::graph::{Model, TensorPlace};
 use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{Layout, Piece};
@@ -22,13 +24,13 @@ use crate::tensor::{BadTensor, Reference, Tensor, is_external};
 #[derive(Default)]
 pub(super) struct Copies {
     /// The files to be written.
-    pub files: Vec<NewFile>,
+    pub files: Vec<PendingFile>,
     /// The files that exist already.
     pub there: Vec<Before>,
 }
 
 /// The input and the output of a rewrite.
-pub(super) struct Place {
+pub(super) struct RewritePaths {
     /// The output; none for a stream.
     pub output: Option<PathBuf>,
     /// The output's folder.
@@ -41,11 +43,16 @@ pub(super) struct Place {
     pub data: Arc<DataFolder>,
 }
 
-impl Place {
-    pub fn of(model: &Model, input: &Path, target: &Target, placement: &Placement) -> Place {
+impl RewritePaths {
+    pub fn of(
+        model: &Model,
+        input: &Path,
+        target: &SaveTarget,
+        placement: &Placement,
+    ) -> RewritePaths {
         let output = match target {
-            Target::File(path) if !is_stream(path) => Some(path.clone()),
-            Target::File(_) | Target::Stdout => None,
+            SaveTarget::File(path) if !is_stream(path) => Some(path.clone()),
+            SaveTarget::File(_) | SaveTarget::Stdout => None,
         };
         let folder = output.as_deref().map(folder_of).unwrap_or_default();
         let (data, is_same_folder) = match (model.data().path(), &output) {
@@ -60,7 +67,7 @@ impl Place {
         };
         let is_in_place = model.data().path().is_some()
             && output.as_ref().is_some_and(|output| is_same(input, output));
-        Place {
+        RewritePaths {
             output,
             folder,
             is_in_place,
@@ -83,8 +90,8 @@ impl Place {
         (folders::resolve(&self.folder).ok()? != folder_of(&output)).then_some(output)
     }
 
-    /// The location of a tensor's values, the path of the file there, and the values, after a check
-    /// that it contains all of them.
+    /// The location of a tensor's values, the path of the data file at this location, and the
+    /// values, after a check that the file contains all of them.
     pub fn external(
         &self,
         model: &Model,
@@ -108,13 +115,13 @@ impl Place {
     /// another file.
     ///
     /// # Errors
-    /// If a data file cannot be read, or has a name that [`data_name`](super::data_name) does not
-    /// accept.
+    /// If a data file cannot be read, or has a name that [`accepted_name`](super::accepted_name)
+    /// does not accept.
     pub fn copies(&self, model: &Model) -> Result<Option<Copies>, Unplaceable> {
         let mut locations = BTreeMap::new();
         for (at, proto) in model.tensors().filter(|(_, proto)| is_external(proto)) {
             let (location, _, _) = self.external(model, at, proto)?;
-            let Some(below) = names::normal(&location) else {
+            let Some(below) = own_data_names::normal(&location) else {
                 return Ok(None);
             };
             locations.insert(below, location);
@@ -139,7 +146,7 @@ impl Place {
                 .map_or(Ok(None), |folder| folder.stat(&below));
             match found {
                 Ok(Some(found))
-                    if found.kind == Kind::File
+                    if found.kind == EntryKind::File
                         && there
                             .open(&location)
                             .is_ok_and(|file| layout.is_content_of(&file.bytes)) =>
@@ -149,16 +156,16 @@ impl Place {
                 Ok(Some(_)) => return Ok(None),
                 Ok(None) if Some(&path) == self.output.as_ref() => return Ok(None),
                 Ok(None) => {
-                    if let Some(why) = data_name::problem(&below) {
+                    if let Some(why) = accepted_name::problem(&below) {
                         return Err(Unplaceable::UnsafeCopy {
                             location: shortened(&location).into_owned(),
                             why: why.to_owned(),
                         });
                     }
                     let mode = cfg!(unix).then_some(from.stat.mode & 0o777);
-                    copies.files.push(NewFile {
+                    copies.files.push(PendingFile {
                         mode,
-                        ..NewFile::new(path, layout)
+                        ..PendingFile::new(path, layout)
                     });
                 }
                 Err(error) => {
@@ -187,7 +194,7 @@ impl Place {
         let is_used = |path: &Path| {
             kept.contains(path) || made.as_deref() == Some(path) || self.is_output(path)
         };
-        let own: Vec<PathBuf> = names::own_files(output)
+        let own: Vec<PathBuf> = own_data_names::own_files(output)
             .iter()
             .filter_map(|path| folders::resolve(path).ok())
             .collect();

@@ -1,20 +1,22 @@
-//! The equations between the type variables of a model.
+//! The constraints on the type variables of a model.
 
-use super::change::Change;
+use super::change::TypeChange;
 use super::integers::integers;
 use super::options::{Io, Options, Policy, Selection};
 use super::policy::is_sensitive;
 use super::reason::Code;
-use super::types::{Kind, Types, Variable, Wish};
+use super::types::{Constraint, Types, ValueKind, Variable};
 use super::uses::{Use, User, Uses};
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{Body, Model, NodeId, Origin, Pin, ScopeId, ScopeKind, ValueId, is_onnx_domain};
+use crate::graph::{
+    Body, Model, NodeId, NonNodeUse, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain,
+};
 use crate::ops::inference::infer;
 use crate::ops::schemas::{Formal, ValueType};
 
-/// The equations of a model, with the wishes of the options.
+/// The type variables of a model, with the constraints of its operators and of the options.
 pub(super) fn of<'m>(model: &'m Model, options: &Options, selection: &Selection) -> Types<'m> {
-    let change = Change {
+    let change = TypeChange {
         from: options.from,
         to: options.dtype,
     };
@@ -26,20 +28,20 @@ pub(super) fn of<'m>(model: &'m Model, options: &Options, selection: &Selection)
     };
     let mut types = Types::new(model, change, inferred);
     let uses = Builder::new(&mut types, options, selection, integers).build();
-    types.uses = Uses::new(&uses, model.value_bound());
+    types.uses = Uses::new(&uses, model.value_count());
     types
 }
 
 /// Lists of one node, whose memory serves the next one.
 #[derive(Default)]
 pub(super) struct Scratch {
-    /// Type variables of the schema, their variables, and whether these want the new type.
+    /// Type variables of the schema, their variables, and whether these get the new type.
     pub variables: Vec<(&'static str, Variable, bool)>,
-    pub operands: Vec<Operand>,
+    pub operands: Vec<TypedOperand>,
 }
 
 /// An input or output of a node whose type may change.
-pub(super) struct Operand {
+pub(super) struct TypedOperand {
     pub is_output: bool,
     pub index: u32,
     pub value: ValueId,
@@ -48,7 +50,7 @@ pub(super) struct Operand {
     pub variable: Variable,
 }
 
-/// Makes the equations of a model.
+/// Collects the constraints of a model.
 pub(super) struct Builder<'t, 'm, 'o> {
     pub types: &'t mut Types<'m>,
     pub model: &'m Model,
@@ -81,9 +83,9 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         integers: HashSet<ValueId>,
     ) -> Builder<'t, 'm, 'o> {
         let model = types.model;
-        // Most values have one equation, and most of them one wish.
-        types.equal.reserve(model.value_bound());
-        types.wishes.reserve(model.value_bound());
+        // Most values are in one equality, and have one constraint.
+        types.equal.reserve(model.value_count());
+        types.constraints.reserve(model.value_count());
         let nodes = model.scopes().flat_map(|scope| model.nodes(scope));
         let mut builder = Builder {
             types,
@@ -105,7 +107,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         builder
     }
 
-    /// Makes the equations, and returns the uses.
+    /// Collects the constraints, and returns the uses.
     fn build(mut self) -> Vec<Use> {
         let model = self.model;
         for value in model.values() {
@@ -165,15 +167,15 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             Origin::Initializer { .. } | Origin::SparseInitializer(_)
         );
         self.types.kinds[value.index()] = Some(if is_constant {
-            Kind::Constant
+            ValueKind::Constant
         } else {
-            Kind::Computed
+            ValueKind::Computed
         });
         let variable = value.index() as Variable;
         let reasons = [
             self.foreign.get(&top).copied(),
             self.uncastable.get(&top).copied(),
-            (model.pin(value) == Some(Pin::Trained)).then_some(Code::Training),
+            (model.non_node_use(value) == Some(NonNodeUse::Trained)).then_some(Code::Training),
             self.selection
                 .keeps_value(model.name(value))
                 .then_some(Code::Option),
@@ -181,7 +183,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             matches!(value_type, ValueType::SparseTensor(_)).then_some(Code::Unknown),
         ];
         for reason in reasons {
-            self.types.old_if(variable, reason);
+            self.types.fix_old_if(variable, reason);
         }
     }
 
@@ -198,7 +200,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         for value in inputs.chain(outputs) {
             if self.types.kinds[value.index()].is_some() {
                 self.types
-                    .old_because(value.index() as Variable, Code::Training);
+                    .fix_old(value.index() as Variable, Code::Training);
             }
         }
     }
@@ -225,9 +227,9 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
     /// An input or output has the type that the options state.
     fn signature_of(&mut self, name: &str, variable: Variable) {
         if self.has_new_signature(name) {
-            self.types.wish(variable, Wish::New)
+            self.types.constrain(variable, Constraint::New)
         } else {
-            self.types.old_because(variable, Code::Signature)
+            self.types.fix_old(variable, Code::Signature)
         }
     }
 
@@ -244,7 +246,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         })
     }
 
-    /// Values that nothing uses keep their types if nothing speaks against it.
+    /// Values that nothing uses keep their types unless another constraint requires the new one.
     fn unused(&mut self) {
         let mut is_used = vec![false; self.types.kinds.len()];
         for used in &self.uses {
@@ -252,7 +254,8 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         }
         for value in self.model.values() {
             if self.types.kinds[value.index()].is_some() && !is_used[value.index()] {
-                self.types.wish(value.index() as Variable, Wish::StayIfFree);
+                self.types
+                    .constrain(value.index() as Variable, Constraint::PreferOld);
             }
         }
     }
@@ -266,15 +269,15 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
                 model.uses(value).next().is_some(),
             );
             match self.types.kinds[value.index()] {
-                Some(Kind::Constant) if is_used && self.is_worth_a_cast(value) => {
-                    self.types.wish(variable, Wish::New)
+                Some(ValueKind::Constant) if is_used && self.is_worth_a_cast(value) => {
+                    self.types.constrain(variable, Constraint::New)
                 }
-                Some(_) => self.types.old_because(variable, Code::Weights),
+                Some(_) => self.types.fix_old(variable, Code::Weights),
                 None => {}
             }
         }
         for used in &self.uses {
-            self.types.old_because(used.variable, Code::Weights);
+            self.types.fix_old(used.variable, Code::Weights);
         }
     }
 
@@ -282,7 +285,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
     /// of a smaller tensor.
     fn is_worth_a_cast(&self, value: ValueId) -> bool {
         let shape = self.types.inferred.of(value).static_shape();
-        self.model.output_of(value).is_empty()
+        self.model.scopes_that_output(value).is_empty()
             && shape.is_some_and(|shape| shape.iter().any(|&length| length > 1))
     }
 
@@ -302,24 +305,24 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
                     ValueType::Tensor(_) | ValueType::SparseTensor(_)
                 );
                 if !is_tensor || self.uncastable.contains_key(&root) {
-                    self.types.equal.push((value.index() as Variable, variable));
+                    self.types.unify(value.index() as Variable, variable);
                 }
-                self.types.old_if(
+                self.types.fix_old_if(
                     variable,
                     self.integers.contains(&value).then_some(Code::Integers),
                 );
             }
             Some(_) => {}
-            None => self.types.old_because(variable, Code::Unknown),
+            None => self.types.fix_old(variable, Code::Unknown),
         }
     }
 
     /// The type of a value is that of a variable.
     pub fn produce(&mut self, value: ValueId, variable: Variable) {
         match self.types.kinds[value.index()] {
-            Some(_) => self.types.equal.push((value.index() as Variable, variable)),
+            Some(_) => self.types.unify(value.index() as Variable, variable),
             None if self.types.value_type(value).is_none() => {
-                self.types.old_because(variable, Code::Unknown)
+                self.types.fix_old(variable, Code::Unknown)
             }
             None => {}
         }
@@ -333,17 +336,17 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             Body::Function(function) => function.output.get(index as usize).map(String::as_str),
         };
         let Some(value) = name.and_then(|name| model.lookup(scope, name)) else {
-            return self.types.old_because(variable, Code::Unknown);
+            return self.types.fix_old(variable, Code::Unknown);
         };
         if self.types.kinds[value.index()].is_none() {
-            return self.types.old_because(variable, Code::Unknown);
+            return self.types.fix_old(variable, Code::Unknown);
         }
         self.consume(value, variable, User::Output(scope, index));
         let is_of_node = model.scope_of(value) == scope && model.producer(value).is_some();
-        // An output of several scopes, or of one twice, has one name there, which only one of them
-        // could give to a cast.
-        if !is_of_node || model.output_of(value).len() > 1 {
-            self.types.equal.push((value.index() as Variable, variable));
+        // If a value is an output of several scopes, or of one scope twice, only one of the outputs
+        // could give its name to a cast.
+        if !is_of_node || model.scopes_that_output(value).len() > 1 {
+            self.types.unify(value.index() as Variable, variable);
         }
     }
 

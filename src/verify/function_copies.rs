@@ -5,8 +5,8 @@ use crate::base::error::shortened;
 use crate::graph::{Body, Edit, Model};
 use crate::precision::AddedFunction;
 
-/// The original with the copies: each has the content of the function of which it is one, and the
-/// calls that are listed call it.
+/// The original with the copies: each copy has the content of its function, and the listed calls
+/// call the copy.
 pub(super) fn with_copies(
     original: Model,
     functions: &[AddedFunction],

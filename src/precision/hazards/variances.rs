@@ -1,14 +1,14 @@
-//! Means that are squared, and differences from them that are: their rounding is as large as a
-//! variance that is small beside them.
+//! Means, and differences from means, that are squared: their rounding is as large as a
+//! variance that is small compared with them.
 
 use super::effects::{Effect, effect_of};
-use super::transfer::Known;
+use super::transfer::WalkData;
 
 /// The values, by index, that are means or differences from means, and are squared later.
-pub fn spread(known: &Known) -> Vec<bool> {
+pub fn squared_means(known: &WalkData) -> Vec<bool> {
     let model = known.model;
-    // Forward: means, and what is moved or subtracted from them.
-    let mut of_mean = vec![false; model.value_bound()];
+    // Forward: means, and values that data movement or subtraction makes of them.
+    let mut of_mean = vec![false; model.value_count()];
     for &node in model.topological_order() {
         let is_of_mean = match effect_of(model, node) {
             Some(Effect::Means) => true,
@@ -22,7 +22,7 @@ pub fn spread(known: &Known) -> Vec<bool> {
         }
     }
     // Backward: what is squared.
-    let mut squared = vec![false; model.value_bound()];
+    let mut squared = vec![false; model.value_count()];
     for &node in model.topological_order().iter().rev() {
         let is_squared = || {
             model

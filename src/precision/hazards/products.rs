@@ -1,15 +1,15 @@
-//! Products that are added to squares: of numbers so large that their squares leave the range,
-//! these leave it, too.
+//! Products that are added to squares: if the squares of the numbers leave the range, the products
+//! do so, too.
 
 use super::effects::{Effect, effect_of};
-use super::transfer::Known;
+use super::transfer::WalkData;
 use crate::graph::ValueId;
 
 /// The values, by index, that are added to squares and are products themselves, as `x * c` is in
 /// `x * x - 2 * x * c + c * c`.
-pub fn beside(known: &Known) -> Vec<bool> {
+pub fn added_to_squares(known: &WalkData) -> Vec<bool> {
     let model = known.model;
-    let mut beside = vec![false; model.value_bound()];
+    let mut added = vec![false; model.value_count()];
     for &node in model.topological_order() {
         if !matches!(
             effect_of(model, node),
@@ -26,17 +26,17 @@ pub fn beside(known: &Known) -> Vec<bool> {
         if model.outputs(node).any(|(_, output)| is_square(output)) {
             for (_, input) in model.inputs(node).filter(|(_, input)| !is_square(*input)) {
                 for value in product(known, input).unwrap_or_default() {
-                    beside[value.index()] = true;
+                    added[value.index()] = true;
                 }
             }
         }
     }
-    beside
+    added
 }
 
-/// The values from a product to this one, if it consists of the elements of a product or multiples
-/// of them, which nothing else uses.
-fn product(known: &Known, value: ValueId) -> Option<Vec<ValueId>> {
+/// The values from a product to this value, if the value consists of elements of the product or of
+/// multiples of them, and no other node uses the values between.
+fn product(known: &WalkData, value: ValueId) -> Option<Vec<ValueId>> {
     let model = known.model;
     let node = model
         .producer(value)

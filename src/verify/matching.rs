@@ -3,14 +3,14 @@
 
 use std::sync::OnceLock;
 
-use super::form::moved_form;
+use super::canonical_form::moved_form;
 use crate::base::hash::HashMap;
 use crate::base::parallel;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::protobuf::schema::NodeProto;
 
 /// The counterparts of the written model in the original.
-pub(super) struct Pairs<'m> {
+pub(super) struct Matching<'m> {
     pub original: &'m Model,
     pub written: &'m Model,
     follows_operators: bool,
@@ -23,22 +23,22 @@ pub(super) struct Pairs<'m> {
     written_scopes: OnceLock<HashMap<ScopeId, ScopeId>>,
 }
 
-impl<'m> Pairs<'m> {
+impl<'m> Matching<'m> {
     /// Nodes with the same results correspond to each other.
-    pub fn by_results(original: &'m Model, written: &'m Model) -> Pairs<'m> {
-        Pairs::new(original, written, false)
+    pub fn by_results(original: &'m Model, written: &'m Model) -> Matching<'m> {
+        Matching::new(original, written, false)
     }
 
-    /// Like [`Pairs::by_results`], but a node that makes the result of another operator may have
+    /// Like [`Matching::by_results`], but a node that makes the result of another operator may have
     /// taken the name of that result.
-    pub fn by_operators(original: &'m Model, written: &'m Model) -> Pairs<'m> {
-        Pairs::new(original, written, true)
+    pub fn by_operators(original: &'m Model, written: &'m Model) -> Matching<'m> {
+        Matching::new(original, written, true)
     }
 
-    fn new(original: &'m Model, written: &'m Model, follows_operators: bool) -> Pairs<'m> {
+    fn new(original: &'m Model, written: &'m Model, follows_operators: bool) -> Matching<'m> {
         let (scopes, nodes) = (HashMap::default(), HashMap::default());
         let (values, written_scopes) = (Vec::new(), OnceLock::new());
-        let mut pairs = Pairs {
+        let mut matching = Matching {
             original,
             written,
             follows_operators,
@@ -59,22 +59,22 @@ impl<'m> Pairs<'m> {
         // An inner scope comes after the enclosing one.
         for scope in written.scopes() {
             let counterpart = match subgraph_key(written, scope) {
-                Some((owner, attribute, index)) => pairs
+                Some((owner, attribute, index)) => matching
                     .node(owner)
                     .and_then(|owner| subgraphs.get(&(owner, attribute, index)).copied()),
                 None => outermost(written.scope_kind(scope)),
             };
             if let Some(counterpart) = counterpart {
-                pairs.scopes.insert(scope, counterpart);
-                pairs.pair_nodes(scope, counterpart);
+                matching.scopes.insert(scope, counterpart);
+                matching.pair_nodes(scope, counterpart);
             }
         }
         let counterpart = |&value: &ValueId| {
-            let scope = pairs.original_scope(written.scope_of(value))?;
+            let scope = matching.original_scope(written.scope_of(value))?;
             original.defined(scope, written.name(value))
         };
-        pairs.values = parallel::map(&written.values().collect::<Vec<ValueId>>(), counterpart);
-        pairs
+        matching.values = parallel::map(&written.values().collect::<Vec<ValueId>>(), counterpart);
+        matching
     }
 
     fn pair_nodes(&mut self, scope: ScopeId, counterpart: ScopeId) {

@@ -1,6 +1,6 @@
 //! Messages with their unknown fields.
 //!
-//! A [`Kept`] message that was not borrowed mutably is written with the bytes from which it was
+//! A [`Lossless`] message that was not borrowed mutably is written with the bytes from which it was
 //! decoded; `DerefMut` discards them. An edit therefore encodes the messages from the root to the
 //! edited one again, and no other. The values of tensors are not fields of prost's structs: they
 //! are kept like unknown fields, as slices of the map, and `tensor` reads them on demand. A
@@ -47,7 +47,7 @@ const SHORT_LIST: usize = 4;
 
 /// [`Known::reserve_item`] for one list.
 pub(super) fn reserve_item<T>(list: &mut Vec<T>) {
-    context::take_room(size_of::<T>());
+    context::count_allocation(size_of::<T>());
     if list.len() < SHORT_LIST {
         list.reserve_exact(1);
     }
@@ -62,7 +62,7 @@ pub(super) fn reserve_item<T>(list: &mut Vec<T>) {
 ///
 /// It is boxed, since most of the optional messages in a message are absent.
 #[derive(Clone)]
-pub struct Kept<M>(Box<Inner<M>>);
+pub struct Lossless<M>(Box<Inner<M>>);
 
 #[derive(Clone, Default)]
 struct Inner<M> {
@@ -71,7 +71,7 @@ struct Inner<M> {
     /// the memory of a `Vec`. No list and an empty list are equal.
     #[allow(clippy::box_collection)]
     rest: Option<Box<Vec<Field>>>,
-    source: Source,
+    source: EncodedSource,
 }
 
 impl<M> Inner<M> {
@@ -92,7 +92,7 @@ impl<M: Message> Inner<M> {
 /// The original bytes of a message: one run, whose keys are encoded as an encoder would encode
 /// them.
 #[derive(Clone, Default)]
-struct Source {
+struct EncodedSource {
     /// The offset of the first field.
     start: usize,
     /// The end of the last field; zero if no field was decoded yet.
@@ -101,7 +101,7 @@ struct Source {
     input: Option<Arc<Bytes>>,
 }
 
-impl Source {
+impl EncodedSource {
     /// Adds the field in `input` from `start` to `end`.
     fn add(&mut self, input: &Arc<Bytes>, start: usize, end: usize, key: &[u8]) {
         let is_first = self.end == 0;
@@ -128,12 +128,12 @@ pub struct Malformed {
     /// no field.
     pub field: String,
     /// The fault.
-    pub reason: Reason,
+    pub reason: MalformedReason,
 }
 
 /// Why bytes are not a message of this schema.
 #[derive(Debug, thiserror::Error)]
-pub enum Reason {
+pub enum MalformedReason {
     /// They are not protobuf, or their fields have other types.
     #[error("{}", in_plain_words(.0))]
     Protobuf(#[from] DecodeError),
@@ -145,8 +145,8 @@ pub enum Reason {
 impl Classified for Malformed {
     fn kind(&self) -> ErrorKind {
         match self.reason {
-            Reason::Protobuf(_) => ErrorKind::MalformedProtobuf,
-            Reason::TooDense(_) => ErrorKind::MemoryLimit,
+            MalformedReason::Protobuf(_) => ErrorKind::MalformedProtobuf,
+            MalformedReason::TooDense(_) => ErrorKind::MemoryLimit,
         }
     }
 
@@ -195,19 +195,19 @@ fn in_plain_words(error: &DecodeError) -> String {
     }
 }
 
-impl<M: Known> Kept<M> {
+impl<M: Known> Lossless<M> {
     /// Decodes a message without copying its long values, which become slices of `bytes`.
     ///
     /// # Errors
     /// If the bytes are not a message of this schema, with the offset of the field that cannot be
     /// decoded.
-    pub fn from_bytes(bytes: Bytes) -> Result<Kept<M>, Malformed> {
+    pub fn from_bytes(bytes: Bytes) -> Result<Lossless<M>, Malformed> {
         ahead::decode(M::OUTLINE, &bytes);
         let length = bytes.len();
-        let room = context::room(length);
+        let room = context::memory_budget(length);
         context::begin(bytes.clone(), room);
         let mut rest = bytes.clone();
-        let mut message = Kept::<M>::default();
+        let mut message = Lossless::<M>::default();
         let mut result = Ok(());
         while rest.has_remaining() && result.is_ok() {
             let start = length - rest.remaining();
@@ -221,7 +221,7 @@ impl<M: Known> Kept<M> {
                         offset: offset as u64,
                         field: field_at(&bytes, M::OUTLINE, offset),
                         reason: if context::is_full() {
-                            Reason::TooDense(room)
+                            MalformedReason::TooDense(room)
                         } else {
                             reason.into()
                         },
@@ -232,7 +232,7 @@ impl<M: Known> Kept<M> {
         ahead::forget();
         // The range of the outermost message is known, even if its keys are encoded in an unusual
         // way.
-        message.0.source = Source {
+        message.0.source = EncodedSource {
             start: 0,
             end: length,
             input: Some(Arc::new(bytes)),
@@ -248,7 +248,7 @@ impl<M: Known> Kept<M> {
     }
 }
 
-impl<M> Kept<M> {
+impl<M> Lossless<M> {
     /// The offset of the message's first field in the bytes from which it was decoded; zero for a
     /// message that was not decoded.
     #[must_use]
@@ -256,10 +256,10 @@ impl<M> Kept<M> {
         self.0.source.start as u64
     }
 
-    /// The original bytes of the message, if it is unchanged and they are one run.
+    /// The original bytes of the message, if it is unchanged and its bytes are contiguous.
     #[must_use]
     pub fn source(&self) -> Option<Bytes> {
-        let Source { start, end, input } = &self.0.source;
+        let EncodedSource { start, end, input } = &self.0.source;
         input.as_ref().map(|input| input.slice(*start..*end))
     }
 
@@ -307,26 +307,26 @@ impl<M> Kept<M> {
     }
 }
 
-impl<M: Default> Default for Kept<M> {
+impl<M: Default> Default for Lossless<M> {
     /// Every decoded message begins here, and reduces the memory that is left for messages.
-    fn default() -> Kept<M> {
+    fn default() -> Lossless<M> {
         // Allocators use more memory than is requested.
-        context::take_room(size_of::<Inner<M>>() * 9 / 8);
-        Kept(Box::default())
+        context::count_allocation(size_of::<Inner<M>>() * 9 / 8);
+        Lossless(Box::default())
     }
 }
 
-impl<M> From<M> for Kept<M> {
-    fn from(known: M) -> Kept<M> {
-        Kept(Box::new(Inner {
+impl<M> From<M> for Lossless<M> {
+    fn from(known: M) -> Lossless<M> {
+        Lossless(Box::new(Inner {
             known,
             rest: None,
-            source: Source::default(),
+            source: EncodedSource::default(),
         }))
     }
 }
 
-impl<M> Deref for Kept<M> {
+impl<M> Deref for Lossless<M> {
     type Target = M;
 
     fn deref(&self) -> &M {
@@ -334,7 +334,7 @@ impl<M> Deref for Kept<M> {
     }
 }
 
-impl<M> DerefMut for Kept<M> {
+impl<M> DerefMut for Lossless<M> {
     fn deref_mut(&mut self) -> &mut M {
         self.0.source.input = None;
         &mut self.0.known
@@ -342,8 +342,8 @@ impl<M> DerefMut for Kept<M> {
 }
 
 /// The offset in the file does not affect equality.
-impl<M: PartialEq> PartialEq for Kept<M> {
-    fn eq(&self, other: &Kept<M>) -> bool {
+impl<M: PartialEq> PartialEq for Lossless<M> {
+    fn eq(&self, other: &Lossless<M>) -> bool {
         let Inner {
             known,
             rest: _,
@@ -353,7 +353,7 @@ impl<M: PartialEq> PartialEq for Kept<M> {
     }
 }
 
-impl<M: fmt::Debug> fmt::Debug for Kept<M> {
+impl<M: fmt::Debug> fmt::Debug for Lossless<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner {
             known,
@@ -363,14 +363,14 @@ impl<M: fmt::Debug> fmt::Debug for Kept<M> {
         if self.rest().is_empty() {
             return known.fmt(f);
         }
-        f.debug_tuple("Kept")
+        f.debug_tuple("Lossless")
             .field(known)
             .field(&self.rest())
             .finish()
     }
 }
 
-impl<M: Known> Message for Kept<M> {
+impl<M: Known> Message for Lossless<M> {
     fn encode_raw(&self, buf: &mut impl BufMut) {
         if let Some(source) = self.source() {
             return put(Piece::Bytes(source.into()), buf);
@@ -417,12 +417,12 @@ impl<M: Known> Message for Kept<M> {
 
     fn encoded_len(&self) -> usize {
         match &self.0.source {
-            Source {
+            EncodedSource {
                 start,
                 end,
                 input: Some(_),
             } => end - start,
-            Source { .. } => {
+            EncodedSource { .. } => {
                 self.0.known.encoded_len()
                     + self.0.rest().iter().map(Field::encoded_len).sum::<usize>()
             }
@@ -430,6 +430,6 @@ impl<M: Known> Message for Kept<M> {
     }
 
     fn clear(&mut self) {
-        *self = Kept::default();
+        *self = Lossless::default();
     }
 }

@@ -6,28 +6,28 @@ use super::Model;
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::threshold::Threshold;
 
-/// So many names are compared with those of the model one by one, which takes less time than to
-/// read them into a table.
+/// The number of names that are compared with the names of the model one by one, which takes less
+/// time than building a table of them.
 const FEW: Threshold = Threshold::new("few names", 4).or_zero();
 
-/// The names of a model, and new ones.
+/// The names of a model, and fresh ones.
 #[derive(Debug)]
-pub struct Names<'m> {
+pub struct FreshNames<'m> {
     model: &'m Model,
     /// Read when more than a few fresh names are needed.
     known: Arc<OnceLock<HashSet<&'m str>>>,
-    /// How many more names are compared with those of the model one by one.
+    /// The number of further names that are compared with the names of the model one by one.
     comparisons: usize,
     made: HashSet<String>,
     /// By requested name: the number for the next attempt. Smaller numbers are taken.
     next: HashMap<String, usize>,
 }
 
-impl<'m> Names<'m> {
+impl<'m> FreshNames<'m> {
     /// The names of a model, before any fresh name.
     #[must_use]
-    pub fn new(model: &'m Model) -> Names<'m> {
-        Names {
+    pub fn new(model: &'m Model) -> FreshNames<'m> {
+        FreshNames {
             model,
             known: Arc::default(),
             comparisons: FEW.get(),
@@ -36,21 +36,21 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// The same names of the model, without fresh names: for a part of the work that is done at the
-    /// same time as others.
+    /// The names of the model, without fresh names: for one of several parts that are planned in
+    /// parallel.
     #[must_use]
-    pub(crate) fn for_part(&self) -> Names<'m> {
-        Names {
+    pub(crate) fn for_part(&self) -> FreshNames<'m> {
+        FreshNames {
             known: Arc::clone(&self.known),
             comparisons: 0,
-            ..Names::new(self.model)
+            ..FreshNames::new(self.model)
         }
     }
 
     /// Adds the fresh names of a part. Returns whether these are the names that it would have
     /// received after all earlier parts; otherwise none is added.
     #[must_use]
-    pub fn join(&mut self, part: Names<'m>) -> bool {
+    pub fn join(&mut self, part: FreshNames<'m>) -> bool {
         let is_same = part.made.is_disjoint(&self.made);
         if is_same {
             self.made.extend(part.made);
@@ -85,7 +85,7 @@ impl<'m> Names<'m> {
         }
         let table = || {
             let mut names =
-                HashSet::with_capacity_and_hasher(2 * model.value_bound(), Default::default());
+                HashSet::with_capacity_and_hasher(2 * model.value_count(), Default::default());
             names.extend(all_names(model));
             names
         };
@@ -118,10 +118,10 @@ mod tests {
         let model = Model::new(model.unwrap()).unwrap();
         let requests = [["x_axes", "y"], ["x_axes", "z"], ["y_1", "w"], ["y", "w"]];
 
-        let mut in_order = Names::new(&model);
+        let mut in_order = FreshNames::new(&model);
         let expected = requests.map(|part| part.map(|prefix| in_order.fresh(prefix)));
 
-        let mut all = Names::new(&model);
+        let mut all = FreshNames::new(&model);
         let mut again = 0;
         let joined = requests.map(|part| {
             let mut names = all.for_part();

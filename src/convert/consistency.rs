@@ -6,7 +6,7 @@
 
 use prost::Message;
 
-use super::context::Source;
+use super::context::NodeSource;
 use super::make;
 use super::reason::{NodeInvalid, Reason};
 use crate::base::hash::HashSet;
@@ -23,7 +23,7 @@ const MOST_ELEMENTS: i64 = 64;
 /// iterator gives names in the body.
 ///
 /// # Errors
-/// With the first contradiction.
+/// The first contradiction.
 pub(super) fn expect_consistent(
     body: &Model,
     inferred: &Inferred,
@@ -61,10 +61,10 @@ pub(super) fn expect_consistent(
     Ok(())
 }
 
-/// Replacements that are possible, without their names: nodes that are alike are replaced alike,
-/// and are checked once.
+/// Replacements that were found to be consistent, without their names: nodes that are alike have
+/// like replacements, which are checked once.
 #[derive(Default)]
-pub(super) struct Possible(HashSet<Pattern>);
+pub(super) struct CheckedReplacements(HashSet<Pattern>);
 
 /// Nodes and constants that replace a node, in which numbers stand for names.
 #[derive(PartialEq, Eq, Hash)]
@@ -80,7 +80,7 @@ struct Pattern {
 impl Pattern {
     /// None if the nodes contain graphs, whose names would have to be numbered too.
     fn of(
-        source: &Source,
+        source: &NodeSource,
         nodes: &[NodeProto],
         initializers: &[TensorProto],
         opset: i64,
@@ -153,7 +153,7 @@ fn unnamed(tensor: &TensorProto) -> Vec<u8> {
 }
 
 /// A value that is a small constant: axes, shapes, pads.
-fn constant(source: &Source, value: ValueId) -> Option<TensorProto> {
+fn constant(source: &NodeSource, value: ValueId) -> Option<TensorProto> {
     source
         .model
         .constant(value)
@@ -162,15 +162,18 @@ fn constant(source: &Source, value: ValueId) -> Option<TensorProto> {
         .filter(is_small)
 }
 
-/// The same for the nodes that replace a node in an opset. A single node is as valid as the one
-/// that it replaces, and so is one beside constants where shapes do not count, in subgraphs and
-/// functions. A body of the node's own may use values of the graph around it.
-pub(super) fn expect_possible(
-    source: &Source,
+/// Checks, like [`expect_consistent`], that the nodes that replace a node in an opset contradict
+/// neither its inputs nor its outputs.
+///
+/// Three kinds of replacements are not checked. A single node is as valid as the replaced one. So
+/// is a single node beside constants in a subgraph or function, where shapes are not considered. A
+/// body of the node may use values of the graph around it.
+pub(super) fn expect_consistent_replacement(
+    source: &NodeSource,
     nodes: &[NodeProto],
     initializers: &[TensorProto],
     to: i64,
-    known: &mut Possible,
+    known: &mut CheckedReplacements,
 ) -> Result<(), Reason> {
     let computes = |node: &&NodeProto| node.op_type() != "Constant";
     let least = if source.id.scope == ScopeId::MAIN {
@@ -226,14 +229,14 @@ pub(super) fn expect_possible(
         graph: Some(GraphProto::from(graph)),
         ..raw::ModelProto::default()
     });
-    let body = Model::new(proto).map_err(|error| NodeInvalid.because(error.to_string()))?;
+    let body = Model::new(proto).map_err(|error| Reason::new(NodeInvalid, error.to_string()))?;
     let outputs = source
         .values
         .iter()
         .filter(|(name, _)| produced.contains(name));
     let outputs = outputs.map(|&(name, value)| (name.to_owned(), source.known(value).clone()));
     expect_consistent(&body, &infer(&body), to, outputs)
-        .map_err(|what| NodeInvalid.because(what))?;
+        .map_err(|what| Reason::new(NodeInvalid, what))?;
     known.0.extend(pattern);
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::folders::{DEFAULT_MODE, Folder, PRIVATE_MODE, Stat};
 use super::mapped::mapped;
 use super::paths::at;
-use super::replaceable::Place;
+use super::replaceable::NewFileTarget;
 use super::system::write_anywhere;
 use super::temporary::Temporary;
 use crate::base::progress::Phase;
@@ -22,15 +22,15 @@ const NOT_OWNED: &str = "belongs to another user, and only its owner can replace
 
 /// A file to be written.
 #[derive(Debug)]
-pub struct NewFile {
+pub struct PendingFile {
     /// Its path.
     pub path: PathBuf,
     /// Its content.
     pub layout: Layout,
     /// The open folder in which it is created; none for the folder of the path.
     pub folder: Option<Folder>,
-    /// Its permissions, as on Unix; none for those of the file that it replaces, or the default
-    /// ones.
+    /// Its permissions, as on Unix; `None` for the permissions of the replaced file, or the default
+    /// permissions.
     pub mode: Option<u32>,
     /// The file whose owner and permissions a new file gets; none for the default ones.
     pub like: Option<Stat>,
@@ -40,11 +40,11 @@ pub struct NewFile {
     pub names: u64,
 }
 
-impl NewFile {
+impl PendingFile {
     /// A file whose name must be unused.
     #[must_use]
-    pub fn new(path: PathBuf, layout: Layout) -> NewFile {
-        NewFile {
+    pub fn new(path: PathBuf, layout: Layout) -> PendingFile {
+        PendingFile {
             path,
             layout,
             folder: None,
@@ -57,10 +57,10 @@ impl NewFile {
 
     /// A file that replaces an existing file and has its permissions.
     #[must_use]
-    pub fn replacing(path: PathBuf, layout: Layout) -> NewFile {
-        NewFile {
+    pub fn replacing(path: PathBuf, layout: Layout) -> PendingFile {
+        PendingFile {
             is_new: false,
-            ..NewFile::new(path, layout)
+            ..PendingFile::new(path, layout)
         }
     }
 }
@@ -70,7 +70,7 @@ impl NewFile {
 #[derive(Debug)]
 pub(super) struct Written {
     file: Temporary,
-    pub(super) place: Place,
+    pub(super) place: NewFileTarget,
     /// Whether it must not replace a file.
     pub(super) is_new: bool,
 }
@@ -80,8 +80,8 @@ impl Written {
     ///
     /// # Errors
     /// Any I/O error, with the path.
-    pub(super) fn new(file: NewFile, is_read_again: bool) -> io::Result<Written> {
-        let NewFile {
+    pub(super) fn new(file: PendingFile, is_read_again: bool) -> io::Result<Written> {
+        let PendingFile {
             path,
             layout,
             folder,
@@ -91,7 +91,7 @@ impl Written {
             names,
         } = file;
         let write = || {
-            let place = Place::of(&path, folder, names)?;
+            let place = NewFileTarget::of(&path, folder, names)?;
             // Names that are made on the way could not be removed again.
             if let Some(old) = &place.old
                 && !place.folder.lets_replace(old)?
@@ -153,7 +153,7 @@ impl Written {
     /// Its bytes, read again.
     ///
     /// # Errors
-    /// Those of the operating system, with the path.
+    /// Any I/O error, with the path.
     pub(super) fn bytes(&self) -> io::Result<Stored> {
         let path = self.place.path();
         let bytes = self

@@ -27,7 +27,7 @@ impl Erasure<'_> {
         counterpart: NodeId,
     ) {
         let path = self.original.node_path(counterpart);
-        let is_onnx = self.written.applies(id, self.written.node(id).op_type());
+        let is_onnx = self.written.is_op(id, self.written.node(id).op_type());
         let changes_types = is_onnx && !self.is_emulated();
         let mut restored = Vec::new();
         for mut attribute in std::mem::take(&mut node.attribute) {
@@ -45,7 +45,7 @@ impl Erasure<'_> {
                 Some(same) if changes_types && attribute.tp.is_some() => {
                     if let (Some(stated), Some(before)) = (attribute.tp.as_mut(), same.tp.as_mut())
                     {
-                        self.set_back(stated, before);
+                        self.undo_type(stated, before);
                     }
                 }
                 Some(same) if is_onnx && attribute.t.is_some() => {
@@ -227,15 +227,15 @@ impl Erasure<'_> {
                 continue;
             }
             if let (Some(stated), Some(before)) = (info.r#type.as_mut(), before.r#type.as_mut()) {
-                self.set_back(stated, before);
+                self.undo_type(stated, before);
             }
         }
     }
 
-    /// Sets the element type of a declaration back if it was an old one and is the new one. In both
-    /// messages: a file may state several kinds of types for one value, of which only the last is
-    /// kept where the type changes.
-    fn set_back(&self, stated: &mut TypeProto, before: &mut TypeProto) {
+    /// Sets the new element type of a declaration back to its old type. Both messages are changed:
+    /// a file may state several kinds of types for one value, and a changed message has only the
+    /// last one.
+    fn undo_type(&self, stated: &mut TypeProto, before: &mut TypeProto) {
         if let (Some(found), Some(expected)) = (element_type(stated), element_type(before))
             && found == self.report.to
             && self.is_old(expected)

@@ -1,11 +1,11 @@
-//! Attributes with a fixed list of words or numbers, and constants without a value.
+//! Attributes with a fixed list of keywords or numbers, and constants without a value.
 
 use super::operation::Operation;
 use crate::protobuf::schema::AttributeProto;
 
-/// Attributes and the words that any version of their operators has; an empty operator stands for
-/// all. Versions differ in few words, and onnxruntime accepts those of later versions.
-const WORDS: &[(&str, &str, &str)] = &[
+/// Attributes and the keywords that any version of their operators has; an empty operator stands
+/// for all. Versions differ in few keywords, and onnxruntime accepts those of later versions.
+const KEYWORDS: &[(&str, &str, &str)] = &[
     ("", "auto_pad", "NOTSET SAME_UPPER SAME_LOWER VALID"),
     ("", "padding_mode", "zeros border reflection"),
     (
@@ -114,17 +114,17 @@ fn number(operation: &Operation) -> Option<String> {
 
 fn word(operation: &Operation) -> Option<String> {
     let unknown = |attribute: &AttributeProto| {
-        let (_, name, words) = WORDS.iter().find(|(op, name, _)| {
+        let (_, name, keywords) = KEYWORDS.iter().find(|(op, name, _)| {
             *name == attribute.name() && (op.is_empty() || *op == operation.schema.name)
         })?;
         let word = operation.attribute(name)??.s.as_deref()?;
-        let is_unknown = !words.split(' ').any(|known| known.as_bytes() == word);
+        let is_unknown = !keywords.split(' ').any(|known| known.as_bytes() == word);
         is_unknown.then(|| {
             format!(
                 "unknown `{name}` = '{}': {} has {}",
                 String::from_utf8_lossy(word),
                 operation.schema,
-                words.replace(' ', ", ")
+                keywords.replace(' ', ", ")
             )
         })
     };

@@ -1,40 +1,40 @@
-//! The decisions about the types of a model.
+//! The types that the variables of a model get.
 
 use super::kernels::Kernels;
 use super::reason::Code;
 use super::report::AddedFunction;
-use super::types::{Classes, Side, Types, Variable};
+use super::types::{Assignment, Classes, Types, Variable};
 use super::weights::Weight;
 use crate::graph::ValueId;
 use onnx_cast::DType;
 
-/// The decisions about a model.
-pub(super) struct Decisions<'p, 'm> {
+/// The types that the variables of a model get, and the data of the decision.
+pub(super) struct PrecisionAssignment<'p, 'm> {
     pub types: &'p Types<'m>,
     pub classes: &'p Classes,
     /// By variable.
-    pub sides: &'p [Side],
+    pub assignments: &'p [Assignment],
     pub weights: &'p [Weight<'m>],
     pub kernels: &'p Kernels,
     /// Whether values keep their types, and are rounded instead.
     pub emulates: bool,
 }
 
-impl Decisions<'_, '_> {
-    /// The side of a value as it is produced.
-    pub fn side(&self, value: ValueId) -> Side {
-        self.sides[value.index()]
+impl PrecisionAssignment<'_, '_> {
+    /// The assignment of a value as it is produced.
+    pub fn assignment(&self, value: ValueId) -> Assignment {
+        self.assignments[value.index()]
     }
 
-    pub fn side_of(&self, variable: Variable) -> Side {
-        self.sides[variable as usize]
+    pub fn assignment_of(&self, variable: Variable) -> Assignment {
+        self.assignments[variable as usize]
     }
 
     /// Whether a value in a copy of a function changes its type.
     pub fn changes_function(&self, function: &AddedFunction) -> bool {
         let model = self.types.model;
         let changes = |value: &ValueId| {
-            self.types.kinds[value.index()].is_some() && self.side(*value) == Side::New
+            self.types.kinds[value.index()].is_some() && self.assignment(*value) == Assignment::New
         };
         model
             .values()
@@ -47,7 +47,7 @@ impl Decisions<'_, '_> {
         let model = self.types.model;
         let mut changed = values
             .iter()
-            .filter(|(value, _)| self.side(*value) == Side::New);
+            .filter(|(value, _)| self.assignment(*value) == Assignment::New);
         let (value, code) = changed.next()?;
         let place = model
             .producer(*value)
@@ -62,11 +62,11 @@ impl Decisions<'_, '_> {
         ))
     }
 
-    /// The element type of a value on a side.
-    pub fn dtype(&self, value: ValueId, side: Side) -> DType {
-        match side {
-            Side::New => self.types.change.to,
-            Side::Old => self.types.old(value).unwrap_or(self.types.change.to),
+    /// The element type of a value with an assignment.
+    pub fn dtype(&self, value: ValueId, assignment: Assignment) -> DType {
+        match assignment {
+            Assignment::New => self.types.change.to,
+            Assignment::Old => self.types.old(value).unwrap_or(self.types.change.to),
         }
     }
 }

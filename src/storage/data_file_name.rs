@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::names::{is_same, name_of, normal, own_files, own_names};
 use super::neighbours::{self, Neighbours};
 use super::options::{Options, Placement};
-use super::place::Place;
+use super::own_data_names::{is_same, name_of, normal, own_files, own_names};
+use super::rewrite_paths::RewritePaths;
 use super::unplaceable::Unplaceable;
 use crate::base::error::shortened;
-use crate::files::folders::{self, FileId, Kind};
+use crate::files::folders::{self, EntryKind, FileId};
 use crate::files::{Before, DataFolder, identity};
 use crate::protobuf::Layout;
 
@@ -29,12 +29,12 @@ pub(super) struct Chosen {
 /// which this model was read: `input`, or one of `data_ids`.
 pub(super) fn choose(
     layout: &Layout,
-    place: &Place,
+    paths: &RewritePaths,
     options: &Options,
     input: &Path,
     data_ids: &BTreeSet<FileId>,
 ) -> Result<Chosen, Unplaceable> {
-    let output = place.output.as_deref().ok_or(Unplaceable::FileOfStream)?;
+    let output = paths.output.as_deref().ok_or(Unplaceable::FileOfStream)?;
     let found = DataFolder::of_model(output);
     let there = |path: &Path, location: &str| {
         // Before the comparison, so that a later change is detected.
@@ -46,7 +46,7 @@ pub(super) fn choose(
     };
     if let Placement::File(name) = &options.placement {
         let location = location(name)?;
-        let path = place.folder.join(&location);
+        let path = paths.folder.join(&location);
         match folders::stat(&path) {
             // Folders of any depth could be created one by one, and the file could not be opened by
             // its path.
@@ -56,10 +56,10 @@ pub(super) fn choose(
                     shortened(name)
                 )));
             }
-            Ok(found) if found.kind != Kind::File => {
+            Ok(found) if found.kind != EntryKind::File => {
                 return Err(Unplaceable::BadName(name.clone()));
             }
-            _ if !stays_inside(&place.folder, &path) => {
+            _ if !stays_inside(&paths.folder, &path) => {
                 return Err(Unplaceable::BadName(name.clone()));
             }
             _ => {}
@@ -71,17 +71,17 @@ pub(super) fn choose(
             }
             // The input may be one that its neighbours do not show to be a model, such as ONNX
             // text.
-            if !place.is_in_place && folders::id_of(&path).is_some_and(|id| data_ids.contains(&id))
+            if !paths.is_in_place && folders::id_of(&path).is_some_and(|id| data_ids.contains(&id))
             {
                 return Err(Unplaceable::InUse {
                     name: name.clone(),
                     by: input.to_owned(),
                 });
             }
-            let neighbours = Neighbours::of(&place.folder, [path.as_path()]);
+            let neighbours = Neighbours::of(&paths.folder, [path.as_path()]);
             if let Some(by) = neighbours
                 .referring(&path)
-                .find(|by| place.is_in_place || !place.is_output(by))
+                .find(|by| paths.is_in_place || !paths.is_output(by))
             {
                 return Err(Unplaceable::InUse {
                     name: name.clone(),
@@ -120,10 +120,10 @@ pub(super) fn choose(
 
 /// Checks that a name is the name of a data file in the folder of the output, and not the output
 /// itself.
-pub(super) fn check(name: &str, place: &Place) -> Result<(), Unplaceable> {
-    let path = place.folder.join(location(name)?);
-    match &place.output {
-        Some(output) if place.is_output(&path) || identity(&path) == identity(output) => {
+pub(super) fn check(name: &str, paths: &RewritePaths) -> Result<(), Unplaceable> {
+    let path = paths.folder.join(location(name)?);
+    match &paths.output {
+        Some(output) if paths.is_output(&path) || identity(&path) == identity(output) => {
             Err(Unplaceable::SameFile(name.to_owned()))
         }
         _ => Ok(()),

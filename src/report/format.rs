@@ -12,7 +12,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     wrapped_after(0, text.split_whitespace(), width)
 }
 
-/// The same if the first line follows `column` characters.
+/// Like [`wrapped`], if `column` characters precede the first line.
 #[must_use]
 pub fn wrapped_after<'w>(
     column: usize,
