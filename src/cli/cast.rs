@@ -26,12 +26,12 @@ use crate::{CastOptions, Contested, DType, DataFolder, RoundMode, Rules, SaveTar
 
 /// Cast one tensor, or a number, to another type, as ONNX's Cast does
 ///
-/// Of a number, prints the value that it becomes and its bits: in the type of --to, or in every
-/// type. Where `saturate` or `round_mode` matters and no option states it, each of its results.
+/// For a number, prints the result and its bits, in the type of --to or in every type. If the
+/// result depends on `saturate` or `round_mode` and no option sets it, all results are printed.
 ///
-/// Of a tensor, reads and writes numpy's .npy files and serialized TensorProtos (.pb). Each element
-/// is rounded once, from its exact value. If ONNX does not define what an element becomes, nothing
-/// is written unless the options below say what to do.
+/// For a tensor, reads and writes NumPy .npy files and serialized TensorProtos (.pb). Each element
+/// is rounded once, from its exact value. By default, nothing is written if ONNX leaves the result
+/// of an element undefined.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast cast 500 --to FLOAT8E4M3FN
@@ -43,40 +43,40 @@ use crate::{CastOptions, Contested, DType, DataFolder, RoundMode, Rules, SaveTar
 
 Types that numpy lacks are stored in .npy files as unsigned integers with the bits of an element:
   BFLOAT16                                           uint16
-  float8, float6, float4, integers of 2 and 4 bits   uint8, one element a byte, in the low bits
---from gives the type of such integers. TensorProtos support all types.
+  float8, float6, float4, integers of 2 and 4 bits   uint8, one element per byte, in the low bits
+--from states the type of such integers. TensorProtos support all types.
 
 {}", exit_codes("done", "ONNX does not define the result of an element, or contradicts itself on it; nothing is written")))]
 pub struct CastFile {
-    /// The tensor, `-` is standard input; or a number, such as 3.14, inf or 0x7E; `-- -inf` is
-    /// minus infinity
+    /// The tensor, with `-` for standard input; or a number such as 3.14, inf or 0x7E, with `--
+    /// -inf` for minus infinity
     #[arg(value_name = "IN", allow_negative_numbers = true)]
     input: PathBuf,
-    /// Write to this file; `-` is standard output. The name's end chooses the form, .npy or .pb;
-    /// any other keeps the input's
+    /// Write to this file; `-` is standard output. The extension selects the format, .npy or .pb;
+    /// any other keeps that of the input
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The type to cast to, by its ONNX name in any letter case
+    /// The type to cast to: an ONNX name in any letter case
     #[arg(long, value_name = "TYPE")]
     to: Option<DType>,
-    /// The type of the input; for unsigned integers of a .npy file, the ONNX type that they
-    /// represent. A number is a DOUBLE by default
+    /// The type of the input. For unsigned integers of a .npy file, the ONNX type whose bits they
+    /// hold; a number is DOUBLE by default
     #[arg(long, value_name = "TYPE")]
     from: Option<DType>,
-    /// Turn numbers beyond the largest of a float8 type into that one: the default
+    /// Convert numbers beyond the range of a float8 type to its largest: the default
     #[arg(long, overrides_with = "no_saturate", action = ArgAction::SetTrue)]
     saturate: bool,
-    /// Turn numbers beyond the largest of a float8 type into infinity or NaN
+    /// Convert numbers beyond the range of a float8 type to infinity or NaN
     #[arg(long, overrides_with = "saturate", action = ArgAction::SetTrue)]
     no_saturate: bool,
-    /// Which power of two a number becomes in FLOAT8E8M0 [default: up]
+    /// Rounding to a power of two in casts to FLOAT8E8M0 [default: up]
     #[arg(long, value_name = "up|down|nearest", hide_possible_values = true, value_parser = chosen::<RoundMode>(RoundMode::NAMES))]
     round_mode: Option<RoundMode>,
-    /// The opset whose Cast it is: its rules, and the types that it admits
+    /// The opset whose Cast is used: its rules, and the types that it supports
     #[arg(long, value_name = "N", default_value_t = Rules::default().opset, value_parser = parse_cast_opset, allow_hyphen_values = true)]
     opset: u32,
-    /// What to do if ONNX leaves the result of an element undefined: write nothing, or write the
-    /// value that `recast fold` would
+    /// How to treat elements whose results ONNX leaves undefined: write nothing (skip), or write
+    /// the values that `recast fold` uses (fold)
     #[arg(
         long,
         value_name = "skip|fold",
@@ -84,8 +84,8 @@ pub struct CastFile {
         hide_possible_values = true
     )]
     undefined: Undefined,
-    /// What to do where ONNX's text and its node tests disagree on an element: write nothing, or
-    /// what the text says, or what the node tests expect and runtimes do
+    /// How to treat elements whose results ONNX defines inconsistently: write nothing (skip), use
+    /// ONNX's text (text), or use its node tests and runtimes (runtime)
     #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true, value_parser = OnContested::parser())]
     contested: OnContested,
     #[command(flatten)]

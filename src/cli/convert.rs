@@ -22,7 +22,7 @@ use crate::{ConvertOptions, ConvertReport, Error, LATEST_OPSET, Model, Runtime};
 
 /// Convert models to another opset, or report why they cannot be converted
 ///
-/// Converts the main graph, subgraphs, functions and training graphs to an equivalent model; names,
+/// Converts the main graph, subgraphs, functions and training graphs to an equivalent model. Names,
 /// metadata and nodes whose operators did not change are preserved. Operators that the older opset
 /// lacks are expanded into several nodes; the report states whether their results are bit-identical
 /// or follow ONNX's definition. If a node has no equivalent in the target opset, nothing is
@@ -47,16 +47,16 @@ pub struct Convert {
     models: Models,
     #[command(flatten)]
     goal: Goal,
-    /// Override the ai.onnx opset that the model imports; for mislabelled models; also applies to
+    /// Override the ai.onnx opset that the model imports. For mislabelled models; also applies to
     /// functions that import the same opset as the model
     #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true)]
     from_opset: Option<i64>,
-    /// The IR version of the result: on downgrades the lowest that supports it, otherwise at least
-    /// that of the input (auto); that of the input (keep); or a number
+    /// The IR version of the result: the lowest that supports it on downgrades, and at least that
+    /// of the input otherwise (auto); that of the input (keep); or a number
     #[arg(long, value_name = "auto|keep|N", default_value = "auto")]
     ir_version: IrVersion,
-    /// The default attributes of casts to make explicit on upgrade: all, those that affect the
-    /// types of the node, or none
+    /// Defaults of cast attributes to make explicit on upgrade: all of them (all), those that
+    /// affect the types of the node (relevant), or none (none)
     #[arg(long, value_name = "all|relevant|none", default_value = "relevant", hide_possible_values = true, value_parser = chosen::<Explicit>(Explicit::NAMES))]
     explicit: Explicit,
     #[command(flatten)]
@@ -67,13 +67,13 @@ pub struct Convert {
     /// Do not expand operators that have no equivalent into several nodes
     #[arg(long)]
     no_expand: bool,
-    /// Expand operators into nodes, or into local functions; for these, the IR version becomes 8 at
-    /// least
+    /// Expand operators into nodes or into local functions. Local functions raise the IR version to
+    /// at least 8
     #[arg(long, value_name = "nodes|function", default_value = "nodes", hide_possible_values = true, value_parser = chosen::<ExpandInto>(ExpandInto::NAMES))]
     expand: ExpandInto,
-    /// How to read nodes on which ONNX contradicts itself; such as BatchNormalization with
-    /// `is_test` = 0 and one output: refuse the conversion (refuse), or read them by their
-    /// attributes (text) or as onnx's converter does (runtime)
+    /// How to read nodes that ONNX defines inconsistently: refuse the conversion (refuse), read
+    /// their attributes (text), or read them as onnx's converter does (runtime). An example is
+    /// BatchNormalization with `is_test` = 0 and one output
     #[arg(long, value_name = "refuse|text|runtime", default_value = "refuse", hide_possible_values = true, value_parser = OnContested::parser_or(&["refuse"]))]
     contested: OnContested,
     /// Expand only operators whose results are bit-identical
@@ -90,13 +90,13 @@ struct Goal {
     /// The target opset of ai.onnx, newer or older; `latest` is the newest supported opset
     #[arg(long, value_name = "N", value_parser = parse_opset, allow_hyphen_values = true, conflicts_with_all = ["target", "lowest"])]
     opset: Option<i64>,
-    /// The runtime that has to load and run the result; `recast targets` lists them. The opset is
-    /// only lowered, and only as far as the runtime needs it; it is raised if the runtime has
-    /// kernels for all nodes in a newer opset only
+    /// The runtime that must load and run the result. The opset is lowered only as far as the
+    /// runtime requires; it is raised if only a newer opset has kernels for all nodes. `recast
+    /// targets` lists runtimes
     #[arg(long, value_name = "RUNTIME@VERSION")]
     target: Option<Runtime>,
-    /// Convert to the lowest opset that runs: in the runtime of --target, or without it in a listed
-    /// version of onnxruntime; or to the lowest that works at all (any)
+    /// Convert to the lowest opset: the lowest that --target, or else any listed onnxruntime, can
+    /// run (run); or the lowest that the model can be converted to (any)
     #[arg(
         long,
         value_name = "run|any",

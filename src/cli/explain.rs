@@ -20,8 +20,8 @@ use crate::report;
 
 {EXIT_CODES}"))]
 pub struct Explain {
-    /// What to explain: the code or name of a rule, the beginning of the codes of rules, or the
-    /// code of an error or reason
+    /// The code to explain: the code or name of a rule, a prefix of rule codes, or the code of an
+    /// error or reason
     #[arg(value_name = "CODE")]
     code: Option<String>,
     /// The output format

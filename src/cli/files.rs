@@ -15,12 +15,13 @@ use crate::{
 /// Where the values of large tensors go.
 #[derive(Args, Clone)]
 pub struct ExternalData {
-    /// Where the values of tensors go: `keep` leaves them where they are, `inline` puts them into
-    /// the model file; FILE, a path relative to the output's folder, takes those of all large
-    /// initializers. A model of more than 2 GiB gets a data file in any case
+    /// Where to store the values of tensors: where they are (keep), in the model file (inline), or
+    /// large initializers in FILE, a path relative to the output's folder. With keep, a model file
+    /// that would exceed 2 GiB gets a data file
     #[arg(long, value_name = "keep|inline|FILE", default_value = "keep", value_parser = parse_placement)]
     external_data: Placement,
-    /// Tensors smaller than this are not moved to a data file; K, M, G are powers of 1024
+    /// Minimum size of tensors that are moved to a data file. Accepts the suffixes K, M and G
+    /// (powers of 1024)
     #[arg(long, value_name = "BYTES", default_value = "1K", value_parser = parse_bytes)]
     external_threshold: u64,
     #[command(flatten)]
@@ -32,8 +33,7 @@ pub struct ExternalData {
 /// The treatment of data files that a model no longer uses.
 #[derive(Args, Clone, Copy, Default)]
 pub struct PruneData {
-    /// Remove data files that a replaced model no longer uses; only those that are its own alone.
-    /// Without it they stay and are listed
+    /// Delete data files that only the replaced model used. By default, they are kept and listed
     #[arg(long)]
     pub prune_data: bool,
 }
@@ -41,7 +41,7 @@ pub struct PruneData {
 /// Where data files may be.
 #[derive(Args, Clone, Default)]
 pub struct DataFolders {
-    /// Read data files from this folder too; without it only from the model's own
+    /// Read data files from this folder, too. By default, only the model's own folder is allowed
     #[arg(long, value_name = "DIR")]
     allow_data_dir: Vec<PathBuf>,
 }

@@ -17,8 +17,8 @@ use crate::{Error, FoldOptions, Model};
 /// Replace casts of constants by their results
 ///
 /// A cast is folded if its input is a constant that a caller cannot override, or is computed from
-/// such constants, and ONNX defines every resulting value. Casts that are not folded are listed
-/// with the reason. Other passes are run by name. The rest of the file is preserved byte for byte.
+/// such constants, and if ONNX defines every resulting value. The report lists the other casts with
+/// the reason. --passes selects further passes. Everything else is preserved byte for byte.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast fold model.onnx -o folded.onnx
@@ -34,12 +34,12 @@ A cast that is not folded is not an error."))]
 pub struct Fold {
     #[command(flatten)]
     models: Models,
-    /// The passes to run; a comma-separated list of names and tiers (`default`, `exact`), or
+    /// The passes to run: a comma-separated list of names and tiers (`default`, `exact`), or
     /// `none`. `recast passes` lists them
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_passes)]
     passes: Passes,
-    /// How to treat casts with values that ONNX leaves undefined: keep the cast (skip), or fold it
-    /// to the values that recast documents (fold)
+    /// How to treat casts whose results ONNX leaves undefined: keep them (skip), or fold them to
+    /// the values that recast documents (fold)
     #[arg(
         long,
         value_name = "skip|fold",
@@ -47,11 +47,11 @@ pub struct Fold {
         hide_possible_values = true
     )]
     undefined: Undefined,
-    /// How to treat nodes on whose results ONNX contradicts itself: keep them (skip), or fold them
-    /// to the values of ONNX's text (text), or of its node tests and of runtimes (runtime)
+    /// How to treat nodes whose results ONNX defines inconsistently: keep them (skip), use ONNX's
+    /// text (text), or use its node tests and runtimes (runtime)
     #[arg(long, value_name = "skip|text|runtime", default_value = "skip", hide_possible_values = true, value_parser = OnContested::parser())]
     contested: OnContested,
-    /// Keep casts that would grow the tensors of the model by more than this; accepts the suffixes
+    /// Keep casts that would grow the tensors of the model by more than this. Accepts the suffixes
     /// K, M and G (powers of 1024)
     #[arg(long, value_name = "BYTES", value_parser = files::parse_bytes)]
     max_growth: Option<u64>,

@@ -16,8 +16,8 @@ use crate::report::{self, InspectedModel};
 
 /// Show the inputs, outputs, opsets, operators and casts of a model
 ///
-/// Also its initializers and functions. Weights are not read. Casts are counted by their types;
-/// --verbose lists each.
+/// Also shows initializers and functions. Weights are not read. Casts are counted by type;
+/// --verbose lists each cast.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast inspect model.onnx
@@ -30,8 +30,8 @@ pub struct Inspect {
     /// Models or quoted glob patterns; `-` reads standard input
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<PathBuf>,
-    /// Also list the types and shapes of all values; stated or inferred, and declarations that are
-    /// wrong
+    /// Also list the type and shape of every value, declared or inferred. Wrong declarations are
+    /// listed, too
     #[arg(long)]
     types: bool,
     /// The output format

@@ -65,9 +65,9 @@ pub struct Cli {
     command: Command,
     #[command(flatten)]
     messages: Messages,
-    /// Fail with exit code 2 if the run needs more memory than this, excluding mapped files;
-    /// accepts the suffixes K, M and G (powers of 1024). Default: 8G or three quarters of the
-    /// available memory, whichever is less
+    /// Memory limit, excluding mapped files; a run that needs more fails with exit code 2. Accepts
+    /// the suffixes K, M and G (powers of 1024). Default: 8G or three quarters of the available
+    /// memory, whichever is less
     #[arg(long, value_name = "BYTES", global = true, value_parser = files::parse_bytes)]
     max_memory: Option<u64>,
 }

@@ -42,7 +42,7 @@ pub struct Reporting {
     dry_run: bool,
     #[command(flatten)]
     verify: Verify,
-    /// The output format of the report
+    /// The output format
     #[arg(long, default_value = "text")]
     format: Format,
     #[command(flatten)]

@@ -21,8 +21,8 @@ pub struct Messages {
 /// Whether outputs are verified before they replace anything.
 #[derive(Args, Clone, Copy)]
 pub struct Verify {
-    /// Write outputs without verifying them. By default each output is read again and compared with
-    /// its input before it replaces anything
+    /// Write outputs without verifying them. By default, each output is read again and compared
+    /// with its input before it replaces anything
     #[arg(long)]
     no_verify: bool,
     /// Accepted for scripts that name the default

@@ -17,8 +17,8 @@ use crate::{Error, Model};
 /// The option for a page.
 #[derive(Args, Clone, Default)]
 pub struct PageFile {
-    /// Also write an HTML page about the run, which opens without a network; with several models,
-    /// one page about all of them. It is written even if no model is
+    /// Also write an HTML report of the run; with several models, one report of all. It needs no
+    /// network, and is written even if the run fails
     #[arg(long = "report", value_name = "FILE.html")]
     file: Option<PathBuf>,
 }

@@ -18,7 +18,7 @@ use crate::report;
 
 {EXIT_CODES}"))]
 pub struct ListPasses {
-    /// The name of a pass
+    /// The pass to explain
     #[arg(value_name = "PASS")]
     name: Option<String>,
     /// The output format

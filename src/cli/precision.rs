@@ -24,10 +24,10 @@ use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime};
 
 /// Change the precision of models: FLOAT to FLOAT16 or BFLOAT16, or these to FLOAT
 ///
-/// Values get the requested type where the operators of the model's opset support it. Operators
-/// that only move elements get the type that needs the fewest casts. Constants are rounded as Cast
-/// rounds, while the file is written. Nodes that keep their types are listed with the reason. If
-/// there is nothing to change, the output has the bytes of the input.
+/// Values get the requested type if the operators of the model's opset support it. Data-movement
+/// operators get the type that needs the fewest casts. Constants are rounded as by Cast. Nodes that
+/// keep their types are listed with the reason. If nothing changes, the output has the bytes of the
+/// input.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast precision model.onnx --to FLOAT16 -o model16.onnx
@@ -42,98 +42,97 @@ use crate::{DType, Error, ErrorKind, Model, PrecisionOptions, Runtime};
   recast precision model16.onnx --to FLOAT -o model32.onnx
   recast precision model64.onnx --from DOUBLE --to FLOAT -o model32.onnx
 
---policy stable keeps the types of {}, and of values that leave the range of FLOAT16 until another operator brings them back.
+--policy stable keeps the types of {}, and of values that temporarily exceed the range of FLOAT16.
 
 {EXIT_CODES}
 A node that keeps its type is not an error.", sensitive_operators().join(", ")))]
 pub struct Precision {
     #[command(flatten)]
     models: Models,
-    /// The type that values get: FLOAT16 or BFLOAT16 if they are FLOAT, FLOAT if they are FLOAT16
-    /// or BFLOAT16
+    /// The target type: FLOAT16 or BFLOAT16 for values that are FLOAT; FLOAT for values that are
+    /// FLOAT16 or BFLOAT16
     #[arg(long, value_name = "TYPE")]
     to: DType,
-    /// The type of the values that change, if it is another one: DOUBLE, FLOAT, FLOAT16 or BFLOAT16
+    /// The type of the values to change, if it differs from the default: DOUBLE, FLOAT, FLOAT16 or
+    /// BFLOAT16
     #[arg(long, value_name = "TYPE")]
     from: Option<DType>,
-    /// The types of the inputs and outputs of the model: those that they have (keep), or the
-    /// requested one (convert); NAME=TYPE for one of them; may be repeated
+    /// Types of the model's inputs and outputs: leave all (keep), change all (convert), or set one
+    /// (NAME=TYPE). May be repeated
     #[arg(long, value_name = "keep|convert|NAME=TYPE")]
     io: Vec<Signature>,
-    /// What happens to sensitive operators: they keep their types (stable), or none does for this
-    /// reason (all)
+    /// How to treat numerically sensitive operators: keep their types (stable), or change them too
+    /// (all)
     #[arg(long, value_name = "all|stable", default_value = "stable", hide_possible_values = true, value_parser = chosen::<Policy>(Policy::NAMES))]
     policy: Policy,
-    /// Operators that keep their types
+    /// Keep the types of these operators
     #[arg(long, value_name = "OPS", value_delimiter = ',')]
     keep_op: Vec<String>,
-    /// Nodes that keep their types: patterns of their paths or names
+    /// Keep the types of these nodes: patterns of their paths or names
     #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
     keep_node: Vec<String>,
-    /// Values that keep their types: patterns of their names
+    /// Keep the types of these values: patterns of their names
     #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
     keep_value: Vec<String>,
-    /// Operators whose types change although --policy stable keeps them
+    /// Change these operators even if --policy stable keeps them
     #[arg(long, value_name = "OPS", value_delimiter = ',')]
     also_op: Vec<String>,
-    /// Nodes whose types change although --policy stable keeps them: patterns of their paths or
-    /// names
+    /// Change these nodes even if --policy stable keeps them: patterns of their paths or names
     #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
     also_node: Vec<String>,
-    /// Operators of unknown domains that support this type, that of --to; wherever they have a type
-    /// that changes
+    /// Assume that these custom operators support TYPE. TYPE must be that of --to; all their values
+    /// of the type that changes get it
     #[arg(long, value_name = "DOMAIN::OP=TYPE", value_delimiter = ',')]
     assume: Vec<AssumedOperator>,
-    /// The only operators whose types change
+    /// Change only these operators
     #[arg(long, value_name = "OPS", value_delimiter = ',')]
     only_op: Vec<String>,
-    /// The only nodes whose types change: patterns of their paths or names
+    /// Change only these nodes: patterns of their paths or names
     #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
     only_node: Vec<String>,
-    /// Change constants alone; each is cast to the type that it had
+    /// Change only constants; each is cast back to its original type
     #[arg(long)]
     weights_only: bool,
-    /// Write a FLOAT model that computes the same; functions of the model round each value that
-    /// would change. Any runtime then computes what one with kernels of the type computes
+    /// Write a FLOAT model that emulates the change: functions in the model round each value that
+    /// would change. Any runtime then computes what kernels of the type compute
     #[arg(long)]
     emulate: bool,
-    /// What becomes of finite constants beyond the range of the type: half of the largest number
-    /// for masks, the largest for bounds, and no change elsewhere (mask); no change (keep); the
-    /// largest number (saturate); infinity; or an error (refuse)
+    /// How to treat finite constants beyond the range of the type: replace masks by half of the
+    /// largest number and bounds by the largest, and keep the others (mask); keep them (keep);
+    /// replace them by the largest number (saturate); round them to infinity (infinity); or fail
+    /// (refuse)
     #[arg(long, value_name = "mask|keep|saturate|infinity|refuse", default_value = "mask", hide_possible_values = true, value_parser = chosen::<OnOverflow>(OnOverflow::NAMES))]
     on_overflow: OnOverflow,
-    /// What becomes of constants other than zero that the type makes zero: zero, except for scalars
-    /// that keep divisors, roots and logarithms from zero (allow); no change (keep); or an error
-    /// (refuse)
+    /// How to treat nonzero constants that the type rounds to zero: round them, except scalars that
+    /// keep divisors, roots and logarithms from zero (allow); keep them (keep); or fail (refuse)
     #[arg(long, value_name = "allow|keep|refuse", default_value = "allow", hide_possible_values = true, value_parser = chosen::<OnUnderflow>(OnUnderflow::NAMES))]
     on_underflow: OnUnderflow,
-    /// What happens to quantized operators: they and their scales keep their types, so that
-    /// runtimes fuse them to operators of integers (keep); or scales that are normal numbers of the
-    /// type change, and the operators with them (scales)
+    /// How to treat quantized operators: keep the types of operators and scales, so that runtimes
+    /// fuse them to integer operators (keep); or change scales that are normal numbers of the type,
+    /// and the operators with them (scales)
     #[arg(long, value_name = "keep|scales", default_value = "keep", hide_possible_values = true, value_parser = chosen::<Quantized>(Quantized::NAMES))]
     quantized: Quantized,
-    /// Observed numbers of values. A JSON object of the least and greatest number, and of the least
-    /// magnitude other than 0 if it is known: {"NAME": [MIN, MAX, LEAST]}. Values beyond the range
-    /// of the type keep their types, and so do values all of whose numbers are below its normal
-    /// numbers, and those of which a number becomes 0 where something divides by it or takes its
-    /// logarithm
+    /// Read the observed minimum and maximum of values from a file. It is a JSON object {"NAME":
+    /// [MIN, MAX, LEAST]}; LEAST, the smallest magnitude other than 0, is optional. A value keeps
+    /// its type if it exceeds the range of the type, if all its numbers are below the normal
+    /// numbers of the type, or if a number of it becomes 0 before a division or logarithm
     #[arg(long, value_name = "FILE")]
     ranges: Option<PathBuf>,
-    /// The magnitude beyond which values of --ranges keep their types; by default the largest
+    /// Keep the types of values in --ranges that exceed this magnitude. The default is the largest
     /// number of the type
     #[arg(long, value_name = "NUMBER", requires = "ranges")]
     range_limit: Option<f64>,
-    /// The runtime that has to run the result; `recast targets` lists them. A node for which it has
-    /// no kernel in the type keeps its types. The runtime has to load the opset of the model, or
-    /// that of --opset
+    /// The runtime that must run the result. Nodes for which it has no kernel in the type keep
+    /// their types. It must load the opset of the model, or that of --opset. `recast targets` lists
+    /// runtimes
     #[arg(long, value_name = "RUNTIME@VERSION")]
     target: Option<Runtime>,
-    /// Convert to this opset of ai.onnx first; with auto, to the lowest later one that admits the
-    /// most operators
+    /// Convert to this opset of ai.onnx first; `auto` is the lowest later opset in which the most
+    /// operators support the type
     #[arg(long, value_name = "N|auto", value_parser = parse_goal)]
     opset: Option<Goal>,
-    /// Fail with exit code 2 if a pattern or a name of ranges matches nothing; otherwise it is a
-    /// note
+    /// Fail with exit code 2 if a pattern or a name in --ranges matches nothing. By default, this
+    /// is a note
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

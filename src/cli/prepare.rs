@@ -11,7 +11,7 @@ use crate::{Error, Model};
 /// Freezing of initializers.
 #[derive(Args, Clone, Copy, Default)]
 pub struct Freeze {
-    /// Treat initializers that are graph inputs, too, as constants; the inputs are removed, and
+    /// Treat initializers that are also graph inputs as constants; the inputs are removed, and
     /// callers can no longer override them
     #[arg(long)]
     freeze_initializers: bool,
@@ -22,9 +22,8 @@ pub struct Freeze {
 pub struct Preparation {
     #[command(flatten)]
     freeze: Freeze,
-    /// Remove metadata_props; those of the model, graphs, functions, nodes, values and tensors.
-    /// With a comma-separated list KEYS, only entries with these keys; `pkg.torch.*` matches a
-    /// prefix
+    /// Remove metadata_props at every level of the model. With a comma-separated list KEYS, only
+    /// entries with these keys are removed; `pkg.torch.*` matches a prefix
     #[arg(long, value_name = "KEYS", num_args = 0..=1, require_equals = true, default_missing_value = "*", value_parser = parse_keys)]
     drop_metadata: Option<MetadataKeys>,
 }

@@ -22,11 +22,10 @@ use crate::{Comparison, Error, FoldOptions, LintOptions, Model, diff};
 
 /// Write an HTML page about a model, or about the differences between two
 ///
-/// The page is one file that opens without a network. About one model it shows the opsets,
-/// operators and tensors, the runtimes that load it, the casts that `recast fold` would fold and
-/// the reasons for the others, the findings of `recast lint` with its default rules, and the graph
-/// around each of these places. About two models it shows what `recast diff` finds. No model is
-/// written.
+/// The page is one file and needs no network. For one model, it shows the opsets, operators and
+/// tensors, the runtimes that load it, the casts that `recast fold` would fold, the reasons for the
+/// others, the findings of `recast lint` with its default rules, and the graph around each of these
+/// places. For two models, it shows the differences that `recast diff` finds. No model is written.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast report model.onnx -o model.html
@@ -57,7 +56,7 @@ pub struct Report {
 pub enum PageFormat {
     /// One HTML page
     Html,
-    /// The content of the page: one versioned JSON document
+    /// The content of the page as one versioned JSON document
     Json,
 }
 

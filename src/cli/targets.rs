@@ -16,7 +16,7 @@ use crate::{Runtime, report};
 
 {EXIT_CODES}"))]
 pub struct ListTargets {
-    /// A runtime whose missing operators are listed
+    /// List the operators that this runtime lacks
     #[arg(value_name = "RUNTIME@VERSION")]
     runtime: Option<Runtime>,
     /// The output format

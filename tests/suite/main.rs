@@ -6,6 +6,8 @@ mod cast_file;
 mod cast_number;
 mod changing_inputs;
 mod command;
+#[cfg(unix)]
+mod commands_page;
 mod convert;
 #[cfg(unix)]
 mod crash;

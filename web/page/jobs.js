@@ -13,7 +13,7 @@ const OPSETS = Object.fromEntries(Array.from({ length: 28 }, (_, index) => [28 -
 
 const JOBS = {
   look: {
-    title: "Look", run: "Look", fields: [],
+    title: "Inspect", run: "Inspect", fields: [],
     hint: "What the model contains, which casts would fold and why the others would not, what is wrong, and which runtimes run it.",
     args: (_, { model }) => ["report", model, "-o", REPORT],
   },

@@ -354,61 +354,63 @@ def convert_precision(
     model : path, bytes-like, binary file, onnx.ModelProto or onnx_ir.Model
         The model. It is not changed. A buffer other than ``bytes`` is copied first.
     to : str, int or dtype
-        The type that values get: ``"FLOAT16"`` or ``"BFLOAT16"`` if they are FLOAT, ``"FLOAT"`` if they are FLOAT16 or
-        BFLOAT16.
+        The target type: ``"FLOAT16"`` or ``"BFLOAT16"`` for values that are FLOAT; ``"FLOAT"`` for values that are
+        FLOAT16 or BFLOAT16.
     output : path, optional
         Write the model to this file, atomically. Weights do not pass through Python.
     from_type : str, int or dtype, optional
-        The type of the values that change, if it is another one: ``"DOUBLE"``, ``"FLOAT"``, ``"FLOAT16"`` or
+        The type of the values to change, if it differs from the default: ``"DOUBLE"``, ``"FLOAT"``, ``"FLOAT16"`` or
         ``"BFLOAT16"``.
     io : str, sequence of str or mapping of str to type
-        Types of the inputs and outputs: those that they have (``"keep"``), or the requested one (``"convert"``). Some
-        of them can have other types: ``{"x": "FLOAT16"}``, or with either word ``["convert", "x=FLOAT"]``.
+        Types of the inputs and outputs: leave all (``"keep"``), change all (``"convert"``), or set some: ``{"x":
+        "FLOAT16"}``, or with either word ``["convert", "x=FLOAT"]``.
     policy : {"stable", "all"}
-        Whether sensitive operators keep their types, or none does for this reason. ``recast precision --help`` lists
-        them.
+        How to treat numerically sensitive operators: keep their types (``"stable"``), or change them too (``"all"``).
+        ``recast precision --help`` lists them.
     keep_op : sequence of str
-        Operators that keep their types.
+        Keep the types of these operators.
     keep_node, keep_value : sequence of str
-        Patterns of the nodes, by path or name, or of the names of the values that keep their types.
+        Keep the types of these nodes or values: patterns of paths or names of nodes, or of names of values.
     also_op : sequence of str
-        Operators whose types change although ``policy="stable"`` keeps them.
+        Change these operators even if ``policy="stable"`` keeps them.
     also_node : sequence of str
-        Patterns of nodes, by path or name, whose types change although ``policy="stable"`` keeps them.
+        Change these nodes even if ``policy="stable"`` keeps them: patterns of their paths or names.
     assume : sequence of str
-        Operators of domains that recast does not know, which support the type wherever they have a type that changes:
-        ``"com.example::Norm=FLOAT16"``.
+        Assume that these custom operators support the type, which must be ``to``, in all their values of the type that
+        changes: ``"com.example::Norm=FLOAT16"``.
     only_op : sequence of str
-        The only operators whose types change.
+        Change only these operators.
     only_node : sequence of str
-        Patterns of the only nodes whose types change, by path or name.
+        Change only these nodes: patterns of their paths or names.
     weights_only : bool
-        Change the type of constants alone, and cast each to the type that it had.
+        Change only constants; each is cast back to its original type.
     emulate : bool
-        Keep the type FLOAT, and round each value that would change to the numbers of the type, by functions of the
-        model. Any runtime then computes what one with kernels of the type computes.
+        Return a FLOAT model that emulates the change: functions in the model round each value that would change. Any
+        runtime then computes what kernels of the type compute.
     on_overflow : {"mask", "keep", "saturate", "infinity", "refuse"}
-        Finite constants beyond the range of the type: half of the largest number for masks, the largest for bounds, and
-        no change elsewhere; no change; the largest number; infinity; or an error.
+        How to treat finite constants beyond the range of the type: replace masks by half of the largest number and
+        bounds by the largest, and keep the others; keep them; replace them by the largest number; round them to
+        infinity; or fail.
     on_underflow : {"allow", "keep", "refuse"}
-        Constants other than zero that would become zero: they do, except scalars that keep divisors, roots and
-        logarithms from zero; no change; or an error.
+        How to treat nonzero constants that the type rounds to zero: round them, except scalars that keep divisors,
+        roots and logarithms from zero; keep them; or fail.
     quantized : {"keep", "scales"}
-        Quantized operators: they and their scales keep their types, so that runtimes fuse them to operators of
-        integers; or scales that are normal numbers of the type change, and the operators with them.
+        How to treat quantized operators: keep the types of operators and scales, so that runtimes fuse them to integer
+        operators; or change scales that are normal numbers of the type, and the operators with them.
     ranges : mapping of str to sequence of float, or path, optional
-        The observed least and greatest number of values, and their least magnitude other than 0, by name, or a JSON
-        file with them. Values beyond the range of the type, those all of whose numbers are below normal numbers,
-        and those of which a number would become 0 where something divides by it or takes its logarithm, keep
-        their types. :func:`onnx_recast.ranges` measures them.
+        The observed minimum and maximum of values, and optionally their smallest magnitude other than 0, by name, or a
+        JSON file of these. A value keeps its type if it exceeds the range of the type, if all its numbers are below the
+        normal numbers of the type, or if a number of it becomes 0 before a division or logarithm.
+        :func:`onnx_recast.ranges` measures them.
     range_limit : float, optional
-        The magnitude beyond which values of ``ranges`` keep their types, if it is less than the largest number of the
+        Keep the types of values in ``ranges`` that exceed this magnitude. The default is the largest number of the
         type.
     target : str, optional
-        The runtime that has to run the result, such as ``"onnxruntime@1.32"``. A node for which it has no kernel in the
-        type keeps its types. :func:`targets` lists the runtimes.
+        The runtime that must run the result, such as ``"onnxruntime@1.32"``. Nodes for which it has no kernel in the
+        type keep their types. :func:`targets` lists the runtimes.
     opset : int, "auto" or "latest", optional
-        Convert to this opset of ai.onnx first; ``"auto"`` is the lowest later one that admits the most operators.
+        Convert to this opset of ai.onnx first; ``"auto"`` is the lowest later opset in which the most operators support
+        the type.
     verify : bool
         Open the result again and verify it against ``model``, as ``recast precision`` does: without the
         reported casts, with the types set back, it is the model, and every constant that changed is the rounded one.

@@ -18,9 +18,9 @@ use crate::report::LintFormat;
 ///
 /// Every finding has the code of a rule; `recast explain CODE` explains it. Enabled by default: RC1
 /// except RC106, RC107, RC109 and RC110 (casts to float8); RC2 except RC211 and RC212 (validity);
-/// RC301 (casts whose result ONNX does not define); RC307 (FLOAT16 tensors that a converter
-/// clipped). With a target, RC5 (runtimes) is enabled, too. The closest `recast.toml` in the folder
-/// of a model or its parents overrides the defaults. Weights are read only for rules that inspect
+/// RC301 (casts whose results ONNX does not define); RC307 (FLOAT16 tensors that a converter
+/// clipped). --target also enables RC5 (runtimes). The closest `recast.toml` in the folder of a
+/// model or its parents overrides the defaults. Weights are read only for rules that inspect
 /// constants.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
@@ -81,12 +81,12 @@ pub struct Lint {
     #[arg(long, value_name = "CODE=SEVERITY", value_delimiter = ',', value_parser = parse_severity)]
     pub(super) severity: Vec<(Selector, Severity)>,
     /// Report what these runtimes, such as `onnxruntime@1.17`, do not run: models that they cannot
-    /// load (RC501), and nodes without a kernel (RC502). `recast targets` lists them
+    /// load (RC501), and nodes without a kernel (RC502). `recast targets` lists runtimes
     #[arg(long, value_name = "RUNTIME@VERSION", value_delimiter = ',')]
     pub(super) target: Vec<Runtime>,
     /// Fail with exit code 2 if a pattern matches no file
     ///
-    /// The patterns are those of --exclude and --per-file-ignores. Without this option, one that
+    /// The patterns are those of --exclude and --per-file-ignores. By default, a pattern that
     /// matches no file in the folders is a note.
     #[arg(long)]
     pub(super) strict: bool,
@@ -131,7 +131,8 @@ pub struct Lint {
     /// Write the findings to this file instead of standard output; `-` is standard output
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["diff", "write_baseline"])]
     pub(super) output: Option<PathBuf>,
-    /// Count the findings by rule: in text, instead of listing them; in JSON, beside them
+    /// Count the findings by rule. Text output has the counts instead of the findings; JSON output
+    /// has both
     #[arg(long, conflicts_with_all = ["diff", "write_baseline"])]
     pub(super) statistics: bool,
     #[command(flatten)]
@@ -145,8 +146,8 @@ pub struct Lint {
     /// Exit with 0 even if there are findings
     #[arg(long)]
     pub(super) exit_zero: bool,
-    /// Accept paths without models, which are an error (exit code 2) by default; so are paths whose
-    /// models are all ignored or excluded, if no other model is checked
+    /// Accept paths without models. By default, they are an error (exit code 2), and so are paths
+    /// whose models are all ignored or excluded, if no other model is checked
     #[arg(long)]
     pub(super) allow_empty: bool,
 }

@@ -33,19 +33,19 @@ use crate::base::printable::Printed;
 /// A format of the findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LintFormat {
-    /// One line a finding
+    /// One line per finding
     Concise,
-    /// For people: what, where, why, and the fix
+    /// Human-readable text with the reason and the fix
     Full,
-    /// For scripts: one document, with a version
+    /// One versioned JSON document per run
     Json,
-    /// For scripts: one JSON document a finding and line
+    /// One JSON object per line and finding
     Jsonl,
-    /// Annotations of GitHub's workflows
+    /// Annotations of GitHub Actions
     Github,
-    /// GitLab's code quality report
+    /// GitLab Code Quality report
     Gitlab,
-    /// JUnit's XML: a test suite a model
+    /// JUnit XML: one test suite per model
     Junit,
     /// SARIF 2.1.0, for code scanning
     Sarif,
