@@ -53,7 +53,7 @@ from onnx_recast._operations.precision_error import (
 from onnx_recast._operations.ranges import ranges
 from onnx_recast._operations.runs_on import MissingKernel, RunsOn, runs_on
 from onnx_recast._operations.targets import MissingOperator, Runtime, missing_operators, targets
-from onnx_recast._outcomes import OutputComparison
+from onnx_recast._outcomes import OutputComparison, OutputComparisons
 from onnx_recast._recast import LATEST_OPSET
 from onnx_recast._recast import VERSION as __version__
 from onnx_recast._rewriting import Change, DataFile, Saved, UnusedFile
@@ -95,6 +95,7 @@ __all__ = [
     "NodeError",
     "Opsets",
     "OutputComparison",
+    "OutputComparisons",
     "PassChange",
     "PrecisionErrors",
     "PrecisionResult",

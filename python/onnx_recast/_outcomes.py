@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from onnx_recast._dtypes import onnx_type
+from onnx_recast._html import table_of
 from onnx_recast._values import Value
 
 if TYPE_CHECKING:
@@ -36,32 +37,100 @@ class OutputComparison(Value):
     floating-point numbers that differ by 16 units in the last place at most, of BFLOAT16 by 2, of shorter types by 1;
     ``"different"``."""
     largest_difference: float | None
-    """The largest difference of two elements; None if they have none, as strings, or if the types or shapes differ."""
+    """The largest difference of two elements; None if they have none, as strings, or if the types differ, other than
+    floating-point types, or the shapes."""
+    mean_difference: float | None = None
+    """The mean difference of the elements of a floating-point tensor; None for others."""
+    relative_error: float | None = None
+    """``largest_difference`` relative to the largest magnitude of the tensor of ``left``; infinite if an element is not
+    finite that was. None if ``mean_difference`` is."""
 
     def __str__(self) -> str:
         """Return the comparison in one line."""
-        shape = "" if self.shape is None else f"[{','.join(map(str, self.shape))}]"
         difference = f" by up to {self.largest_difference:.6g}" if self.largest_difference else ""
-        return f"{self.name} ({self.type}{shape}): {self.outcome}{difference}"
+        relative = f", relative error {self.relative_error:.2g}" if difference and self.relative_error else ""
+        return f"{self.name} ({self.description}): {self.outcome}{difference}{relative}"
+
+    @property
+    def description(self) -> str:
+        """The type and the shape, such as ``FLOAT[2,3]``."""
+        return self.type if self.shape is None else f"{self.type}[{','.join(map(str, self.shape))}]"
+
+
+class OutputComparisons(tuple[OutputComparison, ...]):
+    """The comparisons of all outputs; printed, they are a table."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """Return a table with a line for each output."""
+        head = ("output", "type", "outcome", "largest", "mean", "relative error")
+        numbers = ("largest_difference", "mean_difference", "relative_error")
+        rows = [
+            (one.name, one.description, one.outcome, *(_number(getattr(one, number)) for number in numbers))
+            for one in self
+        ]
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in (head, *rows)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return table_of("outputs", self) if self else ""
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2g}"
 
 
 def compare(name: str, left: Any, right: Any) -> OutputComparison:
     """Compare two values as onnxruntime returns them: arrays, or lists or dictionaries of arrays."""
     left_arrays, right_arrays = _arrays(left), _arrays(right)
     kind, shape = _description(left, left_arrays)
-    compared: list[tuple[Outcome, float | None]]
-    if (kind, shape) != _description(right, right_arrays):
-        compared = [("different", None)]
-    else:
-        compared = [_compare(*pair) for pair in zip(left_arrays, right_arrays, strict=True)]
-    outcome: Outcome = _ORDER[max((_ORDER.index(one) for one, _ in compared), default=0)]
-    differences = [difference for _, difference in compared if difference is not None]
-    return OutputComparison(name, kind, shape, outcome, max(differences, default=None))
+    is_same = (kind, shape) == _description(right, right_arrays)
+    if shape is not None and _is_float(left_arrays[0]) and _are_alike(left_arrays[0], right_arrays):
+        differences = _differences(left_arrays[0], right_arrays[0])
+        outcome: Outcome = _compare(left_arrays[0], right_arrays[0])[0] if is_same else "different"
+        return OutputComparison(name, kind, shape, outcome, *differences)
+    if not is_same:
+        return OutputComparison(name, kind, shape, "different", None)
+    compared = [_compare(*pair) for pair in zip(left_arrays, right_arrays, strict=True)]
+    outcome = _ORDER[max((_ORDER.index(one) for one, _ in compared), default=0)]
+    largest = [difference for _, difference in compared if difference is not None]
+    return OutputComparison(name, kind, shape, outcome, max(largest, default=None))
 
 
 def worst(comparisons: tuple[OutputComparison, ...]) -> OutputComparison:
     """Return the comparison of the run that differs most."""
-    return max(comparisons, key=lambda one: (_ORDER.index(one.outcome), one.largest_difference or 0.0))
+
+    def order(one: OutputComparison) -> tuple[int, float, float]:
+        return _ORDER.index(one.outcome), one.relative_error or 0.0, one.largest_difference or 0.0
+
+    return max(comparisons, key=order)
+
+
+def _is_float(array: Array) -> bool:
+    return "FLOAT" in (kind := onnx_type(array)) or kind == "DOUBLE"
+
+
+def _are_alike(left: Array, right: list[Array]) -> bool:
+    """Whether a value is one floating-point tensor of the shape of ``left``."""
+    return len(right) == 1 and _is_float(right[0]) and left.shape == right[0].shape
+
+
+def _differences(left: Array, right: Array) -> tuple[float, float, float]:
+    """Return the largest and the mean difference, and the largest one relative to the largest magnitude of ``left``."""
+    import numpy as np
+
+    left, right = left.astype(np.float64).ravel(), right.astype(np.float64).ravel()
+    is_equal = (left == right) | (np.isnan(left) & np.isnan(right))
+    if is_equal.all():
+        return 0.0, 0.0, 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = np.where(is_equal, 0.0, np.abs(left - right))
+    if not np.isfinite(apart).all():
+        return float("inf"), float("inf"), float("inf")
+    largest, scale = float(apart.max()), float(np.abs(left[np.isfinite(left)]).max())
+    return largest, float(apart.mean()), largest / scale if scale else float("inf")
 
 
 def _arrays(value: Any) -> list[Array]:

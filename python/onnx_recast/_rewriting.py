@@ -84,6 +84,7 @@ class RewriteOptions(WriteOptions, total=False):
 
     verify: Verify
     inputs: Inputs
+    tolerance: float | None
 
 
 class Preparation(TypedDict, total=False):
@@ -109,7 +110,8 @@ report and the bytes of the model."""
 def rewritten(operation: Operation, given: Mapping[str, Any], allowed: tuple[Outcome, ...] = ()) -> dict[str, Any]:
     """Rewrite a model, and return the report with the fields ``model``, ``saved`` and ``verified`` of the result.
 
-    ``given`` has the arguments of the caller. With ``verify="onnxruntime"``, outputs may differ as ``allowed`` only.
+    ``given`` has the arguments of the caller. With ``verify="onnxruntime"``, outputs may differ as ``allowed`` only, or
+    by a relative error of its ``tolerance``.
     """
     opened = Opened(given["model"], given["base_dir"])
     output = _native_output(given)
@@ -121,6 +123,7 @@ def rewritten(operation: Operation, given: Mapping[str, Any], allowed: tuple[Out
             given["verify"],
             given.get("inputs"),
             allowed,
+            given.get("tolerance"),
         )
     model = opened.restore(encoded) if encoded is not None else Path(given["output"])
     return {"saved": None, **facts, "model": model}

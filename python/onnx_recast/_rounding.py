@@ -1,13 +1,14 @@
 """Models whose FLOAT16 values onnxruntime rounds, as ONNX defines.
 
 On a CPU, onnxruntime computes operators without a FLOAT16 kernel in FLOAT, and drops casts to FLOAT16 in front of them,
-even with graph optimizations disabled: values stay unrounded, depending on the nodes around them. An ``Identity`` after
-each node forces the rounding.
+even with graph optimizations disabled: values stay unrounded, depending on the nodes around them. Two ``Identity``
+after each node force the rounding. One does not: a node between others without a kernel is computed in FLOAT, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 _ROUNDED = (10, 16)
@@ -19,7 +20,7 @@ _NOT_ROUNDED = {
     *("Constant", "ConstantOfShape", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose"),
     *("Concat", "Split", "Slice", "Gather", "Expand"),
 }
-"""Operators that need no ``Identity``: their bodies have it, they give no FLOAT16, or they only move elements."""
+"""Operators that need none: their bodies have it, they give no FLOAT16, or they only move elements."""
 
 
 def has_rounded_types(model: Any) -> bool:
@@ -38,7 +39,7 @@ def has_rounded_types(model: Any) -> bool:
 
 
 def round_all(model: Any) -> None:
-    """Insert an ``Identity`` after each node of a ModelProto whose outputs may be of FLOAT16 or BFLOAT16."""
+    """Insert two ``Identity`` after each node of a ModelProto whose outputs may be of FLOAT16 or BFLOAT16."""
     for graph in list(_graphs(model)):
         nodes: list[Any] = []
         for node in graph.node:
@@ -47,9 +48,10 @@ def round_all(model: Any) -> None:
                 continue
             for index, name in enumerate(node.output):
                 if name:
-                    node.output[index] = f"{name}.unrounded"
-                    identity = type(node)(op_type="Identity", input=[f"{name}.unrounded"], output=[name])
-                    nodes.append(identity)
+                    steps = [f"{name}.unrounded", f"{name}.rounded", name]
+                    node.output[index] = steps[0]
+                    for source, target in pairwise(steps):
+                        nodes.append(type(node)(op_type="Identity", input=[source], output=[target]))
         copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
         del graph.node[:]
         graph.node.extend(copies)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onnx_recast._dtypes import NUMPY, numpy_type
 from onnx_recast._operations.cast import cast
-from onnx_recast._outcomes import OutputComparison, compare, worst
+from onnx_recast._outcomes import OutputComparison, OutputComparisons, compare, worst
 from onnx_recast._session import Session, listed, not_comparable
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def compare_inputs(
     *,
     seed: int = 0,
     names: tuple[str, str] = ("the original", "the result"),
-) -> tuple[OutputComparison, ...]:
+) -> OutputComparisons:
     """Do the work of :func:`compare_runs`."""
     first, second = Session(left, names[0]), Session(right, names[1])
     if first.outputs != second.outputs:
@@ -42,13 +42,13 @@ def compare_inputs(
     compared: list[tuple[OutputComparison, ...]] = []
     for feeds in runs:
         remedy = "; pass inputs on which it can be run" if inputs is None else ""
-        expected, found = first.run(feeds, remedy), second.run(feeds)
+        expected, found = first.run(feeds, remedy), second.run(second.retyped(feeds))
         compared.append(tuple(map(compare, first.outputs, expected, found)))
         if any(one.outcome != "equal" for one in compared[-1]):
             again = map(compare, first.outputs, expected, first.run(feeds))
             if unsteady := [one.name for one in again if one.outcome != "equal"]:
                 raise not_comparable(f"{names[0]} gives different results each time: {listed(unsteady)}")
-    return tuple(worst(of_output) for of_output in zip(*compared, strict=True))
+    return OutputComparisons(worst(of_output) for of_output in zip(*compared, strict=True))
 
 
 def _feeds_of(inputs: object) -> list[Feeds]:

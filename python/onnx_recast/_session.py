@@ -101,6 +101,21 @@ class Session:
                 raise ValueError(f"inputs: '{name}' is {typed[name].dtype}; must be {expected}")
         return typed
 
+    def retyped(self, feeds: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the inputs of another model, floating-point arrays in the types that this model declares."""
+        known = {**self.inputs, **self.optional}
+        return {name: _retyped(value, known[name][0] if name in known else None) for name, value in feeds.items()}
+
+
+def _retyped(value: Any, kind: str | None) -> Any:
+    import numpy as np
+
+    is_float = "FLOAT" in (kind or "") or kind == "DOUBLE"
+    if kind is None or not is_float or not isinstance(value, np.ndarray) or value.dtype == numpy_type(kind):
+        return value
+    with np.errstate(over="ignore"):
+        return value.astype(numpy_type(kind))
+
 
 def _rounding(model: _Input, name: str, failed: Callable[[str], RecastError]) -> tuple[str | bytes, str | None]:
     """Return a model that rounds FLOAT16 values in onnxruntime, and the folder of its data files."""

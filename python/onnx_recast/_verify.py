@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from onnx_recast._errors import Fault, VerificationError
-from onnx_recast._options import is_flag
-from onnx_recast._outcomes import Outcome, OutputComparison
+from onnx_recast._options import is_flag, number
+from onnx_recast._outcomes import Outcome, OutputComparison, OutputComparisons
 from onnx_recast._runtime import compare_inputs
 from onnx_recast._session import packages
 from onnx_recast._values import Value
@@ -49,11 +49,12 @@ def verified_by(
     verify: Verify,
     inputs: Inputs,
     allowed: tuple[Outcome, ...],
+    tolerance: float | None,
 ) -> tuple[dict[str, Any], bytes | None]:
     """Do an operation, and return its report and the bytes of the model, if it is not written to a file.
 
     ``operation`` is given the output and whether to verify. Outputs of the original and the result in onnxruntime may
-    only differ as ``allowed``; nothing is replaced if they differ more.
+    only differ as ``allowed``, or by a relative error of ``tolerance``; nothing is replaced if they differ more.
     """
     if not is_flag(verify) and not isinstance(verify, str):
         raise TypeError(f"verify: expected True, False or 'onnxruntime', not {type(verify).__name__}")
@@ -61,7 +62,10 @@ def verified_by(
         raise ValueError(f"verify: expected True, False or 'onnxruntime', not {verify!r}")
     if inputs is not None and verify != "onnxruntime":
         raise ValueError("inputs: they are used with verify='onnxruntime' only")
-    outputs: tuple[OutputComparison, ...] = ()
+    if tolerance is not None and verify != "onnxruntime":
+        raise ValueError("tolerance: it is used with verify='onnxruntime' only")
+    permitted = _Permitted(allowed, None if tolerance is None else number("tolerance", tolerance))
+    outputs = OutputComparisons()
     path = output["path"]
     if verify == "onnxruntime":
         packages()
@@ -70,32 +74,50 @@ def verified_by(
         with tempfile.TemporaryDirectory(prefix=".recast-", dir=folder) as temporary:
             trial = str(Path(temporary) / Path(path).name)
             operation({**output, "path": trial, "prune_data": False}, False)
-            outputs = _compare(original, {"source": trial, "base_dir": None}, path, inputs, allowed)
+            outputs = _compare(original, {"source": trial, "base_dir": None}, path, inputs, permitted)
     report, encoded = operation(output, bool(verify))
     if verify == "onnxruntime" and encoded is not None:
         source = original["source"]
         folder_of_data = original["base_dir"]
         if isinstance(source, str) and folder_of_data is None:
             folder_of_data = str(Path(source).parent)
-        outputs = _compare(original, {"source": encoded, "base_dir": folder_of_data}, None, inputs, allowed)
+        outputs = _compare(original, {"source": encoded, "base_dir": folder_of_data}, None, inputs, permitted)
     facts: dict[str, Any] = json.loads(report)
     if facts.get("verified") is not None:
         facts["verified"]["outputs"] = outputs
     return facts, encoded
 
 
+@dataclass(frozen=True, slots=True)
+class _Permitted:
+    """How outputs may differ."""
+
+    outcomes: tuple[Outcome, ...]
+    tolerance: float | None
+
+    def __contains__(self, one: OutputComparison) -> bool:
+        error = one.relative_error
+        return one.outcome in self.outcomes or (
+            self.tolerance is not None and error is not None and error <= self.tolerance
+        )
+
+    def __str__(self) -> str:
+        return "" if self.tolerance is None else f" by more than the tolerance of {self.tolerance:g}"
+
+
 def _compare(
-    original: _Input, result: _Input, path: str | None, inputs: Inputs, allowed: tuple[Outcome, ...]
-) -> tuple[OutputComparison, ...]:
+    original: _Input, result: _Input, path: str | None, inputs: Inputs, permitted: _Permitted
+) -> OutputComparisons:
     try:
         outputs = compare_inputs(original, result, inputs)
     except VerificationError as error:
         error.path = path
         raise
-    different = [one for one in outputs if one.outcome not in allowed]
+    different = [one for one in outputs if one not in permitted]
     if different:
-        lines = "".join(f"\n  {one}" for one in outputs)
-        message = f"the outputs of the original and the result differ in onnxruntime, and nothing was written:{lines}"
+        lines = "".join(f"\n  {line}" for line in str(outputs).splitlines())
+        what = f"the outputs of the original and the result differ in onnxruntime{permitted}"
+        message = f"{what}, and nothing was written:{lines}"
         named = message if path is None else f"{path}: {message}"
         faults = tuple(Fault(f"graph/{one.name}", f"{one} in onnxruntime") for one in different)
         raise VerificationError(named, path=path, faults=faults, outputs=outputs)

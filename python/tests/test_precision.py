@@ -243,7 +243,9 @@ def test_constants_are_those_of_cast(model: Path) -> None:
         ({"range_limit": 0}, ValueError, "a range limit of 0 keeps all values"),
         ({"ranges": "m.onnx"}, ValueError, "m.onnx is not a JSON object of ranges"),
         ({"ranges": "list.json"}, TypeError, "list.json: expected a mapping"),
-        ({"verify": "onnxruntime"}, TypeError, "verify: expected True or False"),
+        ({"verify": "tensorrt"}, ValueError, "verify: expected True, False or 'onnxruntime'"),
+        ({"tolerance": 0.1}, ValueError, "tolerance: it is used with verify='onnxruntime' only"),
+        ({"verify": "onnxruntime", "tolerance": "1"}, TypeError, "tolerance: expected a number, not str"),
         ({"opset": 5}, onnx_recast.ConversionError, "opset"),
     ],
 )

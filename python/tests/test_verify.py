@@ -125,7 +125,7 @@ def test_a_wrong_result_replaces_nothing(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "old.onnx").write_bytes(b"old")
     before = files(tmp_path)
     for output in (None, tmp_path / "old.onnx", tmp_path / "new.onnx"):
-        with pytest.raises(VerificationError, match=r"y \(FLOAT16\[2\]\): different by up to 1") as raised:
+        with pytest.raises(VerificationError, match=r"\n  y +FLOAT16\[2\] +different +1 +0\.5 +0\.5$") as raised:
             onnx_recast.fold(right, output, verify="onnxruntime")
         assert raised.value.kind == "not-verified"
         assert raised.value.path == (None if output is None else str(output))
@@ -243,6 +243,14 @@ def test_float16_is_rounded_before_operators_without_a_kernel() -> None:
     assert compared.outcome == "equal"
 
 
+def test_float16_is_rounded_between_operators_without_a_kernel() -> None:
+    """The square of 300 is infinite; onnxruntime also computes a single Identity between both in FLOAT."""
+    model = parsed("g (float16[1] x) => (float16[1] y) { s = Mul(x, x)\n y = Sqrt(s) }")
+    infinite = parsed("g (float16[1] x) => (float16[1] y) <float16[1] w = {31744}> { y = Max(x, w) }")
+    (compared,) = compare_runs(model, infinite, {"x": np.full(1, 300, np.float16)})
+    assert compared.outcome == "equal"
+
+
 def test_rounding_leaves_types_without_a_kernel_alone() -> None:
     """There is no Identity of INT4."""
     model = parsed(
@@ -267,7 +275,7 @@ def test_given_inputs() -> None:
     assert [one.outcome for one in compare_runs(left, right, {"x": [1, 2]})] == ["equal"]
     (compared,) = compare_runs(left, right, [{"x": [1]}, {"x": np.array([-3, 1, 2], np.float32)}, {"x": [-1]}])
     assert (compared.outcome, compared.shape, compared.largest_difference) == ("different", (3,), 6)
-    assert str(compared) == "y (FLOAT[3]): different by up to 6"
+    assert str(compared) == "y (FLOAT[3]): different by up to 6, relative error 2"
     result = onnx_recast.fold(left, verify="onnxruntime", inputs={"x": [1]})
     assert result.verified is not None
     assert result.verified.outputs[0].shape == (1,)
@@ -291,7 +299,7 @@ def test_models_with_other_outputs_cannot_be_compared() -> None:
 
 
 def test_last_digits_are_allowed_for_conversions_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from onnx_recast import OutputComparison
+    from onnx_recast import OutputComparison, OutputComparisons
 
     path = MODELS / "fp8_qdq.onnx"
     for outcome, fold, convert in (
@@ -299,7 +307,8 @@ def test_last_digits_are_allowed_for_conversions_only(tmp_path: Path, monkeypatc
         ("last digits", False, True),
         ("different", False, False),
     ):
-        compared = (OutputComparison("y", "FLOAT", (1,), outcome, 1.0),)  # type: ignore[arg-type]
+        one = OutputComparison("y", "FLOAT", (1,), outcome, 1.0)  # type: ignore[arg-type]
+        compared = OutputComparisons((one,))
         monkeypatch.setattr("onnx_recast._verify.compare_inputs", lambda *_, compared=compared: compared)
         calls: list[tuple[Callable[[], Any], bool]] = [
             (lambda: onnx_recast.fold(path, tmp_path / "o.onnx", verify="onnxruntime"), fold),
@@ -315,12 +324,67 @@ def test_last_digits_are_allowed_for_conversions_only(tmp_path: Path, monkeypatc
             assert files(tmp_path) == {}
 
 
+def test_differences_of_floating_point_outputs_are_measured() -> None:
+    cases: list[tuple[list[float], list[float], tuple[float, float, float]]] = [
+        ([1, 2, -4], [1, 2, -4], (0, 0, 0)),
+        ([1, 2, -4], [1, 3, -4], (1, 1 / 3, 0.25)),
+        ([0, 0], [0, 1], (1, 0.5, np.inf)),
+        ([1, np.inf, np.nan], [2, np.inf, np.nan], (1, 1 / 3, 1)),
+        ([1, 2], [1, np.inf], (np.inf, np.inf, np.inf)),
+    ]
+    identity = parsed("g (float[N] x) => (float[N] y) { y = Identity(x) }")
+    planted = parsed("g (float[N] x, float[N] z) => (float[N] y) { y = Identity(z) }")
+    both = parsed("g (float[N] x, float[N] z) => (float[N] y) { y = Identity(x) }")
+    assert [one.relative_error for one in compare_runs(identity, identity)] == [0.0]
+    for left, right, expected in cases:
+        (one,) = compare_runs(both, planted, {"x": left, "z": right})
+        assert (one.largest_difference, one.mean_difference, one.relative_error) == pytest.approx(expected)
+
+
+def test_comparisons_are_a_table() -> None:
+    left = parsed("g (float[N] x, int8[N] i) => (float[N] y, int8[N] label) { y = Abs(x)\n label = Identity(i) }")
+    right = parsed("g (float[N] x, int8[N] i) => (float[N] y, int8[N] label) { y = Neg(x)\n label = Identity(i) }")
+    outputs = compare_runs(left, right, {"x": [1, -2], "i": [3, 4]})
+    assert str(outputs).splitlines() == [
+        "output  type      outcome    largest  mean  relative error",
+        "y       FLOAT[2]  different  2        1     1",
+        "label   INT8[2]   equal      0        -     -",
+    ]
+    assert "<td>0.5</td>" in compare_runs(left, right, {"x": [1, -2, -2, -2], "i": [1] * 4})._repr_html_()
+
+
+def test_precision_is_verified_with_a_tolerance(tmp_path: Path) -> None:
+    model = parsed("g (float[N] x) => (float[N] y) { s = Mul(x, x)\n y = Sqrt(s) }")
+    output = tmp_path / "half.onnx"
+    with pytest.raises(VerificationError, match=r"differ in onnxruntime by more than the tolerance of 0\.01") as raised:
+        onnx_recast.convert_precision(model, output=output, policy="all", verify="onnxruntime", inputs={"x": [300]})
+    assert [(one.description, one.relative_error) for one in raised.value.outputs] == [("FLOAT[1]", np.inf)]
+    assert files(tmp_path) == {}
+    result = onnx_recast.convert_precision(model, output=output, verify="onnxruntime", inputs={"x": [300]})
+    assert result.verified is not None
+    assert [one.relative_error <= 1e-2 for one in result.verified.outputs if one.relative_error is not None] == [True]
+    with pytest.raises(VerificationError, match="tolerance of 1e-08"):
+        onnx_recast.convert_precision(model, policy="all", verify="onnxruntime", inputs={"x": [0.1]}, tolerance=1e-8)
+
+
+def test_inputs_and_outputs_may_change_their_floating_point_types() -> None:
+    model = parsed("g (float[N] x) => (float[N] y, int64[1] n) { y = Relu(x)\n n = Shape(x) }")
+    result = onnx_recast.convert_precision(model, io="convert", verify="onnxruntime", inputs={"x": [0.1, -2, 7]})
+    assert result.verified is not None
+    first, second = result.verified.outputs
+    assert (first.outcome, second.outcome) == ("different", "equal")
+    assert first.relative_error is not None
+    assert 0 < first.relative_error < 1e-3
+
+
 def test_options_that_exclude_each_other() -> None:
     path = MODELS / "fp8_qdq.onnx"
     with pytest.raises(ValueError, match="expected True, False or 'onnxruntime', not 'tensorrt'"):
         onnx_recast.fold(path, verify="tensorrt")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="verify='onnxruntime' only"):
         onnx_recast.fold(path, verify=True, inputs={})
+    with pytest.raises(ValueError, match="tolerance: it is used with verify='onnxruntime' only"):
+        onnx_recast.fold(path, tolerance=0.1)
     with pytest.raises(ValueError, match="from_opset"):
         onnx_recast.convert_version(path, 21, from_opset=20, verify="onnxruntime")
 

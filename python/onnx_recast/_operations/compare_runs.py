@@ -10,7 +10,7 @@ from onnx_recast._runtime import compare_inputs
 
 if TYPE_CHECKING:
     from onnx_recast._options import StrPath
-    from onnx_recast._outcomes import OutputComparison
+    from onnx_recast._outcomes import OutputComparisons
     from onnx_recast._runtime import Inputs
 
 
@@ -21,10 +21,11 @@ def compare_runs(
     *,
     seed: int = 0,
     base_dir: StrPath | None = None,
-) -> tuple[OutputComparison, ...]:
+) -> OutputComparisons:
     """Run two models with onnxruntime on the same inputs, and compare their outputs bit for bit.
 
-    Both models are run on the CPU, without graph optimizations.
+    Both models are run on the CPU, without graph optimizations. Floating-point inputs are cast to the type that
+    ``right`` declares, if it is another one.
 
     Parameters
     ----------
@@ -40,8 +41,9 @@ def compare_runs(
 
     Returns
     -------
-    tuple of OutputComparison
-        One per output, in the order of ``left``; of several runs, the one that differs most.
+    OutputComparisons
+        A tuple with an :class:`OutputComparison` for each output, in the order of ``left``; of several runs, the one
+        that differs most. Printed, or in a notebook, it is a table.
 
     Raises
     ------
@@ -56,7 +58,7 @@ def compare_runs(
     Notes
     -----
     On a CPU, onnxruntime drops casts to FLOAT16, depending on the nodes around them, even without graph optimizations.
-    Models with FLOAT16 or BFLOAT16 are run with an ``Identity`` after each node, so that every value is rounded.
+    Models with FLOAT16 or BFLOAT16 are run with two ``Identity`` after each node, so that every value is rounded.
 
     Examples
     --------

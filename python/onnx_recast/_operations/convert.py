@@ -178,6 +178,7 @@ def convert_version(
     drop_metadata: bool | Sequence[str] = False,
     verify: Verify = True,
     inputs: Inputs = None,
+    tolerance: float | None = None,
     external_data: str = "keep",
     prune_data: bool = False,
     base_dir: StrPath | None = None,
@@ -221,7 +222,7 @@ def convert_version(
         Open the result again and verify it against ``model``, as ``recast convert`` does. ``"onnxruntime"``
         also runs both with onnxruntime and compares their outputs, as :func:`compare_runs` does: no output may be
         ``"different"``. Nothing is replaced if anything differs. False writes it unverified.
-    freeze_initializers, drop_metadata, inputs, external_data, prune_data, base_dir, progress
+    freeze_initializers, drop_metadata, inputs, tolerance, external_data, prune_data, base_dir, progress
         See :func:`fold`.
 
     Returns

@@ -176,6 +176,7 @@ def fold(
     drop_metadata: bool | Sequence[str] = False,
     verify: Verify = True,
     inputs: Inputs = None,
+    tolerance: float | None = None,
     external_data: str = "keep",
     prune_data: bool = False,
     base_dir: StrPath | None = None,
@@ -211,6 +212,9 @@ def fold(
         it unverified.
     inputs : mapping of str to array_like, or sequence of such mappings, optional
         Inputs for ``verify="onnxruntime"``; random ones by default.
+    tolerance : float, optional
+        With ``verify="onnxruntime"``, a floating-point output may also differ by this relative error: the largest
+        difference, relative to the largest magnitude of the output.
     external_data : str
         ``"keep"``: tensors stay where they are; ``"inline"``: all go into the model; otherwise the name of a data file
         in the folder of ``output``, for large initializers.

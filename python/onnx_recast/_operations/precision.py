@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, Unpack, over
 
 from onnx_recast import _recast
 from onnx_recast._dtypes import onnx_name
-from onnx_recast._options import StrPath, checked, flag, names, one_of, path, runtime_name, text
-from onnx_recast._rewriting import Preparation, Saved, WriteOptions, native_preparation, rewritten
+from onnx_recast._options import StrPath, checked, names, one_of, path, runtime_name, text
+from onnx_recast._rewriting import Preparation, RewriteOptions, Saved, WriteOptions, native_preparation, rewritten
 from onnx_recast._values import Model, Value, key
 from onnx_recast._verify import Verified
 
@@ -21,9 +21,14 @@ if TYPE_CHECKING:
     from onnx_recast._dtypes import Type
     from onnx_recast._models import Encoded, Kind, Proto
     from onnx_recast._progress import Progress
+    from onnx_recast._runtime import Inputs
+    from onnx_recast._verify import Verify
 
     Types: TypeAlias = str | Sequence[str] | Mapping[str, Type]
     """``"keep"``, ``"convert"``, and the types of some inputs and outputs: ``NAME=TYPE``, or a mapping."""
+
+_TOLERANCE = 1e-2
+"""The relative error of an output that ``verify="onnxruntime"`` permits by default."""
 
 Range: TypeAlias = Sequence[float] | Mapping[str, float]
 """The least and the greatest number of a value, and the least magnitude other than 0 if it is known: two or three
@@ -202,13 +207,22 @@ class Changing(Preparation, total=False):
     opset: int | Literal["auto", "latest"] | None
 
 
-class PrecisionOptions(Changing, WriteOptions, total=False):
-    """All options except the type."""
+class _Values(Changing, total=False):
+    """Options that concern values."""
 
     from_type: Type | None
     io: Types
     ranges: Mapping[str, Range] | StrPath | None
+
+
+class PrecisionOptions(_Values, WriteOptions, total=False):
+    """All options except the type, and those of runs."""
+
     verify: bool
+
+
+class _Options(_Values, RewriteOptions, total=False):
+    """All options except the type."""
 
 
 def native_changing(given: Mapping[str, Any]) -> _recast._Changing:
@@ -293,23 +307,23 @@ def _range(where: str, bounds: Any) -> tuple[float, float, float | None]:
 
 @overload
 def convert_precision(
-    model: object, to: Type, output: StrPath, **options: Unpack[PrecisionOptions]
+    model: object, to: Type, output: StrPath, **options: Unpack[_Options]
 ) -> PrecisionResult[Path]: ...
 @overload
 def convert_precision(
-    model: object, to: Type = "FLOAT16", *, output: StrPath, **options: Unpack[PrecisionOptions]
+    model: object, to: Type = "FLOAT16", *, output: StrPath, **options: Unpack[_Options]
 ) -> PrecisionResult[Path]: ...
 @overload
 def convert_precision(
-    model: Proto, to: Type = "FLOAT16", output: None = None, **options: Unpack[PrecisionOptions]
+    model: Proto, to: Type = "FLOAT16", output: None = None, **options: Unpack[_Options]
 ) -> PrecisionResult[Proto]: ...
 @overload
 def convert_precision(
-    model: Encoded, to: Type = "FLOAT16", output: None = None, **options: Unpack[PrecisionOptions]
+    model: Encoded, to: Type = "FLOAT16", output: None = None, **options: Unpack[_Options]
 ) -> PrecisionResult[bytes]: ...
 @overload
 def convert_precision(
-    model: Kind, to: Type = "FLOAT16", output: None = None, **options: Unpack[PrecisionOptions]
+    model: Kind, to: Type = "FLOAT16", output: None = None, **options: Unpack[_Options]
 ) -> PrecisionResult[Kind]: ...
 def convert_precision(
     model: object,
@@ -338,7 +352,9 @@ def convert_precision(
     opset: int | Literal["auto", "latest"] | None = None,
     freeze_initializers: bool = False,
     drop_metadata: bool | Sequence[str] = False,
-    verify: bool = True,
+    verify: Verify = True,
+    inputs: Inputs = None,
+    tolerance: float | None = None,
     external_data: str = "keep",
     prune_data: bool = False,
     base_dir: StrPath | None = None,
@@ -411,10 +427,16 @@ def convert_precision(
     opset : int, "auto" or "latest", optional
         Convert to this opset of ai.onnx first; ``"auto"`` is the lowest later opset in which the most operators support
         the type.
-    verify : bool
+    verify : bool or "onnxruntime"
         Open the result again and verify it against ``model``, as ``recast precision`` does: without the
         reported casts, with the types set back, it is the model, and every constant that changed is the rounded one.
-        Nothing is replaced if anything differs. False writes it unverified. :func:`compare_runs` compares the outputs.
+        ``"onnxruntime"`` also runs both with onnxruntime and compares their outputs, as :func:`compare_runs` does.
+        Nothing is replaced if anything differs. False writes it unverified.
+    inputs : mapping of str to array_like, or sequence of such mappings, optional
+        Inputs for ``verify="onnxruntime"``; random ones by default.
+    tolerance : float, optional
+        The relative error that ``verify="onnxruntime"`` permits of an output, 1e-2 by default: the largest difference,
+        relative to the largest magnitude of the output. :func:`tune_precision` finds the nodes to keep if it is larger.
     freeze_initializers, drop_metadata, external_data, prune_data, base_dir, progress
         See :func:`fold`.
 
@@ -454,9 +476,10 @@ def convert_precision(
     """
     given = locals()
     options = native_changing(given)
-    flag("verify", verify)
     facts = rewritten(
-        lambda input, output, verify, watch: _recast.convert_precision(input, output, options, verify, watch), given
+        lambda input, output, verify, watch: _recast.convert_precision(input, output, options, verify, watch),
+        {**given, "tolerance": _TOLERANCE} if tolerance is None and verify == "onnxruntime" else given,
+        ("equal", "equal by value", "last digits"),
     )
     result: PrecisionResult[Any] = PrecisionResult.from_dict(facts)
     if result.unmatched:
