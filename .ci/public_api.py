@@ -1,7 +1,7 @@
-"""The public API: a listing of its names, and types in its signatures that another crate cannot name.
+"""The public API of each crate: a listing of its names, and types in its signatures that another crate cannot name.
 
-    .ci/public_api.py           compares the listing with .ci/public_api.txt; exit code 1: it differs, or a type cannot be named
-    .ci/public_api.py --write   writes the listing
+    .ci/public_api.py           compares the listings with those in .ci; exit code 1: one differs, or a type cannot be named
+    .ci/public_api.py --write   writes the listings
 
 Both come from rustdoc's JSON, whose format changes with the compiler: FORMAT is the one that this script reads.
 """
@@ -14,40 +14,48 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LISTING = ROOT / ".ci/public_api.txt"
+LISTINGS = {"onnx-recast": ROOT / ".ci/public_api.txt", "onnx-cast": ROOT / ".ci/public_api_onnx_cast.txt"}
 FORMAT = 57
 
 
 def main():
-    api = Api(documentation())
+    results = [check(package, listing) for package, listing in LISTINGS.items()]
+    sys.exit(0 if all(results) else 1)
+
+
+def check(package, path):
+    """Whether the listing is right, and all types can be named."""
+    api = Api(documentation(package), package.replace("-", "_"))
     listing = "".join(f"{line}\n" for line in api.listing())
     unnameable = api.unnameable()
     for path, users in sorted(unnameable.items()):
         print(f"{path} is not public, but in the signature of {', '.join(sorted(users))}")
     if "--write" in sys.argv[1:]:
-        LISTING.write_text(listing)
-    stated = LISTING.read_text() if LISTING.exists() else ""
-    sys.stdout.writelines(difflib.unified_diff(stated.splitlines(True), listing.splitlines(True), LISTING.name, "found"))
-    print(f"public API: {listing.count(chr(10))} names, {len(unnameable)} types in signatures that cannot be named")
-    sys.exit(1 if unnameable or stated != listing else 0)
+        path.write_text(listing)
+    stated = path.read_text() if path.exists() else ""
+    sys.stdout.writelines(difflib.unified_diff(stated.splitlines(True), listing.splitlines(True), path.name, "found"))
+    print(f"public API of {package}: {listing.count(chr(10))} names, {len(unnameable)} types in signatures that cannot be named")
+    return not unnameable and stated == listing
 
 
-def documentation():
+def documentation(package):
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute() / "public-api"
-    command = ["cargo", "rustdoc", "--quiet", "--package", "onnx-recast", "--lib", "--", "-Zunstable-options", "--output-format", "json"]
+    command = ["cargo", "rustdoc", "--quiet", "--package", package, "--lib", "--", "-Zunstable-options", "--output-format", "json"]
     subprocess.run(command, cwd=ROOT, check=True, env=os.environ | {"RUSTC_BOOTSTRAP": "1", "CARGO_TARGET_DIR": str(target)})
-    document = json.loads((target / "doc/onnx_recast.json").read_text())
+    document = json.loads((target / f"doc/{package.replace('-', '_')}.json").read_text())
     if document["format_version"] != FORMAT:
         sys.exit(f"rustdoc's JSON has format {document['format_version']}; this script reads format {FORMAT}")
     return document
 
 
 class Api:
-    def __init__(self, document):
+    def __init__(self, document, crate):
         self.items, self.paths = document["index"], document["paths"]
+        # The shortest public path of each item of onnx-cast; its members are in the listing of onnx-cast.
+        self.exported = {}
         # The public path of each item that other crates can name: the shortest one.
         self.names = {}
-        self.visit_module(document["root"], "onnx_recast")
+        self.visit_module(document["root"], crate)
 
     def item(self, number):
         """An item with its kind and content; nothing for those of other crates."""
@@ -72,6 +80,11 @@ class Api:
         if kind == "use":
             target, target_kind, target_content = self.item(content["id"]) if content["id"] is not None else (None, None, None)
             if target is None:
+                external = self.paths.get(str(content["id"]))
+                if external and external["path"][0] == "onnx_cast":
+                    line = f"{path}::{content['name']} ({external['kind'].replace('_', ' ')})"
+                    known = self.exported.get(content["id"], line)
+                    self.exported[content["id"]] = min(known, line, key=lambda line: (line.count("::"), line))
                 return
             if content["is_glob"]:
                 for child in target_content.get("items", []):
@@ -111,7 +124,7 @@ class Api:
                     yield member
 
     def listing(self):
-        lines = []
+        lines = list(self.exported.values())
         for number, path in self.names.items():
             _, kind, content = self.item(number)
             lines.append(f"{path} ({kind.replace('_', ' ')})")
