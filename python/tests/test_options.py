@@ -46,7 +46,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 SIGNATURES = {name: inspect.signature(getattr(onnx_recast, name, onnx_recast.convert_version)) for name in FUNCTIONS}
 OPTIONS = [(name, option) for name, signature in SIGNATURES.items() for option in signature.parameters]
 
-ONLY_IN_PYTHON = {"model", "left", "right", "array", "base_dir", "right_base_dir", "inputs", "progress"}
+ONLY_IN_PYTHON = {"model", "left", "right", "array", "base_dir", "right_base_dir", "inputs", "tolerance", "progress"}
 OTHER_WORDS = {
     **dict.fromkeys(("model", "left", "right"), ("expected a path, bytes, a binary file",)),
     "array": ("element 0 is a",),

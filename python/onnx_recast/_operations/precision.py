@@ -215,13 +215,13 @@ class _Values(Changing, total=False):
     ranges: Mapping[str, Range] | StrPath | None
 
 
-class PrecisionOptions(_Values, WriteOptions, total=False):
-    """All options except the type, and those of runs."""
+class MeasuredOptions(_Values, WriteOptions, total=False):
+    """The options of a change of precision that is measured."""
 
     verify: bool
 
 
-class _Options(_Values, RewriteOptions, total=False):
+class PrecisionOptions(_Values, RewriteOptions, total=False):
     """All options except the type."""
 
 
@@ -307,23 +307,23 @@ def _range(where: str, bounds: Any) -> tuple[float, float, float | None]:
 
 @overload
 def convert_precision(
-    model: object, to: Type, output: StrPath, **options: Unpack[_Options]
+    model: object, to: Type, output: StrPath, **options: Unpack[PrecisionOptions]
 ) -> PrecisionResult[Path]: ...
 @overload
 def convert_precision(
-    model: object, to: Type = "FLOAT16", *, output: StrPath, **options: Unpack[_Options]
+    model: object, to: Type = "FLOAT16", *, output: StrPath, **options: Unpack[PrecisionOptions]
 ) -> PrecisionResult[Path]: ...
 @overload
 def convert_precision(
-    model: Proto, to: Type = "FLOAT16", output: None = None, **options: Unpack[_Options]
+    model: Proto, to: Type = "FLOAT16", output: None = None, **options: Unpack[PrecisionOptions]
 ) -> PrecisionResult[Proto]: ...
 @overload
 def convert_precision(
-    model: Encoded, to: Type = "FLOAT16", output: None = None, **options: Unpack[_Options]
+    model: Encoded, to: Type = "FLOAT16", output: None = None, **options: Unpack[PrecisionOptions]
 ) -> PrecisionResult[bytes]: ...
 @overload
 def convert_precision(
-    model: Kind, to: Type = "FLOAT16", output: None = None, **options: Unpack[_Options]
+    model: Kind, to: Type = "FLOAT16", output: None = None, **options: Unpack[PrecisionOptions]
 ) -> PrecisionResult[Kind]: ...
 def convert_precision(
     model: object,

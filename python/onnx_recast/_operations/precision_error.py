@@ -19,7 +19,7 @@ from onnx_recast._values import Value
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from onnx_recast._operations.precision import PrecisionOptions
+    from onnx_recast._operations.precision import MeasuredOptions
     from onnx_recast._operations.ranges import Runs
     from onnx_recast._recast import _Input
 
@@ -96,7 +96,7 @@ def precision_error(
     *,
     tolerance: float = 1e-2,
     least_scale: float = 0.0,
-    **options: Unpack[PrecisionOptions],
+    **options: Unpack[MeasuredOptions],
 ) -> PrecisionErrors:
     """Change the precision of a model, and measure what that does to the values of each node, without a GPU.
 
@@ -153,7 +153,7 @@ def tune_precision(
     *,
     tolerance: float = 1e-2,
     least_scale: float = 0.0,
-    **options: Unpack[PrecisionOptions],
+    **options: Unpack[MeasuredOptions],
 ) -> TunedPrecision:
     """Change the precision of a model, and keep the types of as few nodes as the tolerance allows.
 
@@ -322,7 +322,7 @@ class _Trials:
         to: object,
         tolerance: float,
         least_scale: float,
-        options: PrecisionOptions,
+        options: MeasuredOptions,
     ) -> None:
         if options.get("opset") is not None:
             raise ValueError("opset: convert the model first, with convert_version")
