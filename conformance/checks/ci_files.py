@@ -12,6 +12,9 @@ import yaml
 from support.common import ROOT, copy_examples, path_with_recast, scratch_folder
 
 BIN = Path(sys.executable).parent
+USES = re.compile(r"\buses: *(.*)")
+# A full commit, which nobody can move, and the version for people and Dependabot.
+PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -88,6 +91,10 @@ def check_workflows(report, repository, environment):
     for workflow in workflows:
         schema = ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", workflow]
         expect(report, f"{workflow.name} by GitHub's schema", run(schema, repository, environment), 0)
+        unpinned = [used for used in USES.findall(workflow.read_text()) if not PINNED.fullmatch(used)]
+        report.case(f"the actions of {workflow.name} are pinned", unpinned)
+    dependabot = ["check-jsonschema", "--builtin-schema", "vendor.dependabot", ROOT / ".github/dependabot.yml"]
+    expect(report, "dependabot.yml by its schema", run(dependabot, repository, environment), 0)
     # docs/ci.md shows this version, of the repository and of the package.
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     shown = re.findall(r"(?:onnx-recast(?:==|@v)|rev: v|`version: )([\d.]+\d)", (ROOT / "docs/ci.md").read_text())
