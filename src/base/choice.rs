@@ -1,28 +1,7 @@
 //! Options that are chosen by name, on the command line and in the bindings.
 
 pub use onnx_cast::UnknownName;
-
-/// Gives an enum its names: `NAMES` and `FromStr`.
-macro_rules! choice {
-    ($type:ident { $($name:literal => $value:ident),+ }) => {
-        impl $type {
-            /// The names of all values.
-            pub const NAMES: &[&str] = &[$($name),+];
-        }
-
-        impl std::str::FromStr for $type {
-            type Err = $crate::base::choice::UnknownName;
-
-            fn from_str(name: &str) -> Result<$type, Self::Err> {
-                match name {
-                    $($name => Ok($type::$value),)+
-                    _ => Err($crate::base::choice::UnknownName::among($type::NAMES)),
-                }
-            }
-        }
-    };
-}
-pub(crate) use choice;
+pub(crate) use onnx_cast::choice;
 
 /// How alike two names are at least, for one to be suggested in place of the other.
 const ALIKE: f64 = 0.85;

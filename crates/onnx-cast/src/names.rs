@@ -18,3 +18,26 @@ impl UnknownName {
         UnknownName { expected }
     }
 }
+
+/// Gives an enum its names, in this crate and in those that are built on it: `NAMES` and `FromStr`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! choice {
+    ($type:ident { $($name:literal => $value:ident),+ }) => {
+        impl $type {
+            /// The names of all values.
+            pub const NAMES: &[&str] = &[$($name),+];
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::UnknownName;
+
+            fn from_str(name: &str) -> Result<$type, Self::Err> {
+                match name {
+                    $($name => Ok($type::$value),)+
+                    _ => Err($crate::UnknownName::among($type::NAMES)),
+                }
+            }
+        }
+    };
+}

@@ -1,9 +1,5 @@
 //! The rules that define the results of a cast, together with its types.
 
-use std::str::FromStr;
-
-use crate::names::UnknownName;
-
 /// The rounding of numbers between two powers of two to `FLOAT8E8M0`. Ignored for other types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -16,10 +12,9 @@ pub enum RoundMode {
     Nearest,
 }
 
-impl RoundMode {
-    /// The names of all values, as in the attribute `round_mode`.
-    pub const NAMES: &[&str] = &["up", "down", "nearest"];
+crate::choice!(RoundMode { "up" => Up, "down" => Down, "nearest" => Nearest });
 
+impl RoundMode {
     /// The name.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -27,19 +22,6 @@ impl RoundMode {
             RoundMode::Up => "up",
             RoundMode::Down => "down",
             RoundMode::Nearest => "nearest",
-        }
-    }
-}
-
-impl FromStr for RoundMode {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<RoundMode, UnknownName> {
-        match name {
-            "up" => Ok(RoundMode::Up),
-            "down" => Ok(RoundMode::Down),
-            "nearest" => Ok(RoundMode::Nearest),
-            _ => Err(UnknownName::among(RoundMode::NAMES)),
         }
     }
 }
@@ -53,22 +35,7 @@ pub enum Contested {
     Runtime,
 }
 
-impl Contested {
-    /// The names of all values.
-    pub const NAMES: &[&str] = &["text", "runtime"];
-}
-
-impl FromStr for Contested {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Contested, UnknownName> {
-        match name {
-            "text" => Ok(Contested::Text),
-            "runtime" => Ok(Contested::Runtime),
-            _ => Err(UnknownName::among(Contested::NAMES)),
-        }
-    }
-}
+crate::choice!(Contested { "text" => Text, "runtime" => Runtime });
 
 /// The rules of a cast, which define its result together with the types.
 ///
