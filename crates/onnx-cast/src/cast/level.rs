@@ -88,8 +88,16 @@ impl Level {
     /// If the machine does not support the level.
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         assert!(self.is_available(), "this machine does not have {self:?}");
+        self.run_available(kernel)
+    }
+
+    /// Like [`Level::run`], without its check, which takes as long as a short chunk: for levels
+    /// whose availability was confirmed when the cast was prepared.
+    pub(super) fn run_available<K: Kernel>(self, kernel: K) -> K::Output {
+        debug_assert!(self.is_available());
         match self {
-            // SAFETY: the machine supports the instructions of the level.
+            // SAFETY: callers hold a level only after `is_available` confirmed that the machine
+            // supports it.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { x86::avx2(kernel) },
             // SAFETY: as above.

@@ -84,7 +84,7 @@ impl Stage {
 
     /// Runs over all of `source`.
     pub(super) fn run(&self, level: Level, source: &[u8], target: Target) {
-        level.run(Run {
+        level.run_available(Run {
             stage: self,
             source,
             target,

@@ -124,7 +124,7 @@ impl Survey {
             }
             _ => unreachable!("there are two stages at most"),
         };
-        self.level.run(Count {
+        self.level.run_available(Count {
             watch: &self.watch,
             elements: surveyed,
         })
