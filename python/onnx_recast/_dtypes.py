@@ -115,6 +115,11 @@ def onnx_type(array: Array) -> str:
         raise ValueError(f"ONNX has no element type for {dtype}") from None
 
 
+def is_float(name: str) -> bool:
+    """Whether an ONNX name is that of a floating-point type."""
+    return "FLOAT" in name or name == "DOUBLE"
+
+
 def numpy_type(name: str) -> np.dtype[Any]:
     """Return the type of numpy or ml_dtypes of an ONNX name."""
     import numpy as np

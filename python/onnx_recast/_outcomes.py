@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from onnx_recast._dtypes import onnx_type
+from onnx_recast._dtypes import is_float, onnx_type
 from onnx_recast._html import table_of
 from onnx_recast._values import Value
 
@@ -87,9 +87,9 @@ def compare(name: str, left: Any, right: Any) -> OutputComparison:
     left_arrays, right_arrays = _arrays(left), _arrays(right)
     kind, shape = _description(left, left_arrays)
     is_same = (kind, shape) == _description(right, right_arrays)
-    if shape is not None and _is_float(left_arrays[0]) and _are_alike(left_arrays[0], right_arrays):
-        differences = _differences(left_arrays[0], right_arrays[0])
+    if shape is not None and _are_comparable_floats(left_arrays, right_arrays):
         outcome: Outcome = _compare(left_arrays[0], right_arrays[0])[0] if is_same else "different"
+        differences = (0.0, 0.0, 0.0) if outcome == "equal" else _differences(left_arrays[0], right_arrays[0])
         return OutputComparison(name, kind, shape, outcome, *differences)
     if not is_same:
         return OutputComparison(name, kind, shape, "different", None)
@@ -108,13 +108,11 @@ def worst(comparisons: tuple[OutputComparison, ...]) -> OutputComparison:
     return max(comparisons, key=order)
 
 
-def _is_float(array: Array) -> bool:
-    return "FLOAT" in (kind := onnx_type(array)) or kind == "DOUBLE"
-
-
-def _are_alike(left: Array, right: list[Array]) -> bool:
-    """Whether a value is one floating-point tensor of the shape of ``left``."""
-    return len(right) == 1 and _is_float(right[0]) and left.shape == right[0].shape
+def _are_comparable_floats(left: list[Array], right: list[Array]) -> bool:
+    """Whether both values are one floating-point tensor of the same shape."""
+    if len(left) != 1 or len(right) != 1:
+        return False
+    return left[0].shape == right[0].shape and all(is_float(onnx_type(array)) for array in (left[0], right[0]))
 
 
 def _differences(left: Array, right: Array) -> tuple[float, float, float]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from onnx_recast._dtypes import NUMBERS, NUMPY, numpy_type, onnx_type
+from onnx_recast._dtypes import NUMBERS, NUMPY, is_float, numpy_type, onnx_type
 from onnx_recast._errors import RecastError, VerificationError
 from onnx_recast._options import check_unmasked
 from onnx_recast._rounding import has_rounded_types, round_all
@@ -110,8 +110,7 @@ class Session:
 def _retyped(value: Any, kind: str | None) -> Any:
     import numpy as np
 
-    is_float = "FLOAT" in (kind or "") or kind == "DOUBLE"
-    if kind is None or not is_float or not isinstance(value, np.ndarray) or value.dtype == numpy_type(kind):
+    if kind is None or not is_float(kind) or not isinstance(value, np.ndarray) or value.dtype == numpy_type(kind):
         return value
     with np.errstate(over="ignore"):
         return value.astype(numpy_type(kind))

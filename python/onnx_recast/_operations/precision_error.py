@@ -347,7 +347,7 @@ class _Trials:
         _, session = _all_values(Opened(result.model, base).input, "the result")
         errors: dict[str, tuple[float, float, int]] = {}
         for feeds, expected in zip(self.feeds, self.expected, strict=True):
-            for name, found in self._values(session, self._as_declared(session, feeds)).items():
+            for name, found in self._values(session, session.retyped(feeds)).items():
                 if name in expected:
                     errors[name] = _worse(errors.get(name), _difference(expected[name], found, self.least_scale))
         types = dict(zip(session.outputs, session.output_types, strict=True))
@@ -394,16 +394,6 @@ class _Trials:
         floats = [name for name, kind in pairs if kind in {"FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE"}]
         arrays = zip(floats, session.run(feeds, outputs=floats), strict=True) if floats else ()
         return {name: np.asarray(array).astype(np.float64) for name, array in arrays}
-
-    @staticmethod
-    def _as_declared(session: Session, feeds: Mapping[str, Any]) -> dict[str, Any]:
-        """Return inputs in the types that a model declares, which ``io`` may have changed."""
-        from onnx_recast._dtypes import numpy_type
-
-        floats = {name: kind for name, (kind, _) in session.inputs.items() if kind in {"FLOAT", "FLOAT16", "BFLOAT16"}}
-        return {
-            name: array.astype(numpy_type(floats[name])) if name in floats else array for name, array in feeds.items()
-        }
 
 
 def _all_values(model: _Input, name: str) -> tuple[Any, Session]:
