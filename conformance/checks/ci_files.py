@@ -13,7 +13,7 @@ from support.common import ROOT, copy_examples, path_with_recast, scratch_folder
 
 BIN = Path(sys.executable).parent
 USES = re.compile(r"\buses: *(.*)")
-# A full commit, which nobody can move, and the version for people and Dependabot.
+# A full commit hash, since a tag can be moved, and a comment with the version, which Dependabot reads.
 PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

@@ -334,8 +334,7 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
     }
 }
 
-/// Whoever made the model wants a word with the terminal, and with the reader of a list of
-/// findings.
+/// The names of this model are attacks on a terminal and on the reader of a list of findings.
 #[test]
 fn names_of_a_model_forge_no_line_and_give_a_terminal_no_orders() {
     const NAME: &str = "a\x1b[31m\n~ graph/forged: RC101\u{202e}";

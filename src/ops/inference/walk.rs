@@ -464,9 +464,9 @@ impl<'w, 'm> Walk<'w, 'm> {
         scopes.map(|&scope| self.scope(scope, inputs)).collect()
     }
 
-    /// `Loop`: the body receives the iteration, the condition, and carried values, whose types stay
-    /// the same and whose shapes may change. What is known of a shape before the loop is kept as
-    /// long as every iteration keeps it. Scanned values gain a dimension.
+    /// `Loop`: the body receives the iteration number, the condition and the carried values. Carried
+    /// values keep their types; a dimension known before the loop stays known if every iteration
+    /// keeps it. Scanned values gain a dimension.
     fn repeat(&mut self, id: NodeId) -> Vec<Fact> {
         let scalar = |dtype| Fact {
             value_type: Some(ValueType::Tensor(dtype)),

@@ -68,9 +68,9 @@ fn target_of(bytes: &[u8]) -> i64 {
     1 + bytes.iter().map(|&byte| i64::from(byte)).sum::<i64>() % LATEST_OPSET
 }
 
-/// The models; and every version of every operator on its way to the first opset and to the latest,
-/// with the numbers of its attributes and constants in the usual range and beyond any: with all its
-/// inputs, with those that must be there, with none.
+/// The models, and one for each version of each operator, which is converted to the first and to the
+/// latest opset: with ordinary and with extreme numbers in attributes and constants; with all inputs,
+/// with the required ones, with none.
 pub fn seeds(models: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut seeds = models.to_vec();
     for schema in schemas::all()
