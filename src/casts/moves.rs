@@ -5,37 +5,22 @@ use super::Casts;
 use super::cast::supports;
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::kernels::{Operation, Table, Versions};
+use crate::ops::operator_facts::{Movement, movement};
 use crate::ops::schemas::ValueType;
 use onnx_cast::DType;
-
-/// The operators, and whether the elements come from all inputs, or from the first.
-const MOVES: &[(&str, bool)] = &[
-    ("Concat", true),
-    ("DepthToSpace", false),
-    ("Expand", false),
-    ("Flatten", false),
-    ("Gather", false),
-    ("GatherElements", false),
-    ("GatherND", false),
-    ("Reshape", false),
-    ("Slice", false),
-    ("SpaceToDepth", false),
-    ("Split", false),
-    ("Squeeze", false),
-    ("Tile", false),
-    ("Transpose", false),
-    ("Unsqueeze", false),
-];
 
 /// The operator of a node that moves elements, and from how many of its inputs, the first ones, the
 /// elements come.
 #[must_use]
 pub fn moves(model: &Model, node: NodeId) -> Option<(&'static str, usize)> {
     let proto = model.node(node);
-    let &(operator, is_of_all) = MOVES.iter().find(|(name, _)| *name == proto.op_type())?;
-    model
-        .is_op(node, operator)
-        .then(|| (operator, if is_of_all { proto.input.len() } else { 1 }))
+    let (operator, movement) = movement(proto.op_type())?;
+    let moved = match movement {
+        Movement::First => 1,
+        Movement::All => proto.input.len(),
+        Movement::Other => return None,
+    };
+    model.is_op(node, operator).then_some((operator, moved))
 }
 
 /// Whether the operator of a node supports an element type as that of its first input.

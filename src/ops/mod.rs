@@ -5,6 +5,7 @@ pub mod compute;
 pub mod inference;
 pub mod kernels;
 pub mod needs;
+pub mod operator_facts;
 pub mod readings;
 pub mod runtimes;
 pub mod schemas;

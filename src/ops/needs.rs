@@ -1,6 +1,7 @@
 //! The IR version that a model's contents require.
 
 use super::inference::Known;
+use super::operator_facts::type_attribute;
 use super::schemas::{ValueType, ir_of_opset};
 use crate::graph::{Body, Model, Origin, is_onnx_domain, read_type};
 use crate::protobuf::ir_version;
@@ -144,7 +145,7 @@ pub fn contents(model: &Model) -> Vec<Need> {
             }
             for attribute in &node.attribute {
                 needs.attribute(attribute);
-                if let Some(dtype) = named_type(attribute).filter(|_| is_of_onnx) {
+                if is_of_onnx && let Some(dtype) = stated_type(node.op_type(), attribute) {
                     needs.dtype(dtype);
                 }
             }
@@ -271,10 +272,11 @@ fn initializers_are_not_inputs(model: &Model) -> bool {
     })
 }
 
-/// The type that an attribute of an ONNX operator states.
-fn named_type(attribute: &AttributeProto) -> Option<DType> {
-    match attribute.name() {
-        "to" | "dtype" | "output_dtype" => read_type(attribute).ok(),
-        _ => None,
+/// The type that an attribute of an operator of ai.onnx states.
+fn stated_type(operator: &str, attribute: &AttributeProto) -> Option<DType> {
+    if type_attribute(operator)?.name == attribute.name() {
+        read_type(attribute).ok()
+    } else {
+        None
     }
 }

@@ -1,43 +1,7 @@
 //! Rules for the types of operators that the schemas do not state.
 
 use crate::graph::{Model, NodeId};
-
-/// Operators whose results consist of elements of their inputs. Either type is right for them.
-const MOVES: &[&str] = &[
-    "Cast",
-    "CenterCropPad",
-    "Compress",
-    "Concat",
-    "ConcatFromSequence",
-    "DepthToSpace",
-    "Expand",
-    "EyeLike",
-    "Flatten",
-    "Gather",
-    "GatherElements",
-    "GatherND",
-    "Identity",
-    "Optional",
-    "OptionalGetElement",
-    "Pad",
-    "Reshape",
-    "ReverseSequence",
-    "SequenceAt",
-    "SequenceConstruct",
-    "SequenceEmpty",
-    "SequenceErase",
-    "SequenceInsert",
-    "Slice",
-    "SpaceToDepth",
-    "Split",
-    "SplitToSequence",
-    "Squeeze",
-    "Tile",
-    "Transpose",
-    "Trilu",
-    "Unsqueeze",
-    "Where",
-];
+use crate::ops::operator_facts::{self, Stated, movement};
 
 /// Operators whose sequences and optional values have the element type of their tensors, although
 /// their type variables differ.
@@ -71,22 +35,6 @@ const SCALES: &[(&str, &[usize])] = &[
     ("DequantizeLinear", &[1]),
     ("QLinearMatMul", &[1, 4, 6]),
     ("QuantizeLinear", &[1]),
-];
-
-/// The attributes that state the element type of an operator's result.
-const TYPE_ATTRIBUTES: &[(&str, &str)] = &[
-    ("Bernoulli", "dtype"),
-    ("Cast", "to"),
-    ("Constant", "value"),
-    ("ConstantOfShape", "value"),
-    ("DequantizeLinear", "output_dtype"),
-    ("EyeLike", "dtype"),
-    ("Optional", "type"),
-    ("RandomNormal", "dtype"),
-    ("RandomNormalLike", "dtype"),
-    ("RandomUniform", "dtype"),
-    ("RandomUniformLike", "dtype"),
-    ("SequenceEmpty", "dtype"),
 ];
 
 /// Operators that work in FLOAT alone, whatever their schemas say: the function that defines
@@ -141,9 +89,9 @@ pub(super) fn needs_nonzero(model: &Model, node: NodeId, index: u32) -> bool {
     }
 }
 
-/// Whether an operator of ai.onnx only moves elements.
+/// Whether an operator of ai.onnx only moves elements: either type is right for it.
 pub(super) fn moves(operator: &str) -> bool {
-    MOVES.contains(&operator)
+    movement(operator).is_some()
 }
 
 /// Whether all inputs and outputs of a node have one element type, although their type variables
@@ -194,12 +142,11 @@ pub(super) fn has_blocks(model: &Model, node: NodeId, operator: &str) -> bool {
     operator == "DequantizeLinear" && has_size()
 }
 
-/// The attribute that states the element type of an operator's result.
+/// The attribute that states the element type of an operator's result, if a change of precision
+/// changes this type.
 pub(super) fn type_attribute(operator: &str) -> Option<&'static str> {
-    TYPE_ATTRIBUTES
-        .iter()
-        .find(|(name, _)| *name == operator)
-        .map(|(_, attribute)| *attribute)
+    let stated = operator_facts::type_attribute(operator)?;
+    (stated.of == Stated::Result).then_some(stated.name)
 }
 
 /// Whether an attribute of a node refers to an attribute of the function that contains the node.
@@ -228,32 +175,13 @@ mod tests {
 
     #[test]
     fn the_tables_are_sorted_and_name_operators() {
-        assert!(
-            MOVES.is_sorted()
-                && OWN.is_sorted()
-                && SCALES.is_sorted()
-                && TYPE_ATTRIBUTES.is_sorted()
-        );
+        assert!(OWN.is_sorted() && SCALES.is_sorted());
         let others = OWN
             .iter()
             .map(|row| row.0)
-            .chain(SCALES.iter().map(|row| row.0))
-            .chain(TYPE_ATTRIBUTES.iter().map(|row| row.0));
-        for operator in MOVES
-            .iter()
-            .chain(CONTAINERS)
-            .chain(FLOAT_ALONE)
-            .copied()
-            .chain(others)
-        {
+            .chain(SCALES.iter().map(|row| row.0));
+        for operator in CONTAINERS.iter().chain(FLOAT_ALONE).copied().chain(others) {
             assert!(!schemas::versions("", operator).is_empty(), "{operator}");
-        }
-        for (operator, attribute) in TYPE_ATTRIBUTES {
-            let stated = |schema: &schemas::Schema| schema.attribute(attribute).is_some();
-            assert!(
-                schemas::versions("", operator).iter().any(stated),
-                "{operator}.{attribute}"
-            );
         }
     }
 }

@@ -298,3 +298,21 @@ fn element_type(stated: &TypeProto) -> Option<DType> {
         Value::MapType(_) | Value::OpaqueType(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::TYPE_ATTRIBUTES;
+    use crate::ops::operator_facts;
+
+    #[test]
+    fn the_attributes_are_those_that_the_facts_of_operators_name() {
+        let named: BTreeSet<&str> = operator_facts::named_types().map(|row| row.1).collect();
+        let own: BTreeSet<&str> = TYPE_ATTRIBUTES
+            .into_iter()
+            .chain(["softmax_precision"])
+            .collect();
+        assert_eq!(own, named);
+    }
+}

@@ -3,16 +3,8 @@
 use super::operation::Operation;
 use crate::graph::{Model, NodeId, ValueId, read_type};
 use crate::ops::inference::Inferred;
+use crate::ops::operator_facts::type_attribute;
 use crate::ops::schemas::{Formal, Schema, TypeSet, ValueType, versions};
-
-/// The attributes that name the element type of a result.
-const NAMES_TYPE: &[&str] = &[
-    "dtype",
-    "output_datatype",
-    "output_dtype",
-    "softmax_precision",
-    "to",
-];
 
 /// An input or output: whether it is an output, its index, its formal parameter and its type.
 type Operand = (bool, usize, &'static Formal, ValueType);
@@ -56,7 +48,7 @@ pub(super) fn fault(operation: &Operation) -> Option<String> {
             (!formal.types.contains(found))
                 .then(|| unsupported(operation.schema, &what(), (is_output, index), found))
         });
-    found.or_else(|| NAMES_TYPE.iter().find_map(|name| unknown(operation, name)))
+    found.or_else(|| unknown_type(operation))
 }
 
 /// Two inputs or outputs that share a type variable and have different types.
@@ -108,7 +100,8 @@ fn unsupported(
 
 /// An attribute that does not name an element type. 0 names none, but nothing refuses it in a Cast,
 /// and elsewhere it means that the type follows from an input.
-fn unknown(operation: &Operation, name: &str) -> Option<String> {
+fn unknown_type(operation: &Operation) -> Option<String> {
+    let name = type_attribute(operation.schema.name)?.name;
     operation.schema.attribute(name)?;
     let attribute = operation
         .attribute(name)
