@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 
 use super::Diagnostic;
-use super::config::absolute;
+use super::file_pattern::absolute;
 use crate::base::error::{Classified, ErrorKind};
 use crate::files::folders;
 

@@ -1,16 +1,15 @@
 //! `recast.toml`: the configuration of the lint.
 
 use std::ops::Range;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use globset::GlobSet;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::file_pattern::{FilePattern, absolute};
 use super::{Layer, Selector, Severity, UnknownRule};
 use crate::base::choice::nearest;
 use crate::base::error::{Classified, ErrorKind};
-use crate::base::patterns::{self, BadPattern};
 use crate::files::folders;
 use crate::ops::runtimes::{Runtime, UnknownRuntime};
 
@@ -32,18 +31,6 @@ pub struct Config {
     pub fail_on: Option<Severity>,
     /// The baseline, whose findings are not reported.
     pub baseline: Option<PathBuf>,
-}
-
-/// A pattern of files: of paths under a folder, or of names of files and folders if it has no `/`.
-/// A matching folder matches with all its contents.
-#[derive(Clone, Debug)]
-pub struct FilePattern {
-    /// As it was written.
-    text: String,
-    folder: PathBuf,
-    pattern: GlobSet,
-    /// Whether the pattern matches paths instead of names.
-    of_paths: bool,
 }
 
 /// A configuration file that cannot be used.
@@ -224,72 +211,4 @@ fn place(text: &str, at: usize) -> String {
     let line = before.matches('\n').count() + 1;
     let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
     format!("line {line}, column {column}")
-}
-
-impl FilePattern {
-    /// A pattern of files under a folder.
-    ///
-    /// # Errors
-    /// If the pattern is not valid.
-    pub fn new(folder: &Path, pattern: &str) -> Result<FilePattern, BadPattern> {
-        let of_paths = pattern.trim_end_matches('/').contains('/');
-        let plain: PathBuf = Path::new(pattern)
-            .components()
-            .filter(|part| *part != Component::CurDir)
-            .collect();
-        let text = pattern.to_owned();
-        Ok(FilePattern {
-            text,
-            folder: absolute(folder),
-            pattern: patterns::of_paths(&plain.to_string_lossy())?,
-            of_paths,
-        })
-    }
-
-    /// The pattern, as it was written.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Whether the pattern matches a file, or a folder that contains it.
-    #[must_use]
-    pub fn matches(&self, path: &Path) -> bool {
-        let path = absolute(path);
-        let inside = path.strip_prefix(&self.folder).unwrap_or(&path);
-        let mut paths = inside
-            .ancestors()
-            .filter(|path| !path.as_os_str().is_empty());
-        if self.of_paths {
-            paths.any(|path| self.pattern.is_match(path))
-        } else {
-            paths.any(|path| {
-                path.file_name()
-                    .is_some_and(|name| self.pattern.is_match(name))
-            })
-        }
-    }
-}
-
-/// The absolute path, without `.` and `..`; links are not resolved.
-pub(super) fn absolute(path: &Path) -> PathBuf {
-    let path = if path.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        path
-    };
-    let mut plain = PathBuf::new();
-    for part in std::path::absolute(path)
-        .unwrap_or_else(|_| path.to_owned())
-        .components()
-    {
-        match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            _ => plain.push(part),
-        }
-    }
-    plain
 }

@@ -5,9 +5,11 @@
 //! of output formats or of exit codes.
 
 mod baseline;
+#[cfg(feature = "config")]
 mod config;
 mod constant;
 mod diagnostic;
+mod file_pattern;
 mod finding;
 pub(crate) mod fix;
 mod noqa;
@@ -18,10 +20,12 @@ mod subject;
 
 pub use crate::base::patterns::BadPattern;
 pub use baseline::{BadBaseline, Baseline};
-pub use config::{BadConfig, Config, FilePattern};
+#[cfg(feature = "config")]
+pub use config::{BadConfig, Config};
 pub use constant::{element, number, tally};
 pub(crate) use diagnostic::fingerprint;
 pub use diagnostic::{Diagnostic, Region};
+pub use file_pattern::FilePattern;
 pub use finding::{Finding, FindingPlace, Fix, Safety};
 pub use noqa::Noqa;
 pub use rule::{Rule, Selected, Severity};
