@@ -42,7 +42,6 @@ class _Input(TypedDict):
 class _Output(TypedDict):
     path: str | None
     external_data: str
-    prune_data: bool
 
 class _Preparation(TypedDict):
     freeze_initializers: bool

@@ -64,17 +64,14 @@ class Saved(Value):
     """Side effects that were not requested."""
     copied_files: tuple[DataFile, ...] = ()
     """Data files that were copied with the model."""
-    removed_files: tuple[str, ...] = ()
-    """Unused data files that were removed."""
     unused_files: tuple[UnusedFile, ...] = ()
-    """Unused data files that were kept."""
+    """Data files that the replaced model used and the new one does not."""
 
 
 class WriteOptions(TypedDict, total=False):
     """Options that concern files."""
 
     external_data: str
-    prune_data: bool
     base_dir: StrPath | None
     progress: Progress
 
@@ -137,5 +134,4 @@ def _native_output(given: Mapping[str, Any]) -> _recast._Output:
     return {
         "path": None if output is None else path("output", output),
         "external_data": external_data,
-        "prune_data": flag("prune_data", given["prune_data"]),
     }

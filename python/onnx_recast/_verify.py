@@ -73,7 +73,7 @@ def verified_by(
         folder = Path(path).parent
         with tempfile.TemporaryDirectory(prefix=".recast-", dir=folder) as temporary:
             trial = str(Path(temporary) / Path(path).name)
-            operation({**output, "path": trial, "prune_data": False}, False)
+            operation({**output, "path": trial}, False)
             outputs = _compare(original, {"source": trial, "base_dir": None}, path, inputs, permitted)
     report, encoded = operation(output, bool(verify))
     if verify == "onnxruntime" and encoded is not None:

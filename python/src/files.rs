@@ -52,7 +52,6 @@ pub struct Input {
 pub struct Output {
     pub path: Option<PathBuf>,
     pub external_data: String,
-    prune_data: bool,
 }
 
 impl Input {
@@ -233,8 +232,6 @@ impl Output {
             "inline" => Placement::Inline,
             file => Placement::File(file.to_owned()),
         };
-        SaveOptions::default()
-            .placement(placement)
-            .prune_data(self.prune_data)
+        SaveOptions::default().placement(placement)
     }
 }

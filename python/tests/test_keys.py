@@ -31,7 +31,7 @@ COUNTS = {"before", "after", "bytes_in", "bytes_out"}
 """Python has them as `inspect(...)` of both models."""
 REFUSALS = {"blockers", "nearest_opset"}
 """Python has them as attributes of `ConversionError`."""
-FILES = {"data_file", "copied_files", "removed_files", "unused_files", "notes"}
+FILES = {"data_file", "copied_files", "unused_files", "notes"}
 """Python has them in `saved`."""
 ONLY_IN_COMMAND = KNOWN_TO_CALLERS | COUNTS | REFUSALS | FILES
 ONLY_IN_PYTHON = {"saved", "notes"}

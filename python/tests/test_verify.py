@@ -74,7 +74,7 @@ def test_data_files_and_all_kinds_of_models(verify: Any, external: Callable[[], 
         assert result.verified is not None
         assert (result.verified.constants, result.verified.elements) == (1, 4096)
         assert len(result.verified.outputs) == (verify == "onnxruntime")
-    onnx_recast.fold(path, path, verify=verify, prune_data=True)
+    onnx_recast.fold(path, path, verify=verify)
     assert not onnx_recast.inspect(path).casts
 
 

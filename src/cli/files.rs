@@ -25,17 +25,7 @@ pub struct ExternalData {
     #[arg(long, value_name = "BYTES", default_value = "1K", value_parser = parse_bytes)]
     external_threshold: u64,
     #[command(flatten)]
-    prune: PruneData,
-    #[command(flatten)]
     pub folders: DataFolders,
-}
-
-/// The treatment of data files that a model no longer uses.
-#[derive(Args, Clone, Copy, Default)]
-pub struct PruneData {
-    /// Delete data files that only the replaced model used. By default, they are kept and listed
-    #[arg(long)]
-    pub prune_data: bool,
 }
 
 /// Where data files may be.
@@ -60,7 +50,6 @@ impl ExternalData {
         let options = SaveOptions {
             placement: self.external_data.clone(),
             threshold: self.external_threshold,
-            prune_data: self.prune.prune_data,
         };
         model.into_plan(target, &options)
     }

@@ -22,12 +22,7 @@ const SHARED: &[Group] = &[
     ),
     (
         "Data files",
-        &[
-            "external-data",
-            "external-threshold",
-            "prune-data",
-            "allow-data-dir",
-        ],
+        &["external-data", "external-threshold", "allow-data-dir"],
     ),
     ("Verification", &["verify", "no-verify"]),
     ("Report", &["format", "report", "color"]),

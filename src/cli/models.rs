@@ -18,7 +18,7 @@ use super::{paths, progress, streams};
 use crate::base::printable::{Printed, Shown};
 use crate::diff::inspect;
 use crate::report::{self, About, ChangedModel, Lengths, Results, Sketch, Verdict, plural};
-use crate::storage::{OverInput, Released};
+use crate::storage::OverInput;
 use crate::verify::Verification;
 use crate::{Error, ErrorKind, Model, SavePlan, SaveProgress, SaveTarget, Saved, files};
 
@@ -351,9 +351,8 @@ fn write_all(
         );
     }
     if dry_run {
-        let mut released = Released::default();
         let preview = |(plan, _): (SavePlan, _)| Written {
-            saved: plan.preview_after(&mut released),
+            saved: plan.saved().clone(),
             verdict: None,
         };
         return (plans.into_iter().map(preview).collect(), None);

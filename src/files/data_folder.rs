@@ -68,30 +68,6 @@ impl Located {
         self.folder.path().join(&self.below)
     }
 
-    /// Its path beneath a folder; none if it is elsewhere.
-    #[must_use]
-    pub(crate) fn beneath(&self, folder: &Folder) -> Option<PathBuf> {
-        self.path()
-            .strip_prefix(folder.path())
-            .ok()
-            .map(Path::to_owned)
-    }
-
-    /// Removes it, if it is still the same file.
-    ///
-    /// # Errors
-    /// Any I/O error; also if it has changed.
-    pub fn remove(&self) -> io::Result<()> {
-        self.expect_unchanged()?;
-        let name = self
-            .below
-            .file_name()
-            .ok_or_else(|| io::Error::other("is not a file"))?;
-        self.folder
-            .folder(self.below.parent().unwrap_or(Path::new("")))?
-            .remove(name)
-    }
-
     fn expect_unchanged(&self) -> io::Result<()> {
         self.folder
             .expect_unchanged(&self.below, &self.stat)
@@ -343,12 +319,6 @@ impl DataFolder {
                 Some(error) => Err(at(&file.at.path(), error)),
                 None => file.at.expect_unchanged(),
             })
-    }
-
-    /// Closes all files; a later use opens them again. To be called before a file of this folder is
-    /// replaced or removed: some systems refuse that for a mapped file.
-    pub fn release(&self) {
-        *self.lock() = Files::default();
     }
 
     /// The model file, if it was opened with this folder and is a regular file.

@@ -52,19 +52,16 @@ pub type Inspect<'i> = Box<dyn FnOnce(Vec<(PathBuf, Stored)>) -> io::Result<()> 
 /// are called after all bytes are written and before names change, `check` while no other run
 /// changes names in these folders; an error ends the save. Signals are deferred while names change.
 ///
-/// Returns the locks of the folders, as long as which exist no other run changes names there, and
-/// what `check` returned.
-///
 /// # Errors
 /// Any I/O error, with the path. All files are then unchanged, and no new file is
 /// left, unless the message says that only flushing the folder failed at the end, or which files
 /// could not be restored.
-pub fn save_together<T>(
+pub fn save_together(
     files: Vec<PendingFile>,
     interim: Option<Interim>,
     inspect: Option<Inspect>,
-    check: impl FnOnce() -> io::Result<T>,
-) -> io::Result<(Vec<Lock>, T)> {
+    check: impl FnOnce() -> io::Result<()>,
+) -> io::Result<()> {
     // A layout is dropped as soon as it is written: some systems do not replace mapped files.
     let is_read_again = inspect.is_some();
     let write = |file| Written::new(file, is_read_again);
@@ -73,7 +70,7 @@ pub fn save_together<T>(
         .map(write)
         .collect::<io::Result<Vec<Written>>>()?;
     let Some(last) = written.pop() else {
-        return Ok((Vec::new(), check()?));
+        return check();
     };
     let interim = match interim {
         None => None,
@@ -98,8 +95,8 @@ pub fn save_together<T>(
         .chain(interim_file)
         .chain([&last])
         .try_for_each(Written::flush)?;
-    let locks = lock(written.iter().chain([&last]))?;
-    let checked = check()?;
+    let _locks = lock(written.iter().chain([&last]))?;
+    check()?;
     let _held = system::hold();
     let mut steps = NameChanges::default();
     let (folder, path) = (last.place.folder.clone(), last.place.path());
@@ -123,7 +120,7 @@ pub fn save_together<T>(
             format!("the new files are in place, but may not survive a power failure: {error}");
         at(folder.path(), io::Error::new(error.kind(), message))
     })?;
-    Ok((locks, checked))
+    Ok(())
 }
 
 /// Locks the folders of some files, in an order that is the same for all runs.

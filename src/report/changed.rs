@@ -6,7 +6,7 @@ use super::counts::write_counts;
 use super::format::{bytes, plural};
 use crate::base::printable::Shown;
 use crate::diff::inspect::Counts;
-use crate::storage::{Saved, UnusedFile, WrittenDataFile};
+use crate::storage::{Saved, WrittenDataFile};
 use crate::verify::Verified;
 
 /// One model of a run, with the changes that the command made to it.
@@ -112,7 +112,7 @@ impl<C> ChangedModel<C> {
         let output = self.output.as_deref().unwrap_or(unwritten);
         let mut text = Shown::line(format_args!("{} -> {output}", self.path));
         write(&mut text);
-        write_saved(&mut text, self.dry_run, &self.saved);
+        write_saved(&mut text, &self.saved);
         write_verified(&mut text, self.verified);
         if let Some(after) = &self.after {
             write_counts(&mut text, &self.before, after);
@@ -148,7 +148,7 @@ fn write_verified(text: &mut Shown, verdict: Option<Verdict>) {
 }
 
 /// The files of the output, and the data files that the model no longer uses.
-fn write_saved(text: &mut Shown, is_dry: bool, saved: &Saved) {
+fn write_saved(text: &mut Shown, saved: &Saved) {
     for note in &saved.notes {
         text.push_line(format_args!("  {note}"));
     }
@@ -174,34 +174,17 @@ fn write_saved(text: &mut Shown, is_dry: bool, saved: &Saved) {
             bytes(*length)
         ));
     }
-    old_files_lines(is_dry, saved).for_each(|line| text.push_line(format_args!("  {line}")));
+    unused_files_lines(saved).for_each(|line| text.push_line(format_args!("  {line}")));
 }
 
-/// One line per data file that a model no longer uses: removed (in a dry run: to be removed) or
-/// kept.
-pub fn old_files_lines(is_dry: bool, saved: &Saved) -> impl Iterator<Item = String> {
-    let verb = if is_dry { "would remove" } else { "removed" };
-    let removed = saved
-        .removed_files
-        .iter()
-        .map(move |path| format!("{verb} unused data file {}", path.display()));
-    let unused = saved.unused_files.iter().map(
-        |UnusedFile {
-             path,
-             bytes: length,
-             reason,
-         }| {
-            let remedy = reason
-                .as_deref()
-                .map_or("; use --prune-data to remove it".to_owned(), |reason| {
-                    format!(": {reason}")
-                });
-            format!(
-                "kept unused data file {} ({}){remedy}",
-                path.display(),
-                bytes(*length)
-            )
-        },
-    );
-    removed.chain(unused)
+/// One line per data file that a model no longer uses.
+pub fn unused_files_lines(saved: &Saved) -> impl Iterator<Item = String> {
+    saved.unused_files.iter().map(|file| {
+        let hint = file
+            .reason
+            .as_deref()
+            .unwrap_or("delete it if no other model uses it");
+        let (path, length) = (file.path.display(), bytes(file.bytes));
+        format!("unused data file {path} ({length}): {hint}")
+    })
 }

@@ -16,7 +16,7 @@ mod precision;
 mod prepared;
 mod targets;
 
-pub use changed::{ChangedModel, Lengths, Verdict, old_files_lines};
+pub use changed::{ChangedModel, Lengths, Verdict, unused_files_lines};
 pub use codes::{
     explanations_json, explanations_text, meanings_json, meanings_of, meanings_text, nearest_code,
 };

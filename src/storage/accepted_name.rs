@@ -1,8 +1,8 @@
 //! Names of data files that are accepted from a model.
 //!
-//! A model chooses the names of its data files. A file of such a name is created beside an output,
-//! or removed, only if the name has no meaning for a shell, a build tool, a test runner or a
-//! version control system. Accepted are names with these properties:
+//! A model chooses the names of its data files. A file of such a name is created beside an output
+//! only if the name has no meaning for a shell, a build tool, a test runner or a version control
+//! system. Accepted are names with these properties:
 //!
 //! 1. each component is printable, not hidden, and valid on every system: no leading or trailing
 //!    dot or space, none of `< > : " / \ | ? *`, not a Windows device such as `NUL`;

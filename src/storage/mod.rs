@@ -12,8 +12,8 @@
 //!   [`Placement::Keep`], the model gets a data file instead, unless the output is a stream.
 //! - A new data file contains the values of its model only. A file to which a model may refer is
 //!   not changed: new data gets a new name, then the model is replaced.
-//! - Nothing is deleted without [`Options::prune_data`], and with it only files that are shown to
-//!   be data of the replaced model alone.
+//! - No data file is deleted. Those that the replaced model used and the new one does not are
+//!   reported with their sizes.
 //! - A data file is copied only under a name that [`accepted_name`] accepts.
 
 mod accepted_name;
@@ -42,7 +42,6 @@ pub use plan::SavePlan;
 pub use saved::{Saved, UnusedFile, WrittenDataFile};
 pub use tidy::tidy;
 pub use unplaceable::Unplaceable;
-pub(crate) use unused::Released;
 pub(crate) use write::WrittenCheck;
 
 #[cfg(test)]

@@ -5,26 +5,14 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
-use crate::base::hash::HashMap;
 use crate::files::folders::{self, EntryKind};
 use crate::files::{self, DataFolder, folder_of};
 use crate::graph::{DataRanges, Model};
 use crate::protobuf::schema::ModelProto;
 
 /// The models that may refer to some data files.
-pub(super) struct Neighbours(Vec<Rc<Neighbour>>);
-
-/// The files that were decoded for one decision on several data files, so that each is decoded
-/// once.
-#[derive(Default)]
-pub(super) struct Decoded {
-    /// By path; `None` for a file that is not a model.
-    files: HashMap<PathBuf, Option<Rc<Neighbour>>>,
-    /// By the folder of the output and that of the data file.
-    near: HashMap<[PathBuf; 2], Rc<Neighbours>>,
-}
+pub(super) struct Neighbours(Vec<Neighbour>);
 
 struct Neighbour {
     path: PathBuf,
@@ -42,38 +30,10 @@ struct ReferencedFiles {
     names: BTreeSet<OsString>,
 }
 
-impl Decoded {
-    /// The models that may refer to a data file.
-    pub(super) fn near(&mut self, folder: &Path, data: &Path) -> Rc<Neighbours> {
-        let key = [folder.to_owned(), folder_of(data)];
-        if let Some(known) = self.near.get(&key) {
-            return Rc::clone(known);
-        }
-        let neighbours = Rc::new(self.neighbours(folder, [data]));
-        self.near.insert(key, Rc::clone(&neighbours));
-        neighbours
-    }
-
-    /// Whether a file is a model, or has the name of one.
-    pub(super) fn is_model(&mut self, path: &Path) -> bool {
-        is_called_model(path)
-            || self
-                .file(path.to_owned())
-                .is_some_and(|file| file.data.is_some())
-    }
-
-    fn file(&mut self, path: PathBuf) -> Option<Rc<Neighbour>> {
-        self.files
-            .entry(path)
-            .or_insert_with_key(|path| Neighbour::read(path.clone()).map(Rc::new))
-            .clone()
-    }
-
-    fn neighbours<'p>(
-        &mut self,
-        folder: &Path,
-        data: impl IntoIterator<Item = &'p Path>,
-    ) -> Neighbours {
+impl Neighbours {
+    /// Reads every file of `folder` and of the folders of the data files. A folder that cannot be
+    /// listed completely may contain a model that refers to them.
+    pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
         let folders: BTreeSet<PathBuf> = data
             .into_iter()
             .map(folder_of)
@@ -85,33 +45,25 @@ impl Decoded {
             match folders::list(&folder) {
                 Ok(entries) => found.extend(entries.into_iter().filter(|path| may_be_file(path))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(_) => unknown.push(Rc::new(Neighbour {
+                Err(_) => unknown.push(Neighbour {
                     path: folder,
                     data: None,
-                })),
+                }),
             }
         }
         Neighbours(
             found
                 .into_iter()
-                .filter_map(|path| self.file(path))
+                .filter_map(Neighbour::read)
                 .chain(unknown)
                 .collect(),
         )
-    }
-}
-
-impl Neighbours {
-    /// Reads every file of `folder` and of the folders of the data files. A folder that cannot be
-    /// listed completely may contain a model that refers to them.
-    pub(super) fn of<'p>(folder: &Path, data: impl IntoIterator<Item = &'p Path>) -> Neighbours {
-        Decoded::default().neighbours(folder, data)
     }
 
     /// The first model that can be read and refers to a data file.
     pub(super) fn user_of(&self, data: &Path) -> Option<&Path> {
         let data = folders::resolve(data).ok()?;
-        let refers = |neighbour: &&Rc<Neighbour>| {
+        let refers = |neighbour: &&Neighbour| {
             neighbour
                 .data
                 .as_ref()
@@ -126,9 +78,8 @@ impl Neighbours {
     /// The models that refer to a data file, or may refer to it.
     pub(super) fn referring(&self, data: &Path) -> impl Iterator<Item = &Path> {
         let data = folders::resolve(data).ok();
-        let refers = move |neighbour: &&Rc<Neighbour>| {
-            data.as_ref().is_some_and(|data| neighbour.refers(data))
-        };
+        let refers =
+            move |neighbour: &&Neighbour| data.as_ref().is_some_and(|data| neighbour.refers(data));
         self.0
             .iter()
             .filter(refers)
@@ -224,15 +175,7 @@ fn is_called_model(path: &Path) -> bool {
 
 /// The data files to which a model refers; none if the file is not a model.
 pub(crate) fn data_ranges(file: &Path) -> Option<DataRanges> {
-    #[cfg(test)]
-    DECODED.set(DECODED.get() + 1);
     let proto = ModelProto::from_bytes(files::open(file).ok()?.bytes).ok()?;
     proto.graph.as_ref()?;
     Some(Model::new(proto).ok()?.data_ranges())
-}
-
-#[cfg(test)]
-thread_local! {
-    /// The number of files that this thread has decoded.
-    pub(super) static DECODED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }

@@ -23,8 +23,6 @@ options! {
         pub placement: Placement,
         /// Tensors of fewer bytes are not moved to a data file.
         pub threshold: u64,
-        /// Whether data files that only the replaced model used are removed.
-        pub prune_data: bool,
     }
 }
 
@@ -34,7 +32,6 @@ impl Default for Options {
         Options {
             placement: Placement::Keep,
             threshold: 1024,
-            prune_data: false,
         }
     }
 }

@@ -12,7 +12,6 @@ use super::rewrite_paths::{Copies, RewritePaths};
 use super::saved::{Saved, WrittenDataFile};
 use super::sort::Sorted;
 use super::unplaceable::Unplaceable;
-use super::unused::Unused;
 use super::{interim, neighbours, sort};
 use crate::base::parallel;
 use crate::base::progress::Control;
@@ -39,12 +38,9 @@ pub struct SavePlan {
     data_bytes: u64,
     /// The files in which the input stores tensors.
     pub(super) data_ids: BTreeSet<FileId>,
-    /// Data files to which the target's old model refers and the new one does not.
-    pub(super) unused: Unused,
-    pub(super) prunes: bool,
     pub(super) exists_already: bool,
     pub(super) is_in_place: bool,
-    /// The report, without the data files that are no longer used.
+    /// The report.
     pub(super) saved: Saved,
     pub(super) control: Control,
     /// The image of the file that a verification reads, if the file is not stored, or is computed
@@ -112,7 +108,7 @@ impl SavePlan {
             place_tensors(&model, &sorted, &paths, options, (input, &data_ids))?;
         let files = files(data, before, &paths, options)?;
         let notes = notes(&model, &sorted, &files, &paths, exists_already);
-        let unused = paths.unused(
+        let unused_files = paths.unused(
             &model,
             &sorted.kept,
             files.made.as_ref().map(|file| file.path.as_path()),
@@ -152,7 +148,7 @@ impl SavePlan {
                 })
                 .collect(),
             notes,
-            ..Saved::default()
+            unused_files,
         };
         Ok(SavePlan {
             target: target.clone(),
@@ -162,8 +158,6 @@ impl SavePlan {
             files,
             data_bytes,
             data_ids,
-            unused,
-            prunes: options.prune_data,
             exists_already,
             is_in_place: paths.is_in_place,
             saved,
@@ -221,8 +215,7 @@ impl SavePlan {
         &self.target
     }
 
-    /// The files that the plan writes. Data files that are no longer used are added when it is
-    /// executed.
+    /// The files that the plan writes, and those that become unused.
     #[must_use]
     pub fn saved(&self) -> &Saved {
         &self.saved

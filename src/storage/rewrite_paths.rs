@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use super::options::Placement;
 use super::own_data_names::{self, is_same};
+use super::saved::UnusedFile;
 use super::unplaceable::Unplaceable;
-use super::unused::Unused;
+use super::unused::{left_over, unused_files};
 use super::{accepted_name, neighbours};
 use crate::base::error::shortened;
 use crate::base::stored::Stored;
@@ -186,9 +187,14 @@ impl RewritePaths {
     /// an input that is replaced, or those that this program made for an earlier output; not the
     /// files in `kept`, not the file `made`, and not the output itself, which a model may name as
     /// its own data file.
-    pub fn unused(&self, model: &Model, kept: &BTreeSet<PathBuf>, made: Option<&Path>) -> Unused {
+    pub fn unused(
+        &self,
+        model: &Model,
+        kept: &BTreeSet<PathBuf>,
+        made: Option<&Path>,
+    ) -> Vec<UnusedFile> {
         let Some(output) = &self.output else {
-            return Unused::default();
+            return Vec::new();
         };
         let made = made.and_then(|made| folders::resolve(made).ok());
         let is_used = |path: &Path| {
@@ -198,9 +204,8 @@ impl RewritePaths {
             .iter()
             .filter_map(|path| folders::resolve(path).ok())
             .collect();
-        let left: Vec<&PathBuf> = own.iter().filter(|path| !is_used(path)).collect();
-        let unused = if self.is_in_place {
-            Unused::of(model.original_data_ranges(), &self.data, output, is_used)
+        let mut unused = if self.is_in_place {
+            unused_files(model.original_data_ranges(), &self.data, is_used)
         } else {
             // The old model is read only if it may have such files, since it takes as much memory
             // as the new one.
@@ -209,17 +214,20 @@ impl RewritePaths {
             } else {
                 neighbours::data_ranges(output)
             };
-            let data = Arc::new(DataFolder::of_model(output));
             let is_kept = |path: &Path| is_used(path) || !own.iter().any(|own| own == path);
-            old.map_or_else(Unused::default, |old| {
-                Unused::of(&old, &data, output, is_kept)
+            old.map_or_else(Vec::new, |old| {
+                unused_files(&old, &DataFolder::of_model(output), is_kept)
             })
         };
         if folders::stat_target(output).is_ok() {
-            unused.with_left_over(&left, output)
-        } else {
-            unused
+            let is_listed = |path: &Path| unused.iter().any(|file| file.path == path);
+            let others: Vec<&PathBuf> = own
+                .iter()
+                .filter(|path| !is_used(path) && !is_listed(path))
+                .collect();
+            unused.extend(left_over(&others, output));
         }
+        unused
     }
 
     /// The files in which the model stores tensors.

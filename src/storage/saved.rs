@@ -19,10 +19,7 @@ pub struct Saved {
     /// Data files that were copied with the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copied_files: Vec<WrittenDataFile>,
-    /// Data files that the model no longer uses and that were removed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub removed_files: Vec<PathBuf>,
-    /// Data files that the model no longer uses and that were kept.
+    /// Data files that the replaced model used and the new one does not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unused_files: Vec<UnusedFile>,
 }
@@ -43,7 +40,7 @@ pub struct UnusedFile {
     pub path: PathBuf,
     /// Its length.
     pub bytes: u64,
-    /// Why it was not removed, if that was requested.
+    /// Where it comes from, if the replaced model did not use it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -12,7 +12,6 @@ use super::neighbours::Neighbours;
 use super::own_data_names::is_same;
 use super::plan::SavePlan;
 use super::saved::Saved;
-use super::unused::Released;
 use crate::base::parallel;
 use crate::base::progress::{Counter, Phase, Unit};
 use crate::base::stored::Stored;
@@ -52,21 +51,7 @@ impl SavePlan {
         }
     }
 
-    /// The report as if the plan were executed; no file is changed.
-    #[must_use]
-    pub fn preview(self) -> Saved {
-        self.preview_after(&mut Released::default())
-    }
-
-    /// Like [`SavePlan::preview`], if the plans that have released files were already executed.
-    pub(crate) fn preview_after(self, released: &mut Released) -> Saved {
-        let decided = self.unused.decide(self.prunes, released);
-        self.unused.release(released);
-        decided.preview(self.saved)
-    }
-
-    /// Writes the files: data first, then the model, each atomically. Then data files that the
-    /// model no longer uses are kept or removed.
+    /// Writes the files: data first, then the model, each atomically.
     ///
     /// # Errors
     /// Any I/O error, with the path; also if an input changed while it was read. An
@@ -80,7 +65,6 @@ impl SavePlan {
     /// # Errors
     /// See [`SavePlan::write`]; also any error of the check.
     pub(crate) fn write_if(mut self, accept: Option<WrittenCheck>) -> io::Result<Saved> {
-        let (_locks, decided);
         let steps = self.count();
         // A stream is verified before it is written.
         let after = match &self.target {
@@ -94,7 +78,6 @@ impl SavePlan {
                     let (input, data) = open_with_data(&path)?;
                     accept(&open_again(&path, input.bytes, data)?)?;
                 }
-                decided = self.unused.decide(self.prunes, &Released::default());
             }
             SaveTarget::File(path) if !is_stream(&path) => {
                 let mut files = in_folders(&self.folder, self.files.data)?;
@@ -113,17 +96,14 @@ impl SavePlan {
                         .before
                         .iter()
                         .try_for_each(Before::expect_unchanged)?;
-                    if let Some(data) = &self.files.replaced {
-                        expect_unused(&self.folder, data, &path, self.is_in_place)?;
+                    match &self.files.replaced {
+                        Some(data) => expect_unused(&self.folder, data, &path, self.is_in_place),
+                        None => Ok(()),
                     }
-                    // Before the model is replaced, since reading other models can exceed the
-                    // memory limit.
-                    Ok(self.unused.decide(self.prunes, &Released::default()))
                 };
                 let (sources, image) = (Arc::clone(&self.sources), self.image);
                 let inspect = accept.map(|accept| inspection(sources, image, accept));
-                // Other runs must not begin to use an old data file until it is removed.
-                (_locks, decided) = save_together(files, self.files.interim, inspect, check)?;
+                save_together(files, self.files.interim, inspect, check)?;
             }
             target => {
                 if let (Some(accept), Some(image)) = (accept, self.image) {
@@ -131,10 +111,9 @@ impl SavePlan {
                 }
                 save(self.model, &target)?;
                 self.sources.expect_unchanged()?;
-                decided = self.unused.decide(self.prunes, &Released::default());
             }
         }
-        Ok(decided.execute(self.saved))
+        Ok(self.saved)
     }
 }
 

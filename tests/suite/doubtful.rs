@@ -14,14 +14,7 @@ use crate::support::{expect_no_failures, model};
 use crate::traced::Traced;
 use crate::users::{Stranger, Unprivileged, open_to_all, set_mode};
 
-const PRUNE: [&str; 6] = [
-    "fold",
-    "a.onnx",
-    "--in-place",
-    "--external-data",
-    "inline",
-    "--prune-data",
-];
+const PRUNE: [&str; 5] = ["fold", "a.onnx", "--in-place", "--external-data", "inline"];
 
 /// A model that casts its tensor in `w.data`, and that file.
 fn put(folder: &Path, name: &str) {

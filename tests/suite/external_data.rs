@@ -363,7 +363,7 @@ fn keys_of_a_tensor_that_stays_are_kept_and_those_of_one_that_moves_fit_its_new_
 }
 
 #[test]
-fn in_place_replaces_the_data_that_nobody_needs_any_more() {
+fn data_that_a_model_no_longer_needs_stays_and_is_reported() {
     let all_cast = MODEL
         .replace("Add (b, kept)", "Add (b, k) ")
         .replace("b = Cast", "k = Cast <to = 10> (kept) b = Cast");
@@ -372,18 +372,13 @@ fn in_place_replaces_the_data_that_nobody_needs_any_more() {
     let report = fold(&[text(&input), "--in-place"]);
     assert_eq!(
         files(folder.path()),
-        ["m.onnx", "m.onnx.data", "weights.data"],
-        "nothing is deleted unless asked"
+        ["m.onnx", "m.onnx.data", "weights.data"]
     );
     assert!(
-        report.contains("kept unused data file")
-            && report.contains("weights.data (15.6 KiB); use --prune-data to remove it"),
+        report.contains("unused data file")
+            && report.contains("weights.data (15.6 KiB): delete it if no other model uses it"),
         "{report}"
     );
-    write_external(folder.path(), "m.onnx", &numbered(&all_cast));
-    let report = fold(&[text(&input), "--in-place", "--prune-data"]);
-    assert_eq!(files(folder.path()), ["m.onnx", "m.onnx.data"]);
-    assert!(report.contains("removed unused data file"), "{report}");
     assert_eq!(
         initializers(&input)["b"],
         ("m.onnx.data".to_owned(), folded_values()["b"].clone())
@@ -393,7 +388,7 @@ fn in_place_replaces_the_data_that_nobody_needs_any_more() {
     fold(&[text(&input), "--in-place"]);
     assert_eq!(
         (files(folder.path()).len(), fs::read(&input).unwrap()),
-        (2, before)
+        (3, before)
     );
 }
 
@@ -427,33 +422,23 @@ fn data_that_another_model_needs_stays() {
     let first = write_external(folder.path(), "first.onnx", &numbered(&all_cast));
     let second = write_external(folder.path(), "second.onnx", &numbered(&all_cast));
     let before = initializers(&second);
-    fold(&[text(&first), "--in-place", "--prune-data"]);
+    fold(&[text(&first), "--in-place"]);
+    assert_eq!(initializers(&second), before);
+    fold(&[text(&second), "--in-place"]);
     assert_eq!(
         files(folder.path()),
         [
             "first.onnx",
             "first.onnx.data",
             "second.onnx",
+            "second.onnx.data",
             "weights.data"
         ]
     );
-    assert_eq!(initializers(&second), before);
-    fold(&[text(&second), "--in-place", "--prune-data"]);
-    assert_eq!(
-        files(folder.path()),
-        [
-            "first.onnx",
-            "first.onnx.data",
-            "second.onnx",
-            "second.onnx.data"
-        ]
-    );
-    // Both in one run, with a file that is called a model and is none: it might need the data.
+    // Both in one run.
     let first = write_external(folder.path(), "first.onnx", &numbered(&all_cast));
     let second = write_external(folder.path(), "second.onnx", &numbered(&all_cast));
-    fs::write(folder.path().join("torn.onnx"), [0x3a, 0x7f]).unwrap();
-    fold(&[text(&first), text(&second), "--in-place", "--prune-data"]);
-    assert!(folder.path().join("weights.data").exists());
+    fold(&[text(&first), text(&second), "--in-place"]);
     assert_eq!(
         initializers(&first),
         initializers(&second)
@@ -470,7 +455,7 @@ fn an_output_that_is_written_again_never_mixes_old_and_new() {
     let output = folder.path().join("out/out.onnx");
     fs::create_dir(folder.path().join("out")).unwrap();
     let out = folder.path().join("out");
-    let run = || fold(&[text(&input), "-o", text(&output), "--prune-data"]);
+    let run = || fold(&[text(&input), "-o", text(&output)]);
     run();
     let first = fs::read(&output).unwrap();
     run();
@@ -489,11 +474,11 @@ fn an_output_that_is_written_again_never_mixes_old_and_new() {
     run();
     assert_eq!(
         files(&out),
-        ["out.onnx", "out.onnx.1.data"],
-        "new data under a new name, and the old data is gone"
+        ["out.onnx", "out.onnx.1.data", "out.onnx.data"],
+        "new data gets a new name"
     );
     run();
-    assert_eq!(files(&out), ["out.onnx", "out.onnx.1.data"]);
+    assert_eq!(files(&out).len(), 3);
     assert_eq!(initializers(&output)["b"].1, folded_values()["b"]);
     // A name that the user wants is taken from nobody else.
     fs::copy(&output, out.join("other.onnx")).unwrap();
@@ -584,60 +569,6 @@ fn a_data_file_takes_the_place_of_no_model_and_of_no_other_data() {
 }
 
 #[test]
-fn data_that_a_model_in_the_folder_of_the_data_needs_stays() {
-    let all_cast = MODEL
-        .replace("Add (b, kept)", "Add (b, k) ")
-        .replace("b = Cast", "k = Cast <to = 10> (kept) b = Cast");
-    let referring = |proto: &mut ModelProto, location: &str| {
-        for tensor in &mut proto.graph.as_mut().unwrap().initializer {
-            let reference = Reference::read(tensor).unwrap();
-            *tensor = moved_to_file(
-                tensor,
-                &Reference {
-                    location: location.to_owned(),
-                    ..reference
-                },
-            );
-        }
-    };
-    // The model, another one that uses its data file, and whether that is one that is looked for.
-    let cases = [
-        ("m.onnx", "data/other.onnx", true),
-        ("m.onnx", "other.onnx", true),
-        ("data/m.onnx", "other.onnx", false),
-    ];
-    let mut failures = Vec::new();
-    for (name, other, is_searched) in cases {
-        let folder = tempfile::tempdir().unwrap();
-        let inner = folder.path().join("data");
-        let mut proto = read_model(&write_external(&inner, "m.onnx", &numbered(&all_cast)));
-        fs::remove_file(inner.join("m.onnx")).unwrap();
-        for name in [name, other] {
-            referring(
-                &mut proto,
-                if name.contains('/') {
-                    "weights.data"
-                } else {
-                    "data/weights.data"
-                },
-            );
-            write_model(folder.path().join(name), &proto);
-        }
-        fold(&[
-            text(&folder.path().join(name)),
-            "--in-place",
-            "--external-data",
-            "inline",
-            "--prune-data",
-        ]);
-        if inner.join("weights.data").exists() != is_searched {
-            failures.push(format!("{name}, {other}: {:?}", files(&inner)));
-        }
-    }
-    expect_no_failures(failures);
-}
-
-#[test]
 fn the_default_of_an_attribute_of_a_function_may_be_in_a_data_file() {
     let folder = tempfile::tempdir().unwrap();
     let mut model = numbered(&format!(
@@ -675,19 +606,9 @@ fn the_default_of_an_attribute_of_a_function_may_be_in_a_data_file() {
         files(folder.path()).contains(&"weights.data".to_owned()),
         "the default is still there"
     );
-    // The first fold dropped tensors whose bytes are still in the file: it is not data of this
-    // model alone any more.
-    let report = fold(&[
-        text(&input),
-        "--in-place",
-        "--external-data",
-        "inline",
-        "--prune-data",
-    ]);
+    let report = fold(&[text(&input), "--in-place", "--external-data", "inline"]);
     assert!(
-        report.contains(
-            "weights.data (15.6 KiB): contains bytes that belong to no tensor of the model"
-        ),
+        report.contains("unused data file") && report.contains("weights.data (15.6 KiB)"),
         "{report}"
     );
     let Values::Raw(raw) = Tensor::read(&default(&mut read_model(&input)))

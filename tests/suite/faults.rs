@@ -189,12 +189,6 @@ fn cases() -> Vec<Case> {
             "m.onnx",
         ),
         case(
-            "pair in place, old data removed",
-            vec![("m.onnx", external.clone()), ("w.bin", data.clone())],
-            &["fold", "m.onnx", "--in-place", "--prune-data"],
-            "m.onnx",
-        ),
-        case(
             "new pair with copied data",
             vec![
                 ("in/m.onnx", external),
@@ -276,12 +270,6 @@ impl Case {
         );
         let after = self.content(folder);
         assert!(after.is_ok() && before != after, "{}: {after:?}", self.name);
-        let is_removed = self.arguments.contains(&"--prune-data");
-        assert!(
-            !is_removed || !folder.join("w.bin").exists(),
-            "{}: the old data file stays",
-            self.name
-        );
         let all_after = names(folder);
         for point in 0.. {
             self.set_up(folder);
@@ -551,16 +539,13 @@ fn a_fault_at_any_system_call_of_a_save_leaves_the_old_model_or_the_new_one() {
 /// Files that are there, and two runs.
 struct Race {
     name: &'static str,
-    /// A run before these.
-    earlier: Option<&'static [&'static str]>,
     runs: [&'static [&'static str]; 2],
     outputs: [&'static str; 2],
 }
 
-const RACES: [Race; 5] = [
+const RACES: [Race; 4] = [
     Race {
         name: "one data file for two models",
-        earlier: None,
         runs: [
             &["fold", "a.onnx", "-o", "x.onnx", "--external-data", "w.bin"],
             &["fold", "b.onnx", "-o", "y.onnx", "--external-data", "w.bin"],
@@ -569,7 +554,6 @@ const RACES: [Race; 5] = [
     },
     Race {
         name: "one data file that is there, for two models",
-        earlier: None,
         runs: [
             &[
                 "fold",
@@ -592,7 +576,6 @@ const RACES: [Race; 5] = [
     },
     Race {
         name: "one model and one data file",
-        earlier: None,
         runs: [
             &["fold", "a.onnx", "-o", "x.onnx", "--external-data", "w.bin"],
             &["fold", "b.onnx", "-o", "x.onnx", "--external-data", "w.bin"],
@@ -601,7 +584,6 @@ const RACES: [Race; 5] = [
     },
     Race {
         name: "one model in place",
-        earlier: None,
         runs: [
             &["fold", "a.onnx", "--in-place", "--external-data", "w.bin"],
             &[
@@ -616,23 +598,6 @@ const RACES: [Race; 5] = [
         ],
         outputs: ["a.onnx", "a.onnx"],
     },
-    Race {
-        name: "a data file that one run uses again and the other removes",
-        earlier: Some(&["fold", "c.onnx", "-o", "x.onnx"]),
-        runs: [
-            &["fold", "c.onnx", "-o", "x.onnx"],
-            &[
-                "fold",
-                "c.onnx",
-                "-o",
-                "x.onnx",
-                "--external-data",
-                "inline",
-                "--prune-data",
-            ],
-        ],
-        outputs: ["x.onnx", "x.onnx"],
-    },
 ];
 
 impl Race {
@@ -645,15 +610,6 @@ impl Race {
         let (model, data) = weights(3, Some("c.bin"));
         fs::write(folder.join("c.onnx"), model).unwrap();
         fs::write(folder.join("c.bin"), data).unwrap();
-        if let Some(earlier) = self.earlier {
-            assert!(
-                Race::command(earlier, folder)
-                    .output()
-                    .unwrap()
-                    .status
-                    .success()
-            );
-        }
     }
 
     fn command(arguments: &[&str], folder: &Path) -> Command {

@@ -34,9 +34,8 @@ fn fold(input: &Path, output: &Path, options: &Options) -> Result<String, String
         .map_err(|error| error.to_string())?;
     let saved = plan.write().map_err(|error| error.to_string())?;
     Ok(format!(
-        "folded {}, removed {}, unused {}",
+        "folded {}, unused {}",
         report.folded().len(),
-        saved.removed_files.len(),
         saved.unused_files.len()
     ))
 }
@@ -73,25 +72,22 @@ fn files_in_memory(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn a_model_with_external_data_is_folded_and_saved_in_memory_as_on_the_disk() {
     let file = |name: &str| Placement::File(name.to_owned());
-    // The output, where its tensors go, and whether old data files are removed.
+    // The output, and where its tensors go.
     let cases = [
-        ("out.onnx", Placement::Keep, false),
-        ("out.onnx", Placement::Inline, false),
-        ("out.onnx", file("second.data"), false),
-        ("in.onnx", Placement::Keep, false),
-        ("in.onnx", Placement::Keep, true),
-        ("in.onnx", file("second.data"), true),
-        ("in.onnx", file("weights.data"), false),
-        ("in.onnx", Placement::Inline, true),
-        ("out.onnx", file("weights.data"), false),
-        ("out.onnx", file("../weights.data"), false),
-        ("missing/out.onnx", Placement::Inline, false),
+        ("out.onnx", Placement::Keep),
+        ("out.onnx", Placement::Inline),
+        ("out.onnx", file("second.data")),
+        ("in.onnx", Placement::Keep),
+        ("in.onnx", file("second.data")),
+        ("in.onnx", file("weights.data")),
+        ("in.onnx", Placement::Inline),
+        ("out.onnx", file("weights.data")),
+        ("out.onnx", file("../weights.data")),
+        ("missing/out.onnx", Placement::Inline),
     ];
     let mut failures = Vec::new();
-    for (output, placement, prune_data) in cases {
-        let options = Options::default()
-            .placement(placement)
-            .prune_data(prune_data);
+    for (output, placement) in cases {
+        let options = Options::default().placement(placement);
         let disk = tempfile::tempdir().unwrap();
         write_external(disk.path(), "in.onnx", &numbered(MODEL));
         let memory = Folder::memory();
@@ -199,7 +195,7 @@ fn a_command_in_memory_does_what_it_does_on_the_disk() {
         "fold external.onnx -o sub/folded.onnx --passes exact",
         "fold external.onnx -o folded.onnx --external-data inline --verify",
         "fold external.onnx -o folded.onnx --external-data new.bin",
-        "fold external.onnx --in-place --external-data weights.data --prune-data",
+        "fold external.onnx --in-place --external-data weights.data",
         "convert external.onnx --opset 23 -o sub/converted.onnx --verify",
         "lint external.onnx --select ALL --format json",
         "report external.onnx -o report.html",

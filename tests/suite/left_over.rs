@@ -108,14 +108,7 @@ fn a_data_file_that_no_model_uses_is_reported_and_kept() {
             fs::write(folder.path().join("other.onnx"), other.encode_to_vec()).unwrap();
         }
         let output = recast(folder.path())
-            .args([
-                "fold",
-                "m.onnx",
-                "--in-place",
-                "--prune-data",
-                "--format",
-                "json",
-            ])
+            .args(["fold", "m.onnx", "--in-place", "--format", "json"])
             .output()
             .unwrap();
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -8,7 +8,6 @@ use onnx_recast::internals::protobuf::schema::{
     GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
 };
 use onnx_recast::internals::protobuf::{Lossless, raw};
-use onnx_recast::internals::tensor::{Reference, moved_to_file};
 use prost::Message;
 use serde_json::{Value, json};
 
@@ -271,51 +270,6 @@ fn a_limit_below_what_any_run_needs_prints_a_document() {
         }
     }
     expect_no_failures(failures);
-}
-
-/// Other models are read before a data file is removed; this must not end a run that has already
-/// replaced its model.
-#[test]
-fn a_large_neighbour_ends_a_run_before_its_model_is_replaced() {
-    let folder = tempfile::tempdir().unwrap();
-    let here = folder.path();
-    let source =
-        r#"<ir_version: 10, opset_import: ["": 21]> g () => (float[1] x) <float[1] x = {1}> { }"#;
-    let mut model = crate::support::model(source);
-    let tensor = &mut model.graph.as_mut().unwrap().initializer[0];
-    let reference = Reference {
-        location: "w.data".to_owned(),
-        offset: 0,
-        length: None,
-    };
-    *tensor = moved_to_file(tensor, &reference);
-    fs::write(here.join("m.onnx"), model.encode_to_vec()).unwrap();
-    fs::write(here.join("w.data"), 1_f32.to_le_bytes()).unwrap();
-    fs::write(here.join("large.onnx"), chain("Relu")).unwrap();
-    let before = fs::read(here.join("m.onnx")).unwrap();
-    let arguments = [
-        "fold",
-        "m.onnx",
-        "--in-place",
-        "--external-data",
-        "inline",
-        "--prune-data",
-    ];
-
-    let limited = run(
-        here,
-        &[&arguments[..], &["--max-memory", TOO_LITTLE]].concat(),
-        b"",
-    );
-    let message = String::from_utf8(limited.stderr).unwrap();
-    assert_eq!(limited.status.code(), Some(2), "{message}");
-    assert!(message.contains("limit of 8 MiB"), "{message}");
-    assert_eq!(fs::read(here.join("m.onnx")).unwrap(), before);
-    assert!(here.join("w.data").exists());
-
-    assert_eq!(run(here, &arguments, b"").status.code(), Some(0));
-    assert_ne!(fs::read(here.join("m.onnx")).unwrap(), before);
-    assert!(!here.join("w.data").exists());
 }
 
 /// An endless device is not read for ever.

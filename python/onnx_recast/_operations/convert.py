@@ -180,7 +180,6 @@ def convert_version(
     inputs: Inputs = None,
     tolerance: float | None = None,
     external_data: str = "keep",
-    prune_data: bool = False,
     base_dir: StrPath | None = None,
     progress: Progress = False,
 ) -> ConvertResult[Any]:
@@ -222,7 +221,7 @@ def convert_version(
         Open the result again and verify it against ``model``, as ``recast convert`` does. ``"onnxruntime"``
         also runs both with onnxruntime and compares their outputs, as :func:`compare_runs` does: no output may be
         ``"different"``. Nothing is replaced if anything differs. False writes it unverified.
-    freeze_initializers, drop_metadata, inputs, tolerance, external_data, prune_data, base_dir, progress
+    freeze_initializers, drop_metadata, inputs, tolerance, external_data, base_dir, progress
         See :func:`fold`.
 
     Returns

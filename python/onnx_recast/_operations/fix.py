@@ -61,7 +61,6 @@ def fix(
     unsafe_fixes: bool = False,
     verify: bool = True,
     external_data: str = "keep",
-    prune_data: bool = False,
     base_dir: StrPath | None = None,
     progress: Progress = False,
 ) -> FixResult[Any]:
@@ -80,7 +79,7 @@ def fix(
     verify : bool
         Open the result again and verify it against ``model``, as ``recast lint --fix`` does. False writes it
         unverified.
-    external_data, prune_data, base_dir, progress
+    external_data, base_dir, progress
         See :func:`fold`.
 
     Returns

@@ -178,7 +178,6 @@ def fold(
     inputs: Inputs = None,
     tolerance: float | None = None,
     external_data: str = "keep",
-    prune_data: bool = False,
     base_dir: StrPath | None = None,
     progress: Progress = False,
 ) -> FoldResult[Any]:
@@ -218,8 +217,6 @@ def fold(
     external_data : str
         ``"keep"``: tensors stay where they are; ``"inline"``: all go into the model; otherwise the name of a data file
         in the folder of ``output``, for large initializers.
-    prune_data : bool
-        Remove data files that the replaced model alone used.
     base_dir : path, optional
         Folder of the data files of a model that is not a path. For a path, another folder that may contain data files.
     progress : bool or callable

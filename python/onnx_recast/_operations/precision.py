@@ -356,7 +356,6 @@ def convert_precision(
     inputs: Inputs = None,
     tolerance: float | None = None,
     external_data: str = "keep",
-    prune_data: bool = False,
     base_dir: StrPath | None = None,
     progress: Progress = False,
 ) -> PrecisionResult[Any]:
@@ -437,7 +436,7 @@ def convert_precision(
     tolerance : float, optional
         The relative error that ``verify="onnxruntime"`` permits of an output, 1e-2 by default: the largest difference,
         relative to the largest magnitude of the output. :func:`tune_precision` finds the nodes to keep if it is larger.
-    freeze_initializers, drop_metadata, external_data, prune_data, base_dir, progress
+    freeze_initializers, drop_metadata, external_data, base_dir, progress
         See :func:`fold`.
 
     Returns

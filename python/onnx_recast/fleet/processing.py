@@ -192,7 +192,7 @@ def _native(
 def _placed(output: Output | None, path: Path | None) -> _recast._Output | None:
     if output is None:
         return None
-    return {"path": None if path is None else str(path), "external_data": "keep", "prune_data": False}
+    return {"path": None if path is None else str(path), "external_data": "keep"}
 
 
 def _record(row: Row, error: Exception, message: str) -> None:

@@ -120,8 +120,6 @@ pub struct Lint {
     #[command(flatten)]
     pub(super) verify: Verify,
     #[command(flatten)]
-    pub(super) prune: files::PruneData,
-    #[command(flatten)]
     pub(super) folders: files::DataFolders,
     #[command(flatten)]
     pub(super) freeze: Freeze,

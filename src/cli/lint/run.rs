@@ -20,7 +20,8 @@ use crate::cli::remedy::with_remedy;
 use crate::cli::streams::{message, print_coloured, print_errors, print_message, text_width};
 use crate::lint::Baseline;
 use crate::report::{
-    LintFormat, LintRun, Results, RuleCount, Shape, Sketch, lint_summary, old_files_lines, plural,
+    LintFormat, LintRun, Results, RuleCount, Shape, Sketch, lint_summary, plural,
+    unused_files_lines,
 };
 
 impl Lint {
@@ -141,14 +142,12 @@ impl Lint {
                 }) => {
                     sketches.extend(sketch);
                     if !messages.quiet {
-                        let lines = old_files_lines(false, &saved);
+                        let lines = unused_files_lines(&saved);
                         saved.notes.iter().cloned().chain(lines).for_each(|line| {
                             print_message(message(format_args!("{path}: {line}")))
                         });
                     }
-                    let (removed, unused) = (saved.removed_files, saved.unused_files);
-                    run.removed_files
-                        .extend((!removed.is_empty()).then(|| (path.clone(), removed)));
+                    let unused = saved.unused_files;
                     run.unused_files
                         .extend((!unused.is_empty()).then(|| (path.clone(), unused)));
                     run.frozen_initializers

@@ -93,11 +93,8 @@ pub(super) fn lint_file(
     });
     let (mut saved, mut is_verified) = (Saved::default(), None);
     if lint.fix && is_changed {
-        let options = SaveOptions {
-            prune_data: lint.prune.prune_data,
-            ..SaveOptions::default()
-        };
-        let plan = model.into_plan(&SaveTarget::File(path.clone()), &options)?;
+        let target = SaveTarget::File(path.clone());
+        let plan = model.into_plan(&target, &SaveOptions::default())?;
         lint.page.check_written(plan.files())?;
         side_files
             .iter()

@@ -1,7 +1,6 @@
 //! The results of a run, and their summary.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -35,10 +34,7 @@ pub struct LintRun {
     /// The initializers that were treated as constants with `--freeze-initializers`, by model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub frozen_initializers: BTreeMap<String, Vec<String>>,
-    /// The data files that fixed models no longer use and `--prune-data` removed, by model.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub removed_files: BTreeMap<String, Vec<PathBuf>>,
-    /// The data files that fixed models no longer use and that were kept, by model.
+    /// The data files that fixed models no longer use, by model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unused_files: BTreeMap<String, Vec<UnusedFile>>,
     /// Whether models with fixes were verified before they were written; none if none was written.

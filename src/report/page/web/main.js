@@ -171,7 +171,7 @@ function show(content, page, { signal, actions = () => null } = {}) {
 
   // What a run of lint states about the files and initializers of a model.
   function lintOf(path) {
-    const stated = ["frozen_initializers", "unused_files", "removed_files"].map((key) => [key, content.lint?.[key] ?? {}]);
+    const stated = ["frozen_initializers", "unused_files"].map((key) => [key, content.lint?.[key] ?? {}]);
     return Object.fromEntries(stated.filter(([, byPath]) => Object.hasOwn(byPath, path)).map(([key, byPath]) => [key, byPath[path]]));
   }
 

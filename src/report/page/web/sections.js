@@ -66,7 +66,6 @@ function headOf(model, run) {
     ["Frozen initializers", run?.frozen_initializers && number(run.frozen_initializers.length)],
     ["Dropped metadata", run?.dropped_metadata && `${number(run.dropped_metadata.entries)} entries`],
     ["Unused data files", (run?.unused_files ?? []).map(({ path }) => path).join(", ")],
-    ["Removed data files", (run?.removed_files ?? []).join(", ")],
     ["Notes", (run?.notes ?? []).map((note) => el("div", {}, note))],
   ].filter(([, value]) => !(Array.isArray(value) && value.length === 0)));
 }
