@@ -30,13 +30,14 @@
 //! | verify what is written before it replaces anything | [`Model::save_verified`], [`mod@verify`] |
 //! | cast an array as ONNX does | [`Array::cast`] |
 //! | write a pass, a lint rule or an adapter | [`passes`], [`mod@lint`], [`mod@convert`], [`graph`] |
+//! | `recast` with them | [`cli::Command`] |
 //!
 //! Every operation that fails returns an [`Error`] with a kind and a place, and leaves the model as
 //! it was.
 //!
-//! Features, all enabled by default: `cli`, the command and its reports; `parallel`, work on all
-//! cores; `mimalloc`, the allocator of the command. Without features, the library also compiles for
-//! WebAssembly.
+//! Features, all enabled by default: `cli`, the command and its reports; `config`, which `cli`
+//! includes, `recast.toml`; `parallel`, work on all cores; `mimalloc`, the allocator of the command.
+//! Without features, the library also compiles for WebAssembly.
 
 // The command uses parts of the private modules that the library does not.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]

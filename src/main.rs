@@ -2,9 +2,7 @@
 
 #![deny(clippy::disallowed_methods, clippy::print_stderr, clippy::print_stdout)]
 
-use onnx_recast::cli::{
-    self, Limited, defer_huge_pages, exit, install_signal_handlers, return_memory_soon,
-};
+use onnx_recast::cli::{Command, Limited, exit};
 
 /// Counts memory for `--max-memory`.
 #[cfg(feature = "mimalloc")]
@@ -17,8 +15,5 @@ static ALLOCATOR: Limited<mimalloc::MiMalloc> = Limited(mimalloc::MiMalloc);
 static ALLOCATOR: Limited<std::alloc::System> = Limited(std::alloc::System);
 
 fn main() {
-    return_memory_soon();
-    defer_huge_pages();
-    install_signal_handlers();
-    exit(cli::main().into())
+    exit(Command::new().run().into())
 }

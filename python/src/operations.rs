@@ -61,7 +61,7 @@ pub fn choice<T: FromStr<Err = UnknownName>>(option: &str, name: &str) -> PyResu
         .map_err(|error| PyValueError::new_err(format!("{option}: {error}, not '{name}'")))
 }
 
-fn passes(names: Option<&[String]>) -> PyResult<Vec<Pass>> {
+fn passes(names: Option<&[String]>) -> PyResult<Vec<&'static dyn Pass>> {
     let Some(names) = names else {
         return Ok(passes::DEFAULT.to_vec());
     };

@@ -37,7 +37,7 @@ impl Model {
     ///
     /// # Errors
     /// If a node is invalid, or a pass plans edits that would break the model.
-    pub fn run_passes(&mut self, passes: &[Pass], options: &Options) -> Result<Report, Error> {
+    pub fn run_passes(&mut self, passes: &[&dyn Pass], options: &Options) -> Result<Report, Error> {
         self.change(|model| run(model, passes, options).map_err(Error::caused_by))
     }
 
@@ -57,7 +57,7 @@ impl Model {
         } else {
             vec![Edit::FreezeInitializers]
         };
-        self.apply_edits(edits)?;
+        self.apply(edits)?;
         Ok(names)
     }
 
@@ -72,18 +72,21 @@ impl Model {
         } else {
             vec![Edit::DropMetadata(keys.clone())]
         };
-        self.apply_edits(edits)?;
+        self.apply(edits)?;
         Ok(counts)
     }
 
-    /// Applies edits as one batch.
+    /// Applies a batch of edits atomically.
     ///
     /// # Errors
-    /// If they would break the model: see [`Model::apply`].
-    pub fn apply_edits(&mut self, edits: Vec<Edit>) -> Result<(), Error> {
+    /// If a value that is still used, is an output of a graph, has a
+    /// [`NonNodeUse`](crate::graph::NonNodeUse) or is overridable would lose its definition; if a
+    /// name would be defined twice or refer to another value than before; if the result violates an
+    /// invariant of the model.
+    pub fn apply(&mut self, edits: Vec<Edit>) -> Result<(), Error> {
         if edits.is_empty() {
             return self.check_tensors();
         }
-        self.change(|model| Ok((model.apply(edits).map_err(Error::caused_by)?, ())))
+        self.change(|model| Ok((model.with_edits(edits).map_err(Error::caused_by)?, ())))
     }
 }

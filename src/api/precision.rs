@@ -39,10 +39,10 @@ impl Model {
         if !edits.is_empty() {
             match copied {
                 Some(mut copied) => {
-                    copied.apply_edits(edits)?;
+                    copied.apply(edits)?;
                     *self = copied;
                 }
-                None => self.apply_edits(edits)?,
+                None => self.apply(edits)?,
             }
         }
         Ok(report)

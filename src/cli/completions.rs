@@ -10,7 +10,7 @@ use super::options::{EXIT_CODES, one_of};
 use super::streams::print;
 
 use crate::base::printable::Document;
-use crate::lint::RULES;
+use crate::lint;
 use crate::{DType, Runtime, passes};
 
 /// Print a shell completion script or the manual page
@@ -67,11 +67,11 @@ fn values(command: &str, arg: &Arg) -> Vec<String> {
             .collect(),
         ("fold", "passes") => ["default", "exact", "none"]
             .into_iter()
-            .chain(passes::all().map(|(_, pass)| pass.name))
+            .chain(passes::all().map(|(_, pass)| pass.name()))
             .map(Into::into)
             .collect(),
         ("lint", "select" | "extend_select" | "ignore") | ("explain", "code") => {
-            RULES.iter().map(|rule| rule.code.to_owned()).collect()
+            lint::all().map(|rule| rule.code.to_owned()).collect()
         }
         _ => Vec::new(),
     }

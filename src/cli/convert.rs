@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::adapters;
 use super::exit_code::ExitCode;
 use super::models::{Changes, ModelRun, Models, Outcome, Reporting};
 use super::open_results::OnContested;
@@ -152,7 +153,7 @@ impl Convert {
             expand_into: self.expand,
             contested: self.contested.0,
             runtime: None,
-            adapters: Vec::new(),
+            adapters: adapters::added(),
         };
         let options = match self.goal.target {
             Some(runtime) => options.for_runtime(runtime, model)?,

@@ -6,7 +6,7 @@ use clap::Args;
 use super::exit_code::ExitCode;
 use super::options::{EXIT_CODES, Format, Messages};
 use super::streams::{print, text_width};
-use crate::lint::{RULES, Rule};
+use crate::lint::{self, RuleFacts};
 use crate::report;
 
 /// Explain the code of a rule, error or reason, or list all codes
@@ -42,13 +42,9 @@ impl Explain {
 
     fn explain(&self, code: &str, messages: Messages) -> anyhow::Result<()> {
         let is_named = |name: &str| name.eq_ignore_ascii_case(code);
-        let rule = RULES
-            .iter()
-            .find(|rule| is_named(rule.code) || is_named(rule.name));
+        let rule = lint::all().find(|rule| is_named(rule.code) || is_named(rule.name));
         let meanings = report::meanings_of(code);
-        let group: Vec<&Rule> = RULES
-            .iter()
-            .copied()
+        let group: Vec<&RuleFacts> = lint::all()
             .filter(|rule| rule.code.starts_with(&code.to_ascii_uppercase()))
             .collect();
         match (rule, self.format) {

@@ -62,7 +62,7 @@ pub struct Fold {
 }
 
 #[derive(Clone)]
-struct Passes(Vec<Pass>);
+struct Passes(Vec<&'static dyn Pass>);
 
 impl Fold {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {

@@ -1,5 +1,6 @@
 //! The command line. Each command is one file, with its options and its implementation.
 
+mod adapters;
 mod cast;
 mod cast_number;
 mod completions;
@@ -7,6 +8,7 @@ mod convert;
 mod diff;
 mod exit_code;
 mod explain;
+mod extended;
 mod failures;
 mod files;
 mod fold;
@@ -39,10 +41,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use crate::base::error::recorded_panics;
 use crate::base::error::{catch, record_places};
-pub use crate::process::{
-    Limited, defer_huge_pages, exit, install_signal_handlers, return_memory_soon,
-};
+pub use crate::process::{Limited, exit};
 pub use exit_code::ExitCode;
+pub use extended::Command;
 use failures::OnError;
 pub use in_memory::{Ran, run_in_memory};
 use options::{Messages, all_exit_codes};
@@ -62,7 +63,7 @@ use options::{Messages, all_exit_codes};
 {}", all_exit_codes()))]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Subcommands,
     #[command(flatten)]
     messages: Messages,
     /// Memory limit, excluding mapped files; a run that needs more fails with exit code 2. Accepts
@@ -73,7 +74,7 @@ pub struct Cli {
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum Subcommands {
     Fold(fold::Fold),
     Lint(Box<lint::Lint>),
     Explain(explain::Explain),
@@ -88,13 +89,8 @@ enum Command {
     Completions(completions::Completions),
 }
 
-/// Parses and runs the command line of this process; prints its errors and its help.
-#[must_use]
-pub fn main() -> ExitCode {
-    main_with(std::env::args_os())
-}
-
-/// Like [`main`], with the arguments of a command line; the first is the name of the command.
+/// Parses and runs a command line; prints its errors and its help. The first argument is the name of
+/// the command.
 #[must_use]
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -119,18 +115,18 @@ fn run(cli: Cli, on_error: OnError) -> ExitCode {
     memory::set_limit(cli.max_memory, on_error);
     record_places();
     let result = catch(|| match cli.command {
-        Command::Fold(fold) => fold.run(messages),
-        Command::Lint(lint) => lint.run(messages),
-        Command::Explain(explain) => explain.run(messages),
-        Command::Passes(passes) => passes.run(messages),
-        Command::Targets(targets) => targets.run(messages),
-        Command::Convert(convert) => convert.run(messages),
-        Command::Precision(precision) => precision.run(messages),
-        Command::Inspect(inspect) => inspect.run(messages),
-        Command::Diff(diff) => diff.run(messages),
-        Command::Report(report) => report.run(messages),
-        Command::Cast(cast) => cast.run(messages),
-        Command::Completions(completions) => completions.run(command()),
+        Subcommands::Fold(fold) => fold.run(messages),
+        Subcommands::Lint(lint) => lint.run(messages),
+        Subcommands::Explain(explain) => explain.run(messages),
+        Subcommands::Passes(passes) => passes.run(messages),
+        Subcommands::Targets(targets) => targets.run(messages),
+        Subcommands::Convert(convert) => convert.run(messages),
+        Subcommands::Precision(precision) => precision.run(messages),
+        Subcommands::Inspect(inspect) => inspect.run(messages),
+        Subcommands::Diff(diff) => diff.run(messages),
+        Subcommands::Report(report) => report.run(messages),
+        Subcommands::Cast(cast) => cast.run(messages),
+        Subcommands::Completions(completions) => completions.run(command()),
     });
     result
         .map_err(anyhow::Error::from)

@@ -28,8 +28,9 @@ pub struct ListPasses {
 
 impl ListPasses {
     pub fn run(&self, messages: Messages) -> anyhow::Result<ExitCode> {
-        let is_wanted =
-            |(_, pass): &(_, &Pass)| self.name.as_deref().is_none_or(|name| name == pass.name);
+        let is_wanted = |(_, pass): &(_, &dyn Pass)| {
+            self.name.as_deref().is_none_or(|name| name == pass.name())
+        };
         let wanted: Vec<_> = passes::all().filter(is_wanted).collect();
         match (wanted.as_slice(), self.format) {
             ([], _) => bail!(
@@ -38,7 +39,7 @@ impl ListPasses {
             ),
             (passes, Format::Json) => print(report::passes_json(passes))?,
             (_, Format::Text) if messages.quiet => {}
-            ([(_, pass)], Format::Text) if self.name.is_some() => print(report::pass_text(pass))?,
+            ([(_, pass)], Format::Text) if self.name.is_some() => print(report::pass_text(*pass))?,
             (passes, Format::Text) => print(report::passes_text(passes))?,
         }
         Ok(ExitCode::SUCCESS)

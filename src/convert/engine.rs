@@ -34,7 +34,7 @@ impl PlannedConversion {
     /// # Errors
     /// If the result violates an invariant of the model.
     pub fn apply(self, model: Model) -> Result<Conversion, Invalid> {
-        let model = model.apply(self.edits).map_err(|refused| refused.0)?;
+        let model = model.with_edits(self.edits).map_err(|refused| refused.0)?;
         Ok(Conversion {
             model,
             report: self.report,
@@ -79,7 +79,7 @@ pub(crate) fn read(model: Model, options: &Options) -> Result<Model, Invalid> {
             version: opset,
         })
         .collect();
-    model.apply(edits).map_err(|refused| refused.0)
+    model.with_edits(edits).map_err(|refused| refused.0)
 }
 
 fn unknown_opset(opset: i64) -> String {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::context::Context;
-use super::reason::Reason;
+use super::reason::{NodeInvalid, Reason};
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 use onnx_cast::DType;
 
@@ -22,7 +22,7 @@ use onnx_cast::DType;
 /// let gelu = OperatorAdapter::new("Gelu", 20).on_downgrade(move |node| match node.attribute("approximate") {
 ///     Some(mode) if mode.s() != b"none" => Err(Reason::new(Code::AttributeUnsupported, "the runtime has the exact Gelu only")),
 ///     _ => {
-///         node.set_operator(&domain, "Gelu");
+///         node.set_operator(&domain, "Gelu")?;
 ///         Ok(())
 ///     }
 /// });
@@ -137,9 +137,20 @@ impl NodeAdapter<'_, '_, '_> {
     }
 
     /// Makes the node a call of another operator. Operators of other domains are not validated.
-    pub fn set_operator(&mut self, domain: &str, op: &str) {
+    ///
+    /// # Errors
+    /// If the model, or the function that contains the node, does not import the domain.
+    pub fn set_operator(&mut self, domain: &str, op: &str) -> Result<(), Reason> {
+        let source = &self.0.source;
+        if source.model.opset(source.id.scope, domain).is_none() {
+            return Err(Reason::new(
+                NodeInvalid,
+                format!("'{domain}' has no opset_import"),
+            ));
+        }
         self.0.rename_operator(op);
         self.0.node.to_mut().domain = (!domain.is_empty()).then(|| domain.to_owned());
+        Ok(())
     }
 
     /// The element type of an input, if it is known.

@@ -1,5 +1,6 @@
 //! Applies a batch of edits to the messages, scope by scope.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::index::Declared;
@@ -27,7 +28,7 @@ pub(super) struct Changes {
     /// Position, index of the output, new name.
     pub outputs: Vec<(u32, u32, String)>,
     /// Position, name of the attribute that is replaced, new attribute.
-    pub attributes: Vec<(u32, &'static str, AttributeProto)>,
+    pub attributes: Vec<(u32, Cow<'static, str>, AttributeProto)>,
     /// By position: nodes that are inserted before it.
     pub inserted: BTreeMap<u32, Vec<NodeProto>>,
     /// Names, an element type that their declarations may state, and the one that these get.

@@ -1,5 +1,6 @@
 //! The only mutation API of a model.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::Model;
@@ -92,8 +93,8 @@ pub enum Edit {
         /// The node.
         node: NodeId,
         /// The name of the attribute that is replaced.
-        name: &'static str,
-        /// The attribute.
+        name: Cow<'static, str>,
+        /// The attribute, with the same name or another one.
         with: Box<AttributeProto>,
     },
     /// Replaces a value by another in every node that consumes it.
@@ -249,14 +250,14 @@ impl Batch {
 
 /// # Edits
 impl Model {
-    /// Applies a batch of edits atomically.
+    /// The model with a batch of edits applied.
     ///
     /// # Errors
     /// If a value that is still used, is an output of a graph, has a
     /// [`NonNodeUse`](super::NonNodeUse) or is overridable would lose its definition; if a name
     /// would be defined twice or refer to another value than before; if the result violates an
     /// invariant of the model.
-    pub fn apply(self, edits: Vec<Edit>) -> Result<Model, Refused> {
+    pub(crate) fn with_edits(self, edits: Vec<Edit>) -> Result<Model, Refused> {
         if edits.is_empty() {
             return Ok(self);
         }

@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::{Finding, FindingPlace, Fix, Rule, Severity};
+use super::{Finding, FindingPlace, Fix, RuleFacts, Severity};
 use crate::base::error::shortened;
 use crate::base::hash::HashMap;
 use crate::base::parallel;
@@ -22,7 +22,7 @@ use crate::protobuf::Lossless;
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
     /// The rule.
-    pub rule: &'static Rule,
+    pub rule: &'static RuleFacts,
     /// The severity: that of the rule, unless the user overrides it.
     pub severity: Severity,
     /// A description of the problem.
@@ -124,7 +124,7 @@ impl Diagnostic {
     pub(super) fn new<'m>(
         model: &'m Model,
         places: &mut Places<'m>,
-        (rule, severity): (&'static Rule, Severity),
+        (rule, severity): (&'static RuleFacts, Severity),
         Finding { at, message, fix }: Finding,
         text: &str,
     ) -> Diagnostic {

@@ -71,10 +71,12 @@ pub fn fix(
             .iter()
             .flat_map(|found| found.fix.iter().flat_map(|fix| fix.edits.clone()))
             .collect();
-        model = model.apply(edits).map_err(|reason| FixError::Refused {
-            code: codes(&round),
-            reason,
-        })?;
+        model = model
+            .with_edits(edits)
+            .map_err(|reason| FixError::Refused {
+                code: codes(&round),
+                reason,
+            })?;
         fixed.extend(round);
         if earlier.as_ref() == Some(model.proto()) {
             return Err(FixError::NotConverged(codes(&fixed)));

@@ -13,6 +13,7 @@ mod file_pattern;
 mod finding;
 pub(crate) mod fix;
 mod noqa;
+pub(crate) mod registry;
 mod rule;
 mod rules;
 mod selection;
@@ -28,7 +29,8 @@ pub use diagnostic::{Diagnostic, Region};
 pub use file_pattern::FilePattern;
 pub use finding::{Finding, FindingPlace, Fix, Safety};
 pub use noqa::Noqa;
-pub use rule::{Rule, Selected, Severity};
+pub use registry::all;
+pub use rule::{FunctionRule, Rule, RuleFacts, Selected, Severity};
 pub use rules::RULES;
 pub use selection::{Layer, Selection, Selector, UnknownRule};
 pub use subject::{ResolvedQuantize, Subject};
@@ -116,7 +118,7 @@ fn describe(model: &Model, path: &str, found: Vec<FoundFinding>) -> Vec<Diagnost
 /// A finding with the rule that reports it.
 struct FoundFinding {
     finding: Finding,
-    rule: &'static Rule,
+    rule: &'static RuleFacts,
     severity: Severity,
 }
 
@@ -126,22 +128,22 @@ fn find(model: &Model, job: &Job) -> Vec<FoundFinding> {
     let (mut found, mut messages) = (Vec::new(), SharedTexts::default());
     let rules = job.selection.rules();
     let counter = model.control().counter(Unit::Rules, rules.len() as u64);
-    for &(rule, severity) in rules {
+    for (rule, severity) in rules {
         if model.control().check().is_err() {
             break;
         }
-        let findings = (rule.check)(&subject);
+        let (facts, findings) = (rule.facts(), rule.check(&subject));
         // One rule often has all findings: capacity for them is reserved exactly.
         found.reserve_exact(findings.len());
         for mut finding in findings {
-            if job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, finding.at, rule) {
+            if job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, finding.at, facts) {
                 if Arc::strong_count(&finding.message) == 1 {
                     finding.message = messages.shared(finding.message);
                 }
                 found.push(FoundFinding {
                     finding,
-                    rule,
-                    severity,
+                    rule: facts,
+                    severity: *severity,
                 });
             }
         }
@@ -159,11 +161,11 @@ fn hide_less_specific(found: &mut Vec<FoundFinding>) {
     for (specific, general) in rules::MORE_SPECIFIC {
         let reported = found
             .iter()
-            .filter(|one| one.rule == *specific)
+            .filter(|one| *one.rule == specific.facts)
             .map(|one| one.finding.at);
         let reported: BTreeSet<FindingPlace> = reported.collect();
         if !reported.is_empty() {
-            found.retain(|one| one.rule != *general || !reported.contains(&one.finding.at));
+            found.retain(|one| *one.rule != general.facts || !reported.contains(&one.finding.at));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! or ALL.
 
 use super::subject::body_metadata;
-use super::{FindingPlace, Rule, Selector};
+use super::{FindingPlace, RuleFacts, Selector};
 use crate::graph::{Model, ScopeId, ScopeKind};
 use crate::protobuf::schema::StringStringEntryProto;
 
@@ -22,7 +22,7 @@ pub enum Noqa {
 }
 
 /// Whether the model suppresses a rule's findings at a place.
-pub(super) fn is_suppressed(model: &Model, at: FindingPlace, rule: &Rule) -> bool {
+pub(super) fn is_suppressed(model: &Model, at: FindingPlace, rule: &RuleFacts) -> bool {
     let names_rule = |word: &str| {
         word.parse::<Selector>()
             .is_ok_and(|selector| selector.matches(rule))

@@ -7,40 +7,59 @@ use serde::{Deserialize, Serialize};
 use super::{Finding, Subject};
 use crate::base::choice::choice;
 
-/// A rule: a pattern, the function that finds it, and its documentation.
-///
-/// A rule of this crate is a file in `rules/` and a line in [`RULES`](super::RULES). A rule of
-/// another crate is added to a selection:
+/// A rule: finds a pattern in models. A rule with parameters has them as fields; one without is a
+/// [`FunctionRule`], as the rules of this crate are.
 ///
 /// ```
-/// use onnx_recast::lint::{Finding, Rule, Selected, Selection, Severity};
+/// use onnx_recast::lint::{Finding, Rule, RuleFacts, Selection, Severity, Subject};
 /// use onnx_recast::{LintOptions, Model};
 ///
-/// static DEBUG_OUTPUT: Rule = Rule {
-///     code: "X101",
-///     name: "debug-output",
-///     severity: Severity::Warning,
-///     selected: Selected::ByDefault,
-///     docs: "A node was left in the model for debugging.\n",
-///     check: |subject| {
-///         let is_debug = |node: &_| subject.model.node(*node).name().starts_with("debug");
-///         let found = subject.nodes().filter(is_debug);
-///         found.map(|node| Finding::at_node(node, "the node was left in for debugging")).collect()
-///     },
-/// };
+/// /// Finds operators that a device does not have.
+/// struct Unavailable {
+///     operators: Vec<String>,
+/// }
+///
+/// impl Rule for Unavailable {
+///     fn facts(&self) -> &'static RuleFacts {
+///         static FACTS: RuleFacts = RuleFacts::new(
+///             "X101",
+///             "unavailable-operator",
+///             Severity::Error,
+///             "The device does not have the operator.\n",
+///         );
+///         &FACTS
+///     }
+///
+///     fn check(&self, subject: &Subject) -> Vec<Finding> {
+///         let op = |node| subject.model.node(node).op_type();
+///         let found = subject.nodes().filter(|&node| self.operators.iter().any(|name| name == op(node)));
+///         found.map(|node| Finding::at_node(node, format!("no {}", op(node)))).collect()
+///     }
+/// }
 ///
 /// # fn main() -> Result<(), onnx_recast::Error> {
 /// let model = Model::from_text(
-///     r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [debug_1] y = Identity (x) }"#,
+///     r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [first] y = Erf (x) }"#,
 /// )?;
-/// let selection = Selection::default().with_rule(&DEBUG_OUTPUT);
+/// let rule = Unavailable { operators: vec!["Erf".to_owned()] };
+/// let selection = Selection::default().with_rule(rule);
 /// let found = model.lint(&LintOptions::default().selection(selection))?;
-/// assert_eq!((found[0].code(), found[0].place().as_str()), ("X101", "graph/debug_1"));
+/// assert_eq!((found[0].code(), found[0].place().as_str()), ("X101", "graph/first"));
 /// # Ok(())
 /// # }
 /// ```
+pub trait Rule: Send + Sync {
+    /// What is known of the rule without a model.
+    fn facts(&self) -> &'static RuleFacts;
+
+    /// Finds the pattern.
+    fn check(&self, subject: &Subject) -> Vec<Finding>;
+}
+
+/// What is known of a rule without a model. Rules are equal if their codes are equal.
 #[derive(Debug)]
-pub struct Rule {
+#[non_exhaustive]
+pub struct RuleFacts {
     /// The code that selects it; the meaning of a code never changes.
     pub code: &'static str,
     /// The pattern's name.
@@ -51,8 +70,33 @@ pub struct Rule {
     pub selected: Selected,
     /// The documentation, in Markdown: a sentence, and sections under headings `## NAME`.
     pub docs: &'static str,
-    /// Finds the pattern.
-    pub check: fn(&Subject) -> Vec<Finding>,
+}
+
+/// A rule without parameters: a function finds the pattern.
+#[derive(Debug)]
+pub struct FunctionRule {
+    /// What is known of the rule without a model.
+    pub facts: RuleFacts,
+    check: fn(&Subject) -> Vec<Finding>,
+}
+
+impl FunctionRule {
+    /// A rule whose pattern a function finds.
+    #[must_use]
+    pub const fn new(facts: RuleFacts, check: fn(&Subject) -> Vec<Finding>) -> FunctionRule {
+        FunctionRule { facts, check }
+    }
+}
+
+impl Rule for &'static FunctionRule {
+    fn facts(&self) -> &'static RuleFacts {
+        let rule: &'static FunctionRule = self;
+        &rule.facts
+    }
+
+    fn check(&self, subject: &Subject) -> Vec<Finding> {
+        (self.check)(subject)
+    }
 }
 
 /// The severity of a finding.
@@ -80,24 +124,28 @@ pub enum Selected {
     WithTarget,
 }
 
-impl Rule {
-    /// A rule of this crate.
-    pub(super) const fn new(
+impl RuleFacts {
+    /// The facts of a rule that is enabled by default.
+    #[must_use]
+    pub const fn new(
         code: &'static str,
         name: &'static str,
         severity: Severity,
-        selected: Selected,
         docs: &'static str,
-        check: fn(&Subject) -> Vec<Finding>,
-    ) -> Rule {
-        Rule {
+    ) -> RuleFacts {
+        RuleFacts {
             code,
             name,
             severity,
-            selected,
+            selected: Selected::ByDefault,
             docs,
-            check,
         }
+    }
+
+    /// The facts of a rule that is enabled in another case.
+    #[must_use]
+    pub const fn selected(self, selected: Selected) -> RuleFacts {
+        RuleFacts { selected, ..self }
     }
 
     /// The first line of the documentation, a sentence.
@@ -119,9 +167,8 @@ impl Rule {
     }
 }
 
-/// Rules are equal if their codes are equal.
-impl PartialEq for Rule {
-    fn eq(&self, other: &Rule) -> bool {
+impl PartialEq for RuleFacts {
+    fn eq(&self, other: &RuleFacts) -> bool {
         self.code == other.code
     }
 }

@@ -1,15 +1,18 @@
 //! Selects the enabled rules and their severities.
 
+use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use super::{RULES, Rule, Selected, Severity};
+use super::registry::{self, all};
+use super::{Rule, RuleFacts, Selected, Severity};
 use crate::base::choice::nearest;
 use crate::ops::runtimes::Runtime;
 
 /// The enabled rules with their severities, and the runtimes that have to load the models.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Selection {
-    rules: Vec<(&'static Rule, Severity)>,
+    rules: Vec<(Arc<dyn Rule>, Severity)>,
     targets: Vec<Runtime>,
 }
 
@@ -27,7 +30,7 @@ pub struct UnknownRule(pub String);
 
 /// The rule that was probably meant, or examples.
 fn remedy(unknown: &str) -> String {
-    let names = RULES.iter().flat_map(|rule| [rule.code, rule.name]);
+    let names = all().flat_map(|rule| [rule.code, rule.name]);
     match nearest(unknown, names.chain(["ALL"])) {
         Some(name) => format!("did you mean {name}? "),
         None => "examples: RC101, RC2, ALL; ".to_owned(),
@@ -54,9 +57,11 @@ impl Selection {
     /// The default selection with these layers of settings applied in order.
     #[must_use]
     pub fn of<'l>(layers: impl IntoIterator<Item = &'l Layer>) -> Selection {
-        let mut state: Vec<(&Rule, bool, Severity)> = RULES
-            .iter()
-            .map(|&rule| (rule, rule.selected == Selected::ByDefault, rule.severity))
+        let mut state: Vec<(Arc<dyn Rule>, bool, Severity)> = registry::rules()
+            .map(|rule| {
+                let facts = rule.facts();
+                (rule, facts.selected == Selected::ByDefault, facts.severity)
+            })
             .collect();
         let mut targets = &[][..];
         for layer in layers {
@@ -66,8 +71,8 @@ impl Selection {
                 &layer.targets
             };
             for (rule, selected, severity) in &mut state {
-                *selected = layer.selects(rule).unwrap_or(*selected);
-                *severity = layer.severity_of(rule).unwrap_or(*severity);
+                *selected = layer.selects(rule.facts()).unwrap_or(*selected);
+                *severity = layer.severity_of(rule.facts()).unwrap_or(*severity);
             }
         }
         let selected = state.into_iter().filter(|(_, selected, _)| *selected);
@@ -81,7 +86,7 @@ impl Selection {
 
     /// The rules, sorted by code.
     #[must_use]
-    pub fn rules(&self) -> &[(&'static Rule, Severity)] {
+    pub fn rules(&self) -> &[(Arc<dyn Rule>, Severity)] {
         &self.rules
     }
 
@@ -93,22 +98,35 @@ impl Selection {
 
     /// The selection with a rule of another crate, at its default severity.
     #[must_use]
-    pub fn with_rule(mut self, rule: &'static Rule) -> Selection {
-        self.rules.push((rule, rule.severity));
+    pub fn with_rule(mut self, rule: impl Rule + 'static) -> Selection {
+        let severity = rule.facts().severity;
+        self.rules.push((Arc::new(rule), severity));
         self
     }
 
     /// The selection without some rules.
     #[must_use]
     pub fn without(&self, ignored: &[Selector]) -> Selection {
-        let left = self
-            .rules
-            .iter()
-            .filter(|(rule, _)| !ignored.iter().any(|selector| selector.matches(rule)));
+        let left = self.rules.iter().filter(|(rule, _)| {
+            !ignored
+                .iter()
+                .any(|selector| selector.matches(rule.facts()))
+        });
         Selection {
-            rules: left.copied().collect(),
+            rules: left.cloned().collect(),
             targets: self.targets.clone(),
         }
+    }
+}
+
+impl fmt::Debug for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rules = self.rules.iter();
+        let rules = rules.map(|(rule, severity)| (rule.facts().code, severity));
+        f.debug_map()
+            .entries(rules)
+            .entry(&"targets", &self.targets)
+            .finish()
     }
 }
 
@@ -120,7 +138,7 @@ impl Default for Selection {
 
 impl Layer {
     /// Whether the layer selects or ignores a rule; `None` if it does neither.
-    fn selects(&self, rule: &Rule) -> Option<bool> {
+    fn selects(&self, rule: &RuleFacts) -> Option<bool> {
         let by_target = rule.selected == Selected::WithTarget && !self.targets.is_empty();
         let on = longest(
             self.select.iter().flatten().chain(&self.extend_select),
@@ -134,7 +152,7 @@ impl Layer {
         }
     }
 
-    fn severity_of(&self, rule: &Rule) -> Option<Severity> {
+    fn severity_of(&self, rule: &RuleFacts) -> Option<Severity> {
         let matching = self
             .severity
             .iter()
@@ -148,12 +166,15 @@ impl Layer {
 impl Selector {
     /// Whether the selector matches this rule.
     #[must_use]
-    pub fn matches(&self, rule: &Rule) -> bool {
+    pub fn matches(&self, rule: &RuleFacts) -> bool {
         rule.code.starts_with(&self.prefix)
     }
 }
 
-fn longest<'s>(selectors: impl IntoIterator<Item = &'s Selector>, rule: &Rule) -> Option<usize> {
+fn longest<'s>(
+    selectors: impl IntoIterator<Item = &'s Selector>,
+    rule: &RuleFacts,
+) -> Option<usize> {
     selectors
         .into_iter()
         .filter(|selector| selector.matches(rule))
@@ -172,16 +193,13 @@ impl FromStr for Selector {
                 prefix: String::new(),
             });
         }
-        if let Some(rule) = RULES
-            .iter()
-            .find(|rule| rule.name.eq_ignore_ascii_case(text))
-        {
+        if let Some(rule) = all().find(|rule| rule.name.eq_ignore_ascii_case(text)) {
             return Ok(Selector {
                 prefix: rule.code.to_owned(),
             });
         }
         let prefix = text.to_ascii_uppercase();
-        let is_known = RULES.iter().any(|rule| rule.code.starts_with(&prefix));
+        let is_known = all().any(|rule| rule.code.starts_with(&prefix));
         if is_known && !prefix.is_empty() {
             Ok(Selector { prefix })
         } else {

@@ -2,6 +2,8 @@
 
 use super::event::Removal;
 use super::pass::{Pass, Plan};
+use crate::base::error::Invalid;
+use crate::casts::folding::Options;
 use crate::graph::{Model, Origin};
 
 const DOCS: &str = r#"Removes initializers that no node uses.
@@ -9,8 +11,22 @@ const DOCS: &str = r#"Removes initializers that no node uses.
 1. An initializer is kept if it is an output, has a quantization annotation or a training binding, or can be overridden by a caller.
 "#;
 
-pub(super) const DEAD_INITIALIZERS: Pass =
-    Pass::new("dead-initializers", DOCS, |model, _| Ok(plan(model)));
+#[derive(Debug)]
+pub(super) struct DeadInitializers;
+
+impl Pass for DeadInitializers {
+    fn name(&self) -> &'static str {
+        "dead-initializers"
+    }
+
+    fn docs(&self) -> &'static str {
+        DOCS
+    }
+
+    fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
+        Ok(plan(model))
+    }
+}
 
 fn plan(model: &Model) -> Plan {
     let mut plan = Plan::default();

@@ -2,7 +2,9 @@
 
 use super::event::Removal;
 use super::pass::{Pass, Plan};
+use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
+use crate::casts::folding::Options;
 use crate::graph::{Model, NodeId, NonNodeUse, ScopeId, ScopeKind, ValueId};
 use crate::ops::schemas;
 
@@ -18,7 +20,22 @@ after:  `                        y = Relu(x)`
    there.
 "#;
 
-pub(super) const DEAD_NODES: Pass = Pass::new("dead-nodes", DOCS, |model, _| Ok(plan(model)));
+#[derive(Debug)]
+pub(super) struct DeadNodes;
+
+impl Pass for DeadNodes {
+    fn name(&self) -> &'static str {
+        "dead-nodes"
+    }
+
+    fn docs(&self) -> &'static str {
+        DOCS
+    }
+
+    fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
+        Ok(plan(model))
+    }
+}
 
 fn plan(model: &Model) -> Plan {
     let used = used_nodes(model);

@@ -3,7 +3,9 @@
 use super::event::Removal;
 use super::identity::returns_input;
 use super::pass::{Pass, Plan};
+use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
+use crate::casts::folding::Options;
 use crate::casts::{Casts, ResolvedCast};
 use crate::graph::{Edit, Model, NodeId, Origin, ValueId};
 use onnx_cast::copies;
@@ -19,8 +21,22 @@ after:  `y = Relu(x)                   z = Neg(y)`
 3. Of several such nodes in a row, all are removed.
 "#;
 
-pub(super) const DIRECT_OUTPUTS: Pass =
-    Pass::new("direct-outputs", DOCS, |model, _| Ok(plan(model)));
+#[derive(Debug)]
+pub(super) struct DirectOutputs;
+
+impl Pass for DirectOutputs {
+    fn name(&self) -> &'static str {
+        "direct-outputs"
+    }
+
+    fn docs(&self) -> &'static str {
+        DOCS
+    }
+
+    fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
+        Ok(plan(model))
+    }
+}
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);

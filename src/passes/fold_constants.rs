@@ -1,8 +1,11 @@
 //! The pass `fold-constants`.
 
+use super::event::Event;
 use super::fold;
-use super::pass::Pass;
-use crate::casts::folding::Extent;
+use super::pass::{Pass, Plan};
+use crate::base::error::Invalid;
+use crate::casts::folding::{Extent, Options};
+use crate::graph::Model;
 
 const DOCS: &str = r#"Replaces every bit-exact node whose inputs are constants by its result: nodes that move elements, arithmetic of
 integers, comparisons and logic, shapes that are known, and casts.
@@ -16,9 +19,23 @@ after:  `                                            y = Reshape(x, t)`     t: `
 3. So are results that ONNX leaves undefined, such as integers that overflow.
 "#;
 
-pub(super) const FOLD_CONSTANTS: Pass = Pass {
-    ensures: fold::ensures,
-    ..Pass::new("fold-constants", DOCS, |model, options| {
+#[derive(Debug)]
+pub(super) struct FoldConstants;
+
+impl Pass for FoldConstants {
+    fn name(&self) -> &'static str {
+        "fold-constants"
+    }
+
+    fn docs(&self) -> &'static str {
+        DOCS
+    }
+
+    fn plan(&self, model: &Model, options: &Options) -> Result<Plan, Invalid> {
         fold::plan(model, options, Extent::All)
-    })
-};
+    }
+
+    fn ensures(&self, model: &Model, events: &[Event]) -> Result<(), String> {
+        fold::ensures(model, events)
+    }
+}

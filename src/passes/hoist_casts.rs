@@ -2,7 +2,9 @@
 
 use super::event::Removal;
 use super::pass::{Pass, Plan};
+use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
+use crate::casts::folding::Options;
 use crate::casts::{Casts, ResolvedCast, admits, keeps_kernels, runs};
 use crate::graph::{Edit, FreshNames, Model, NodeId, ValueId};
 
@@ -16,7 +18,22 @@ after:  `t = Cast<to = FLOAT>(x)  a, b = Split(t)                           y = 
 2. A part or a cast that is an output of a graph is kept, and so is everything around it.
 "#;
 
-pub(super) const HOIST_CASTS: Pass = Pass::new("hoist-casts", DOCS, |model, _| Ok(plan(model)));
+#[derive(Debug)]
+pub(super) struct HoistCasts;
+
+impl Pass for HoistCasts {
+    fn name(&self) -> &'static str {
+        "hoist-casts"
+    }
+
+    fn docs(&self) -> &'static str {
+        DOCS
+    }
+
+    fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
+        Ok(plan(model))
+    }
+}
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);

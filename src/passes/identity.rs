@@ -5,6 +5,8 @@ use std::cell::OnceCell;
 use super::bypass::Bypasses;
 use super::event::Removal;
 use super::pass::{Pass, Plan};
+use crate::base::error::Invalid;
+use crate::casts::folding::Options;
 use crate::graph::{Attribute, Model, NodeId, ValueId};
 use crate::ops::inference::{Inferred, infer, tensor_ints};
 
@@ -21,7 +23,22 @@ after:  `                 y = Relu(x)`
    inner scope defines again.
 "#;
 
-pub(super) const IDENTITY: Pass = Pass::new("identity", DOCS, |model, _| Ok(plan(model)));
+#[derive(Debug)]
+pub(super) struct Identity;
+
+impl Pass for Identity {
+    fn name(&self) -> &'static str {
+        "identity"
+    }
+
+    fn docs(&self) -> &'static str {
+        DOCS
+    }
+
+    fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
+        Ok(plan(model))
+    }
+}
 
 fn plan(model: &Model) -> Plan {
     let mut bypasses = Bypasses::new(model);

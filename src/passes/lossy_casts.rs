@@ -3,6 +3,8 @@
 use super::bypass::Bypasses;
 use super::event::Removal;
 use super::pass::{Pass, Plan};
+use crate::base::error::Invalid;
+use crate::casts::folding::Options;
 use crate::casts::{CastPair, Casts};
 use crate::graph::Model;
 use onnx_cast::{Class, DType};
@@ -16,7 +18,22 @@ after:  `a = Cast<to = FLOAT16>(x)                           y = Relu(x)`
 2. Casts to float8 and narrower types, which quantize, are kept.
 "#;
 
-pub(super) const LOSSY_CASTS: Pass = Pass::new("lossy-casts", DOCS, |model, _| Ok(plan(model)));
+#[derive(Debug)]
+pub(super) struct LossyCasts;
+
+impl Pass for LossyCasts {
+    fn name(&self) -> &'static str {
+        "lossy-casts"
+    }
+
+    fn docs(&self) -> &'static str {
+        DOCS
+    }
+
+    fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
+        Ok(plan(model))
+    }
+}
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);

@@ -3,8 +3,10 @@
 use super::bypass::Bypasses;
 use super::event::Removal;
 use super::pass::{Pass, Plan};
+use crate::base::error::Invalid;
 use crate::base::hash::HashMap;
 use crate::casts::Casts;
+use crate::casts::folding::Options;
 use crate::graph::Model;
 
 const DOCS: &str = r#"Removes a cast that another cast of the same scope makes equally; its consumers use the result of the first one.
@@ -16,7 +18,22 @@ after:  `a = Cast<to = FLOAT16>(x)                             y = Mul(a, a)`
 2. A cast whose result is an output of a graph is kept.
 "#;
 
-pub(super) const MERGE_CASTS: Pass = Pass::new("merge-casts", DOCS, |model, _| Ok(plan(model)));
+#[derive(Debug)]
+pub(super) struct MergeCasts;
+
+impl Pass for MergeCasts {
+    fn name(&self) -> &'static str {
+        "merge-casts"
+    }
+
+    fn docs(&self) -> &'static str {
+        DOCS
+    }
+
+    fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
+        Ok(plan(model))
+    }
+}
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);

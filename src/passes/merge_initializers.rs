@@ -5,7 +5,9 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use super::bypass::is_far_longer;
 use super::event::Removal;
 use super::pass::{Pass, Plan};
+use crate::base::error::Invalid;
 use crate::base::hash::HashMap;
+use crate::casts::folding::Options;
 use crate::graph::{Edit, Model, Origin, ScopeId, ValueId};
 use crate::tensor::{Content, Data, Tensor};
 use onnx_cast::DType;
@@ -16,8 +18,22 @@ const DOCS: &str = r#"Removes an initializer that is equal to another one of its
 2. An initializer is kept if it is an output, has a quantization annotation or a training binding, or can be overridden by a caller.
 "#;
 
-pub(super) const MERGE_INITIALIZERS: Pass =
-    Pass::new("merge-initializers", DOCS, |model, _| Ok(plan(model)));
+#[derive(Debug)]
+pub(super) struct MergeInitializers;
+
+impl Pass for MergeInitializers {
+    fn name(&self) -> &'static str {
+        "merge-initializers"
+    }
+
+    fn docs(&self) -> &'static str {
+        DOCS
+    }
+
+    fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
+        Ok(plan(model))
+    }
+}
 
 fn plan(model: &Model) -> Plan {
     let mut by_shape: HashMap<(ScopeId, DType, Vec<i64>), Vec<ValueId>> = HashMap::default();

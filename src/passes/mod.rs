@@ -7,33 +7,42 @@
 //! ```
 //! use onnx_recast::graph::Edit;
 //! use onnx_recast::passes::{self, Event, Pass, Plan, Removal};
-//! use onnx_recast::{FoldOptions, Model};
+//! use onnx_recast::{FoldOptions, Invalid, Model};
 //!
-//! /// Removes nodes whose outputs have no use and are not outputs of a graph.
-//! const REMOVE_DEAD_NODES: Pass = Pass {
-//!     name: "remove-dead-nodes",
-//!     docs: "Removes nodes whose outputs are not used.\n",
-//!     requires: |_| Ok(()),
-//!     plan: |model, _| {
+//! /// Removes nodes of one operator whose outputs have no use and are not outputs of a graph.
+//! #[derive(Debug)]
+//! struct RemoveDead {
+//!     operator: &'static str,
+//! }
+//!
+//! impl Pass for RemoveDead {
+//!     fn name(&self) -> &'static str {
+//!         "remove-dead"
+//!     }
+//!
+//!     fn docs(&self) -> &'static str {
+//!         "Removes nodes of an operator whose outputs are not used.\n"
+//!     }
+//!
+//!     fn plan(&self, model: &Model, _: &FoldOptions) -> Result<Plan, Invalid> {
 //!         let mut plan = Plan::default();
 //!         for &node in model.topological_order() {
 //!             let is_dead = |(_, value)| model.uses(value).next().is_none() && model.scopes_that_output(value).is_empty();
-//!             if model.outputs(node).all(is_dead) {
+//!             if model.is_op(node, self.operator) && model.outputs(node).all(is_dead) {
 //!                 plan.events.push(Event::RemovedNode { node: model.node_path(node), reason: Removal::Unused });
 //!                 plan.edits.push(Edit::remove_node(node));
 //!             }
 //!         }
 //!         Ok(plan)
-//!     },
-//!     // Checked in debug builds.
-//!     ensures: |_, _| Ok(()),
-//! };
+//!     }
+//! }
 //!
 //! # fn main() -> Result<(), onnx_recast::Error> {
 //! let mut model = Model::from_text(
 //!     r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [dead] z = Neg (x) y = Relu (x) }"#,
 //! )?;
-//! let passes = [&[REMOVE_DEAD_NODES], passes::DEFAULT].concat();
+//! let mut passes: Vec<&dyn Pass> = passes::DEFAULT.to_vec();
+//! passes.push(&RemoveDead { operator: "Neg" });
 //! let report = model.run_passes(&passes, &FoldOptions::default())?;
 //! assert_eq!(model.proto().graph.as_ref().unwrap().node.len(), 1);
 //! let dead = Event::RemovedNode { node: "graph/dead".to_owned(), reason: Removal::Unused };
@@ -59,7 +68,7 @@ mod pass;
 mod redundant_casts;
 mod report;
 pub(crate) mod run;
-mod select;
+pub(crate) mod select;
 mod sink_casts;
 
 pub use crate::casts::folding::{NotFolded, NotFoldedCode, Options};
@@ -74,22 +83,22 @@ pub(crate) use report::{OfPass, RemovalOf};
 pub use select::{Tier, UnknownPass, all, named, selected};
 
 /// The passes that `recast fold` runs by default.
-pub const DEFAULT: &[Pass] = &[fold_casts::FOLD_CASTS];
+pub const DEFAULT: &[&dyn Pass] = &[&fold_casts::FoldCasts];
 
 /// All passes after which every output is the same, bit for bit, in the order in which they run.
 /// Casts without effect are removed before constants are folded, so that these keep their names.
-pub const EXACT: &[Pass] = &[
-    identity::IDENTITY,
-    redundant_casts::REDUNDANT_CASTS,
-    fold_constants::FOLD_CONSTANTS,
-    hoist_casts::HOIST_CASTS,
-    sink_casts::SINK_CASTS,
-    merge_casts::MERGE_CASTS,
-    direct_outputs::DIRECT_OUTPUTS,
-    dead_nodes::DEAD_NODES,
-    merge_initializers::MERGE_INITIALIZERS,
-    dead_initializers::DEAD_INITIALIZERS,
+pub const EXACT: &[&dyn Pass] = &[
+    &identity::Identity,
+    &redundant_casts::RedundantCasts,
+    &fold_constants::FoldConstants,
+    &hoist_casts::HoistCasts,
+    &sink_casts::SinkCasts,
+    &merge_casts::MergeCasts,
+    &direct_outputs::DirectOutputs,
+    &dead_nodes::DeadNodes,
+    &merge_initializers::MergeInitializers,
+    &dead_initializers::DeadInitializers,
 ];
 
 /// Passes that change results. They run only if they are named.
-pub const LOSSY: &[Pass] = &[lossy_casts::LOSSY_CASTS];
+pub const LOSSY: &[&dyn Pass] = &[&lossy_casts::LossyCasts];

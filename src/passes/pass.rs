@@ -1,52 +1,48 @@
 //! A pass, and what it plans.
 
+use std::fmt::Debug;
+
 use super::event::{Event, NodeChange, Removal, Removed};
 use crate::base::error::Invalid;
 use crate::casts::folding::Options;
 use crate::graph::{Edit, Model, NodeId, ValueId};
 
-/// A rewrite of a model.
-#[derive(Clone, Copy, Debug)]
-pub struct Pass {
+/// A rewrite of a model. A pass with parameters has them as fields.
+pub trait Pass: Debug + Send + Sync {
     /// The name that selects it.
-    pub name: &'static str,
-    /// The documentation, in Markdown; the first paragraph is a sentence that summarises it.
-    pub docs: &'static str,
-    /// Precondition of the pass, in addition to the invariants of [`Model::new`]; checked in debug
-    /// builds.
-    pub requires: fn(&Model) -> Result<(), String>,
-    /// Plans the changes and the events.
-    pub plan: fn(&Model, &Options) -> Result<Plan, Invalid>,
-    /// Postcondition of a pass that reported these events; checked in debug builds.
-    pub ensures: fn(&Model, &[Event]) -> Result<(), String>,
-}
+    fn name(&self) -> &'static str;
 
-impl Pass {
-    /// A pass without conditions before and after it.
-    pub(super) const fn new(
-        name: &'static str,
-        docs: &'static str,
-        plan: fn(&Model, &Options) -> Result<Plan, Invalid>,
-    ) -> Pass {
-        Pass {
-            name,
-            docs,
-            requires: |_| Ok(()),
-            plan,
-            ensures: |_, _| Ok(()),
-        }
+    /// The documentation, in Markdown; the first paragraph is a sentence that summarises it.
+    fn docs(&self) -> &'static str;
+
+    /// Plans the changes and the events.
+    ///
+    /// # Errors
+    /// If the model is invalid where the pass reads it; the model is then not changed.
+    fn plan(&self, model: &Model, options: &Options) -> Result<Plan, Invalid>;
+
+    /// Precondition, in addition to the invariants of [`Model::new`]; checked in debug builds.
+    ///
+    /// # Errors
+    /// What is not as the pass requires.
+    fn requires(&self, _: &Model) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Postcondition, if the pass reported these events; checked in debug builds.
+    ///
+    /// # Errors
+    /// What is not as the pass promises.
+    fn ensures(&self, _: &Model, _: &[Event]) -> Result<(), String> {
+        Ok(())
     }
 
     /// The first sentence of the documentation.
-    #[must_use]
-    pub fn summary(&self) -> String {
-        let first = self
-            .docs
-            .split("\n\n")
-            .next()
-            .unwrap_or_default()
-            .replace('\n', " ");
-        first.trim_end().trim_end_matches('.').to_owned()
+    fn summary(&self) -> String {
+        let docs = self.docs();
+        let first = docs.split("\n\n").next().unwrap_or(docs);
+        let line = first.replace('\n', " ");
+        line.trim_end().trim_end_matches('.').to_owned()
     }
 }
 

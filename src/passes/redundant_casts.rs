@@ -3,7 +3,9 @@
 use super::bypass::Bypasses;
 use super::event::Removal;
 use super::pass::{Pass, Plan};
+use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
+use crate::casts::folding::Options;
 use crate::casts::{Casts, ResolvedCast, keeps_kernels_of_cast, runs};
 use crate::graph::{Edit, Model, NodeId, ValueId};
 use crate::ops::kernels::Versions;
@@ -28,8 +30,22 @@ after:  `                         b = Cast<to = DOUBLE>(x)`
 3. A cast whose result is no longer used is removed.
 "#;
 
-pub(super) const REDUNDANT_CASTS: Pass =
-    Pass::new("redundant-casts", DOCS, |model, _| Ok(plan(model)));
+#[derive(Debug)]
+pub(super) struct RedundantCasts;
+
+impl Pass for RedundantCasts {
+    fn name(&self) -> &'static str {
+        "redundant-casts"
+    }
+
+    fn docs(&self) -> &'static str {
+        DOCS
+    }
+
+    fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
+        Ok(plan(model))
+    }
+}
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);

@@ -75,7 +75,7 @@ const MOST_ROUNDS: usize = 8;
 /// If a node is invalid, or a pass violates its contract.
 pub fn run(
     mut model: Model,
-    passes: &[Pass],
+    passes: &[&dyn Pass],
     options: &Options,
 ) -> Result<(Model, Report), PassError> {
     let mut report = Report::default();
@@ -85,31 +85,32 @@ pub fn run(
         for pass in passes {
             let broken = |when| {
                 move |what| PassError::Contract {
-                    pass: pass.name,
+                    pass: pass.name(),
                     when,
                     what,
                 }
             };
             if cfg!(debug_assertions) {
-                (pass.requires)(&model).map_err(broken("requires"))?;
+                pass.requires(&model).map_err(broken("requires"))?;
             }
-            let plan = (pass.plan)(&model, options)?;
+            let plan = pass.plan(&model, options)?;
             changes |= !plan.edits.is_empty();
             model = model
-                .apply(plan.edits)
+                .with_edits(plan.edits)
                 .map_err(|reason| PassError::Refused {
-                    pass: pass.name,
+                    pass: pass.name(),
                     reason,
                 })?;
             if cfg!(debug_assertions) {
-                (pass.ensures)(&model, &plan.events).map_err(broken("ensures"))?;
+                pass.ensures(&model, &plan.events)
+                    .map_err(broken("ensures"))?;
             }
             // A node may be kept in one round and change in the next.
-            report
-                .entries
-                .retain(|entry| entry.pass != pass.name || !matches!(entry.event, Event::Kept(_)));
+            report.entries.retain(|entry| {
+                entry.pass != pass.name() || !matches!(entry.event, Event::Kept(_))
+            });
             parallel::extend_each(&mut report.entries, plan.events, |event| Entry {
-                pass: pass.name,
+                pass: pass.name(),
                 event,
             });
         }

@@ -2,7 +2,9 @@
 
 use super::event::Removal;
 use super::pass::{Pass, Plan};
+use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
+use crate::casts::folding::Options;
 use crate::casts::{
     Casts, ResolvedCast, admits, keeps_kernels, keeps_kernels_of_cast, moves, runs,
 };
@@ -26,7 +28,22 @@ after:  `t = Concat(x, z)                                  y = Cast<to = FLOAT>(
    onnxruntime that has a kernel for the node as it is.
 "#;
 
-pub(super) const SINK_CASTS: Pass = Pass::new("sink-casts", DOCS, |model, _| Ok(plan(model)));
+#[derive(Debug)]
+pub(super) struct SinkCasts;
+
+impl Pass for SinkCasts {
+    fn name(&self) -> &'static str {
+        "sink-casts"
+    }
+
+    fn docs(&self) -> &'static str {
+        DOCS
+    }
+
+    fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
+        Ok(plan(model))
+    }
+}
 
 fn plan(model: &Model) -> Plan {
     let casts = Casts::of(model);

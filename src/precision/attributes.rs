@@ -84,7 +84,7 @@ pub(super) fn edits(precision: &PrecisionAssignment) -> Vec<Edit> {
         };
         edits.push(Edit::SetAttribute {
             node,
-            name,
+            name: name.into(),
             with: Box::new(with),
         });
     }
@@ -118,7 +118,7 @@ fn precise_softmaxes<'d>(precision: &'d PrecisionAssignment) -> impl Iterator<It
             let with = AttributeProto::int(SOFTMAX_PRECISION, DType::Float.number().into());
             Edit::SetAttribute {
                 node,
-                name: SOFTMAX_PRECISION,
+                name: SOFTMAX_PRECISION.into(),
                 with: Box::new(with),
             }
         })

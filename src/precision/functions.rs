@@ -68,7 +68,7 @@ pub(super) fn copied(
         let mut functions = known.to_vec();
         functions.push(added);
         let mut with_copy = current.clone();
-        with_copy.apply_edits(edits)?;
+        with_copy.apply(edits)?;
         copied = Some(Copied {
             model: with_copy,
             functions,

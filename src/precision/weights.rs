@@ -241,7 +241,7 @@ pub(super) fn edit(model: &Model, weight: &Weight, to: &[DType]) -> Result<Edit,
             let with = AttributeProto::tensor("value", content.into_tensor(""));
             Edit::SetAttribute {
                 node,
-                name,
+                name: name.into(),
                 with: Box::new(with),
             }
         }

@@ -11,7 +11,7 @@ use crate::base::error::ErrorKind;
 use crate::base::printable::{Document, PLAIN, STRONG, Shown};
 use crate::casts::folding;
 use crate::convert;
-use crate::lint::RULES;
+use crate::lint;
 use crate::passes::RemovalCode;
 use crate::precision;
 
@@ -68,7 +68,7 @@ pub fn meanings_of(code: &str) -> Vec<Meaning> {
 /// The code or rule name that is closest to an unknown one, if one is similar.
 #[must_use]
 pub fn nearest_code(unknown: &str) -> Option<&'static str> {
-    let rules = RULES.iter().flat_map(|rule| [rule.code, rule.name]);
+    let rules = lint::all().flat_map(|rule| [rule.code, rule.name]);
     nearest(
         unknown,
         rules.chain(meanings().into_iter().map(|meaning| meaning.code)),
@@ -94,7 +94,7 @@ pub fn meanings_json(meanings: &[Meaning]) -> Document<'_> {
 /// All rules and codes for people, a line each.
 #[must_use]
 pub fn explanations_text() -> Shown {
-    let mut text = rules_text(RULES.iter().copied());
+    let mut text = rules_text(lint::all());
     for (of, codes) in TABLES {
         text.push_blank_line();
         text.push_line(format_args!(

@@ -55,14 +55,14 @@ pub(super) fn sealed(model: Model) -> Result<(Model, Image), Refused> {
         pieces.push(piece);
         offset += length;
     }
-    let image = model.clone().apply(moved)?;
+    let image = model.clone().with_edits(moved)?;
     let mut bytes = Vec::new();
     Layout::of(image.proto())
         .write_to(&mut bytes)
         .expect("memory accepts all bytes");
     let data = Pieces::stored(&Layout::of_pieces(pieces));
     Ok((
-        model.apply(sealed)?,
+        model.with_edits(sealed)?,
         Image {
             model: bytes.into(),
             location: location.into(),

@@ -66,7 +66,7 @@ pub(super) fn of(output: &Path, data: &Path, name: &str) -> Result<Option<Interi
         return Ok(None);
     }
     Ok(Some(Interim {
-        model: Layout::of(model.apply(edits)?.proto()),
+        model: Layout::of(model.with_edits(edits)?.proto()),
         second,
     }))
 }

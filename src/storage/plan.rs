@@ -120,7 +120,7 @@ impl SavePlan {
             .map(|(place, with)| Edit::replace_tensor(place, with))
             .collect();
         // The index is freed before the layout is made.
-        let model = model.apply(edits)?;
+        let model = model.with_edits(edits)?;
         let data_bytes = model.data_bytes();
         let (model, image) = match target {
             SaveTarget::File(path) if !is_stream(path) && !folders::is_in_memory(path) => {

@@ -26,7 +26,7 @@ fn plan(input: &Path, output: &Path, options: &Options) -> (SavePlan, Input) {
 fn write(input: &Path, output: &Path, options: &Options) -> Saved {
     let (plan, input) = plan(input, output, options);
     drop(input);
-    plan.write().unwrap()
+    plan.write_if(None).unwrap()
 }
 
 /// Windows refuses to replace a mapped file.
@@ -49,7 +49,7 @@ fn no_file_is_mapped_when_it_is_replaced() {
     };
 
     let (refused, input) = plan(&a, &a, &to_file(0));
-    let error = refused.write().unwrap_err().to_string();
+    let error = refused.write_if(None).unwrap_err().to_string();
     assert!(error.ends_with("a.onnx: is mapped"), "{error}");
     assert_eq!(
         (folder.list().unwrap(), folder.bytes("a.onnx").unwrap()),

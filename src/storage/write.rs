@@ -51,19 +51,12 @@ impl SavePlan {
         }
     }
 
-    /// Writes the files: data first, then the model, each atomically.
+    /// Writes the files: data first, then the model, each atomically; if there is a check, only if
+    /// it accepts the model.
     ///
     /// # Errors
-    /// Any I/O error, with the path; also if an input changed while it was read. An
-    /// existing model is then unchanged.
-    pub fn write(self) -> io::Result<Saved> {
-        self.write_if(None)
-    }
-
-    /// Like [`SavePlan::write`], if a check accepts the model.
-    ///
-    /// # Errors
-    /// See [`SavePlan::write`]; also any error of the check.
+    /// Any I/O error, with the path, and any error of the check; also if an input changed while it
+    /// was read. An existing model is then unchanged.
     pub(crate) fn write_if(mut self, accept: Option<WrittenCheck>) -> io::Result<Saved> {
         let steps = self.count();
         // A stream is verified before it is written.

@@ -49,7 +49,7 @@ pub(super) fn with_copies(
             edits.push(Edit::replace_node(call, vec![node]));
         }
         model
-            .apply_edits(edits)
+            .apply(edits)
             .map_err(|error| fault(&error.to_string()))?;
     }
     Ok(model)

@@ -44,7 +44,7 @@ pub(super) fn with_rounding(
     }));
     let path = format!("function/{DOMAIN}:{}", function_name(report.to));
     original
-        .apply(edits)
+        .with_edits(edits)
         .map_err(|error| vec![Fault::at(path, error.to_string())])
 }
 

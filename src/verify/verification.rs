@@ -34,10 +34,10 @@ enum Work {
 impl Verification {
     /// A verification of what passes make of a model, which is given as it is before.
     #[must_use]
-    pub fn of_passes(original: &Model, passes: &[Pass], options: &Options) -> Verification {
+    pub fn of_passes(original: &Model, passes: &[&dyn Pass], options: &Options) -> Verification {
         let is_lossy = passes
             .iter()
-            .any(|pass| LOSSY.iter().any(|lossy| lossy.name == pass.name));
+            .any(|pass| LOSSY.iter().any(|lossy| lossy.name() == pass.name()));
         Verification {
             original: original.checkpoint(),
             work: Work::Passes {

@@ -87,7 +87,7 @@ fn nothing_is_written_if_an_input_changed_between_its_first_and_its_last_byte() 
             write_model(&inside);
             let plan = plan(&inside, &SaveTarget::File(out.join("m.onnx")), &placement);
             change(&inside);
-            let result = plan.write();
+            let result = plan.execute();
             let left = fs::read_dir(&out).unwrap().count();
             match result {
                 Err(error)

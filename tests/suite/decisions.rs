@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use onnx_cast::{Cast, Contested, DType, Rules};
+use onnx_recast::Invalid;
 use onnx_recast::internals::casts::folding;
 use onnx_recast::internals::convert::{self, Explicit, Options as ConvertOptions};
 use onnx_recast::internals::graph::{Edit, Model, read_saturate};
@@ -574,11 +575,19 @@ fn no_string_borrows_bytes_that_may_be_mapped() {
 
 #[test]
 fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
-    const FAITHLESS: Pass = Pass {
-        name: "faithless",
-        docs: "Says that it removed a node, and removes another.\n",
-        requires: |_| Ok(()),
-        plan: |model, _| {
+    #[derive(Debug)]
+    struct Faithless;
+
+    impl Pass for Faithless {
+        fn name(&self) -> &'static str {
+            "faithless"
+        }
+
+        fn docs(&self) -> &'static str {
+            "Says that it removed a node, and removes another.\n"
+        }
+
+        fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
             let node = model
                 .nodes(onnx_recast::internals::graph::ScopeId::MAIN)
                 .next()
@@ -591,8 +600,9 @@ fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
                 edits: vec![Edit::replace_node(node, model.node(node).clone())],
                 events,
             })
-        },
-        ensures: |model, events| {
+        }
+
+        fn ensures(&self, model: &Model, events: &[Event]) -> Result<(), String> {
             let paths: Vec<String> = model
                 .nodes(onnx_recast::internals::graph::ScopeId::MAIN)
                 .map(|node| model.node_path(node))
@@ -604,10 +614,10 @@ fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
                 Some(event) => Err(format!("{event:?} is still there")),
                 None => Ok(()),
             }
-        },
-    };
+        }
+    }
     let text = r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [first] y = Relu (x) }"#;
-    let broken = passes::run(graph(text), &[FAITHLESS], &Options::default());
+    let broken = passes::run(graph(text), &[&Faithless], &Options::default());
     assert!(
         matches!(
             broken,

@@ -14,11 +14,12 @@ use crate::support::{expect_no_failures, model};
 use crate::traced::Traced;
 use crate::users::{Stranger, Unprivileged, open_to_all, set_mode};
 
-/// Writes another data file in place of the one that the model has.
-const REPLACE: [&str; 7] = [
+/// Writes a model and its data file in place of others.
+const REPLACE: [&str; 8] = [
     "fold",
+    "in/in.onnx",
+    "-o",
     "a.onnx",
-    "--in-place",
     "--external-data",
     "w.data",
     "--external-threshold",
@@ -72,6 +73,7 @@ fn data_of_another_model_stays_if_a_folder_can_be_listed_only_in_part() {
     for point in 0.. {
         let folder = folder();
         put(folder.path(), "b.onnx");
+        put(&folder.path().join("in"), "in.onnx");
         let traced = Traced::spawn(recast(folder.path(), &REPLACE));
         let mut listed = 0;
         while let Some(call) = traced.next() {
@@ -110,6 +112,7 @@ fn a_link_with_the_name_of_a_model_that_leads_nowhere_may_refer_to_any_file() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("s");
         put(&folder, "a.onnx");
+        put(&folder.join("in"), "in.onnx");
         symlink(target, place.path().join(link)).unwrap();
         let (code, said) = said(recast(&folder, &REPLACE));
         let is_told = said.contains("stores tensors in this file");

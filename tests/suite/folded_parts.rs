@@ -9,19 +9,19 @@ use proptest::prelude::*;
 use crate::support::{difference, expect_no_failures, model};
 
 /// The tiers, and each pass alone.
-fn lists_of_passes() -> Vec<(&'static str, Vec<Pass>)> {
+fn lists_of_passes() -> Vec<(&'static str, Vec<&'static dyn Pass>)> {
     let tiers = [
         ("default", passes::DEFAULT.to_vec()),
         ("exact", passes::EXACT.to_vec()),
     ];
     tiers
         .into_iter()
-        .chain(passes::all().map(|(_, pass)| (pass.name, vec![*pass])))
+        .chain(passes::all().map(|(_, pass)| (pass.name(), vec![pass])))
         .collect()
 }
 
 /// What fails when passes run on a model, or are run again on their result.
-fn failure(original: &ModelProto, passes: &[Pass], options: &Options) -> Option<String> {
+fn failure(original: &ModelProto, passes: &[&dyn Pass], options: &Options) -> Option<String> {
     let run = |proto: ModelProto| {
         let model = Model::new(proto).map_err(|error| format!("invalid: {error}"))?;
         let (model, _) = passes::run(model, passes, options).map_err(|error| error.to_string())?;

@@ -32,7 +32,7 @@ fn fold(input: &Path, output: &Path, options: &Options) -> Result<String, String
         .map_err(|error| error.to_string())?;
     let plan = SavePlan::new(model, input, &SaveTarget::File(output.to_owned()), options)
         .map_err(|error| error.to_string())?;
-    let saved = plan.write().map_err(|error| error.to_string())?;
+    let saved = plan.execute().map_err(|error| error.to_string())?;
     Ok(format!(
         "folded {}, unused {}",
         report.folded().len(),

@@ -9,8 +9,8 @@ use onnx_recast::passes::{self, Pass, Plan};
 use onnx_recast::verify::Verification;
 use onnx_recast::{
     Array, Cancel, CannotCast, CastOptions, Contested, ConvertOptions, DType, ErrorKind,
-    FoldOptions, LintOptions, Model, OpenOptions, Packing, Phase, Placement, Progress, RoundMode,
-    SaveOptions, Unit, diff,
+    FoldOptions, Invalid, LintOptions, Model, OpenOptions, Packing, Phase, Placement, Progress,
+    RoundMode, SaveOptions, Unit, diff,
 };
 use prost::Message;
 
@@ -109,20 +109,27 @@ fn a_model_in_memory_reads_its_data_files_from_a_folder() {
 #[test]
 fn an_operation_that_fails_leaves_the_model_as_it_was() {
     type Operation = fn(&mut Model) -> Result<(), onnx_recast::Error>;
-    const BROKEN: Pass = Pass {
-        name: "broken",
-        docs: "Defines a name twice.\n",
-        requires: |_| Ok(()),
-        plan: |model, _| {
+    #[derive(Debug)]
+    struct Broken;
+
+    impl Pass for Broken {
+        fn name(&self) -> &'static str {
+            "broken"
+        }
+
+        fn docs(&self) -> &'static str {
+            "Defines a name twice.\n"
+        }
+
+        fn plan(&self, model: &Model, _: &FoldOptions) -> Result<Plan, Invalid> {
             let node = model.topological_order()[0];
             let with = vec![model.node(node).clone(), model.node(node).clone()];
             Ok(Plan {
                 edits: vec![Edit::replace_node(node, with)],
                 events: Vec::new(),
             })
-        },
-        ensures: |_, _| Ok(()),
-    };
+        }
+    }
     let operations: [(&str, &str, ErrorKind, Operation); 6] = [
         ("convert", TOO_NEW, ErrorKind::NotConvertible, |model| {
             model.convert(&ConvertOptions::to(20)).map(drop)
@@ -152,13 +159,13 @@ fn an_operation_that_fails_leaves_the_model_as_it_was() {
             ErrorKind::Internal,
             |model| {
                 model
-                    .run_passes(&[BROKEN], &FoldOptions::default())
+                    .run_passes(&[&Broken], &FoldOptions::default())
                     .map(drop)
             },
         ),
         ("edits", CAST_OF_WEIGHT, ErrorKind::InvalidModel, |model| {
             let node = model.topological_order()[0];
-            model.apply_edits(vec![Edit::remove_node(node)])
+            model.apply(vec![Edit::remove_node(node)])
         }),
     ];
     let mut failures = Vec::new();
@@ -166,7 +173,7 @@ fn an_operation_that_fails_leaves_the_model_as_it_was() {
         for is_changed in [false, true] {
             let mut model = model(text);
             if is_changed {
-                model.apply_edits(vec![Edit::SetIrVersion(11)]).unwrap();
+                model.apply(vec![Edit::SetIrVersion(11)]).unwrap();
             }
             let before = (
                 model.to_bytes().unwrap(),

@@ -7,29 +7,39 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use onnx_recast::convert::OperatorAdapter;
-use onnx_recast::lint::{Rule, Selected, Selection, Severity};
-use onnx_recast::passes::{DEFAULT, Pass};
-use onnx_recast::{ConvertOptions, Error, ErrorKind, FoldOptions, LintOptions, Model};
+use onnx_recast::lint::{FunctionRule, RuleFacts, Selection, Severity};
+use onnx_recast::passes::{DEFAULT, Pass, Plan};
+use onnx_recast::{ConvertOptions, Error, ErrorKind, FoldOptions, Invalid, LintOptions, Model};
 use serde_json::Value;
 
 use crate::support::expect_no_failures;
 
-const PANICS: Pass = Pass {
-    name: "panics",
-    docs: "Panics.\n",
-    requires: |_| Ok(()),
-    plan: |model, _| panic!("no plan for {} nodes", model.topological_order().len()),
-    ensures: |_, _| Ok(()),
-};
+#[derive(Debug)]
+struct Panics;
 
-static PANICKING_RULE: Rule = Rule {
-    code: "X201",
-    name: "panicking-rule",
-    severity: Severity::Warning,
-    selected: Selected::ByDefault,
-    docs: "Panics.\n\n## Why is this bad?\nIt finds nothing.\n",
-    check: |_| panic!("no finding"),
-};
+impl Pass for Panics {
+    fn name(&self) -> &'static str {
+        "panics"
+    }
+
+    fn docs(&self) -> &'static str {
+        "Panics.\n"
+    }
+
+    fn plan(&self, model: &Model, _: &FoldOptions) -> Result<Plan, Invalid> {
+        panic!("no plan for {} nodes", model.topological_order().len())
+    }
+}
+
+static PANICKING_RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new(
+        "X201",
+        "panicking-rule",
+        Severity::Warning,
+        "Panics.\n\n## Why is this bad?\nIt finds nothing.\n",
+    ),
+    |_| panic!("no finding"),
+);
 
 fn panicking_adapter() -> OperatorAdapter {
     OperatorAdapter::new("Relu", 6).on_downgrade(|_| panic!("no way down"))
@@ -49,13 +59,13 @@ fn a_panic_in_a_pass_a_rule_or_an_adapter_is_an_error_and_leaves_the_model_as_it
     let operations: [(&str, Work); 5] = [
         ("no plan for 4 nodes", |model| {
             model
-                .run_passes(&[PANICS], &FoldOptions::default())
+                .run_passes(&[&Panics], &FoldOptions::default())
                 .map(drop)
         }),
         // The passes before it have changed the model.
         ("no plan for 3 nodes", |model| {
             model
-                .run_passes(&[DEFAULT, &[PANICS]].concat(), &FoldOptions::default())
+                .run_passes(&[DEFAULT, &[&Panics]].concat(), &FoldOptions::default())
                 .map(drop)
         }),
         ("no finding", |model| model.lint(&rules()).map(drop)),

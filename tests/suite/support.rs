@@ -30,7 +30,7 @@ pub fn fold(model: ModelProto, options: &Options) -> (ModelProto, Report) {
 }
 
 /// A model after passes, and the report.
-pub fn rewrite(model: ModelProto, passes: &[Pass], options: &Options) -> (ModelProto, Report) {
+pub fn rewrite(model: ModelProto, passes: &[&dyn Pass], options: &Options) -> (ModelProto, Report) {
     let model = Model::new(model).expect("the test's model is sound");
     let (model, report) = passes::run(model, passes, options).expect("the passes run to their end");
     (model.into_proto(), report)

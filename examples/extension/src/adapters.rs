@@ -17,7 +17,6 @@ pub fn gelu_of_runtime(domain: &str) -> OperatorAdapter {
             ));
         }
         node.remove_attribute("approximate");
-        node.set_operator(&domain, "Gelu");
-        Ok(())
+        node.set_operator(&domain, "Gelu")
     })
 }

@@ -8,5 +8,5 @@ mod passes;
 mod rules;
 
 pub use adapters::gelu_of_runtime;
-pub use passes::{REMOVE_IDENTITIES, REQUIRE_KNOWN_DOMAINS, UnknownDomain};
+pub use passes::{RemoveIdentities, RequireKnownDomains, UnknownDomain};
 pub use rules::UNNAMED_NODE;

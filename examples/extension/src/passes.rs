@@ -4,14 +4,22 @@ use std::fmt;
 
 use onnx_recast::graph::Edit;
 use onnx_recast::passes::{Event, Pass, Plan, Removal};
-use onnx_recast::{Classified, ErrorKind, Invalid};
+use onnx_recast::{Classified, ErrorKind, FoldOptions, Invalid, Model};
 
 /// Removes `Identity` nodes; their consumers use the input instead.
-pub const REMOVE_IDENTITIES: Pass = Pass {
-    name: "remove-identities",
-    docs: "Removes Identity nodes whose outputs are not outputs of a graph.\n",
-    requires: |_| Ok(()),
-    plan: |model, _| {
+#[derive(Debug)]
+pub struct RemoveIdentities;
+
+impl Pass for RemoveIdentities {
+    fn name(&self) -> &'static str {
+        "remove-identities"
+    }
+
+    fn docs(&self) -> &'static str {
+        "Removes Identity nodes whose outputs are not outputs of a graph.\n"
+    }
+
+    fn plan(&self, model: &Model, _: &FoldOptions) -> Result<Plan, Invalid> {
         let mut plan = Plan::default();
         for &node in model
             .topological_order()
@@ -37,8 +45,9 @@ pub const REMOVE_IDENTITIES: Pass = Pass {
             }
         }
         Ok(plan)
-    },
-    ensures: |model, events| {
+    }
+
+    fn ensures(&self, model: &Model, events: &[Event]) -> Result<(), String> {
         let removed = |path: &String| {
             !model
                 .topological_order()
@@ -56,16 +65,24 @@ pub const REMOVE_IDENTITIES: Pass = Pass {
             Some(path) => Err(format!("{path} was removed but is still there")),
             None => Ok(()),
         }
-    },
-};
+    }
+}
 
 /// Fails if a node calls an operator of a domain that the runtime does not have. It changes
 /// nothing.
-pub const REQUIRE_KNOWN_DOMAINS: Pass = Pass {
-    name: "require-known-domains",
-    docs: "Fails if a node calls an operator of an unknown domain.\n",
-    requires: |_| Ok(()),
-    plan: |model, _| {
+#[derive(Debug)]
+pub struct RequireKnownDomains;
+
+impl Pass for RequireKnownDomains {
+    fn name(&self) -> &'static str {
+        "require-known-domains"
+    }
+
+    fn docs(&self) -> &'static str {
+        "Fails if a node calls an operator of an unknown domain.\n"
+    }
+
+    fn plan(&self, model: &Model, _: &FoldOptions) -> Result<Plan, Invalid> {
         let mut nodes = model.topological_order().iter();
         match nodes
             .find(|&&node| !["", "ai.onnx", "my.runtime"].contains(&model.node(node).domain()))
@@ -76,9 +93,8 @@ pub const REQUIRE_KNOWN_DOMAINS: Pass = Pass {
             }
             None => Ok(Plan::default()),
         }
-    },
-    ensures: |_, _| Ok(()),
-};
+    }
+}
 
 /// The runtime does not have this domain. [`onnx_recast::Error::cause`] returns it to the caller of
 /// the pass.

@@ -1,17 +1,18 @@
 //! Lint rules.
 
 use onnx_recast::graph::Edit;
-use onnx_recast::lint::{Finding, Rule, Selected, Severity, Subject};
+use onnx_recast::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 
 /// Finds nodes without a name. The fix is the name of the first output.
-pub static UNNAMED_NODE: Rule = Rule {
-    code: "X101",
-    name: "unnamed-node",
-    severity: Severity::Warning,
-    selected: Selected::ByDefault,
-    docs: "A node has no name.\n\n## Why is this bad?\nThe runtime identifies nodes by their names.\n",
-    check: find_unnamed_nodes,
-};
+pub static UNNAMED_NODE: FunctionRule = FunctionRule::new(
+    RuleFacts::new(
+        "X101",
+        "unnamed-node",
+        Severity::Warning,
+        "A node has no name.\n\n## Why is this bad?\nThe runtime identifies nodes by their names.\n",
+    ),
+    find_unnamed_nodes,
+);
 
 fn find_unnamed_nodes(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;

@@ -1,10 +1,10 @@
 //! The pass, the rule and the adapter at work.
 
 use onnx_recast::lint::{Baseline, Safety, Selection};
-use onnx_recast::passes::DEFAULT;
+use onnx_recast::passes::{DEFAULT, Pass};
 use onnx_recast::{ConvertOptions, ErrorKind, FoldOptions, LintOptions, Model};
 use recast_extension::{
-    REMOVE_IDENTITIES, REQUIRE_KNOWN_DOMAINS, UNNAMED_NODE, UnknownDomain, gelu_of_runtime,
+    RemoveIdentities, RequireKnownDomains, UNNAMED_NODE, UnknownDomain, gelu_of_runtime,
 };
 
 fn model(nodes: &str) -> Model {
@@ -28,7 +28,7 @@ fn the_pass_runs_with_those_of_the_library() {
     let mut model = model("[copy] a = Identity (x) [relu] y = Relu (a)");
     let report = model
         .run_passes(
-            &[&[REMOVE_IDENTITIES], DEFAULT].concat(),
+            &[&[&RemoveIdentities as &dyn Pass], DEFAULT].concat(),
             &FoldOptions::default(),
         )
         .unwrap();
@@ -75,7 +75,7 @@ fn a_pass_that_fails_returns_its_own_error_and_the_place() {
     )
     .unwrap();
     let error = model
-        .run_passes(&[REQUIRE_KNOWN_DOMAINS], &FoldOptions::default())
+        .run_passes(&[&RequireKnownDomains], &FoldOptions::default())
         .unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -10,7 +10,7 @@ use onnx_recast::graph::{
     Body, ConstantValue, Edit, NotConstant, ScopeId, ScopeKind, TypePlace, TypeSource,
 };
 use onnx_recast::lint::{
-    Baseline, Finding, Known, Rule, Safety, Selected, Selection, Severity, Subject,
+    Baseline, Finding, FunctionRule, Known, RuleFacts, Safety, Selection, Severity, Subject,
 };
 use onnx_recast::proto::AttributeProto;
 use onnx_recast::{
@@ -145,14 +145,15 @@ fn constants_are_read_from_nodes_and_types_from_messages() {
 }
 
 /// Reports what a subject knows.
-static SURVEY: Rule = Rule {
-    code: "X201",
-    name: "survey",
-    severity: Severity::Info,
-    selected: Selected::ByDefault,
-    docs: "Reports what is known of casts, constants and declarations.\n",
-    check: survey,
-};
+static SURVEY: FunctionRule = FunctionRule::new(
+    RuleFacts::new(
+        "X201",
+        "survey",
+        Severity::Info,
+        "Reports what is known of casts, constants and declarations.\n",
+    ),
+    survey,
+);
 
 fn survey(subject: &Subject) -> Vec<Finding> {
     let model = subject.model;
@@ -334,9 +335,7 @@ fn a_declared_type_is_set_if_it_is_the_stated_one() {
         } else {
             expected
         };
-        model
-            .apply_edits(vec![Edit::SetType { at, from, to }])
-            .unwrap();
+        model.apply(vec![Edit::SetType { at, from, to }]).unwrap();
         assert_eq!(model.declared_type(value), Some(expected), "{case}");
     }
 }

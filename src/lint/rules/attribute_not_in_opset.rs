@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::attributes::remove_attribute;
 use crate::graph::{NodeId, domain_name};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::ops::schemas;
 use crate::protobuf::schema::AttributeProto;
 
@@ -39,12 +39,8 @@ of the newer opset. `RoiAlign` and `Resize` are exceptions: their older versions
 Removes the attribute. Otherwise there is no fix.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC203",
-    "attribute-not-in-opset",
-    Severity::Error,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC203", "attribute-not-in-opset", Severity::Error, DOCS),
     check,
 );
 

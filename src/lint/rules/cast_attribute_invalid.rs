@@ -1,7 +1,7 @@
 //! The rule `cast-attribute-invalid`.
 
 use crate::graph::{NodeId, read_round_mode, read_saturate};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 
 const DOCS: &str = r#"`saturate` or `round_mode` of a cast has an invalid value.
 
@@ -28,12 +28,8 @@ scales (float[n] x) => (float8e8m0[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC208",
-    "cast-attribute-invalid",
-    Severity::Error,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC208", "cast-attribute-invalid", Severity::Error, DOCS),
     check,
 );
 

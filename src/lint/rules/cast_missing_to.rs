@@ -1,6 +1,6 @@
 //! The rule `cast-missing-to`.
 
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 
 const DOCS: &str = r#"A `Cast` does not state the type to cast to.
 
@@ -26,12 +26,8 @@ narrow (float[n] x) => (float16[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC201",
-    "cast-missing-to",
-    Severity::Error,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC201", "cast-missing-to", Severity::Error, DOCS),
     check,
 );
 

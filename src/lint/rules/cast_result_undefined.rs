@@ -1,7 +1,7 @@
 //! The rule `cast-result-undefined`.
 
 use super::phrases::tally_of;
-use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, ResolvedCast, RuleFacts, Severity, Subject};
 use onnx_cast::{Class, DType, Tally};
 
 const DOCS: &str = r#"ONNX does not define the result of a cast of a constant.
@@ -32,12 +32,8 @@ steps () => (int64[3] y) <float[3] w = {1, 3000000000, -7}> {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC301",
-    "cast-result-undefined",
-    Severity::Warning,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC301", "cast-result-undefined", Severity::Warning, DOCS),
     check,
 );
 

@@ -1,7 +1,7 @@
 //! The rule `cast-type-not-in-opset`.
 
 use crate::graph::{Model, NodeId, read_type};
-use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, ResolvedCast, RuleFacts, Severity, Subject};
 use crate::ops::schemas::{self, ValueType};
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use onnx_cast::DType;
@@ -33,12 +33,8 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC202",
-    "cast-type-not-in-opset",
-    Severity::Error,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC202", "cast-type-not-in-opset", Severity::Error, DOCS),
     check,
 );
 

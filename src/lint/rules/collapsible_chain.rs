@@ -2,7 +2,7 @@
 
 use super::rewrite::{bypass, is_only_used_by};
 use crate::graph::Edit;
-use crate::lint::{CastPair, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{CastPair, Finding, FunctionRule, RuleFacts, Selected, Severity, Subject};
 use onnx_cast::collapses;
 
 const DOCS: &str = r#"Two consecutive casts can be replaced by one.
@@ -35,12 +35,9 @@ Unsafe: casts the first input directly to the last type, or uses it without a ca
 first cast if no other node uses it. The fix relies on the type that the model declares for the input.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC403",
-    "collapsible-chain",
-    Severity::Info,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC403", "collapsible-chain", Severity::Info, DOCS)
+        .selected(Selected::OnRequest),
     check,
 );
 

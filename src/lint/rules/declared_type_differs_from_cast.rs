@@ -1,7 +1,7 @@
 //! The rule `declared-type-differs-from-cast`.
 
 use crate::graph::{Edit, tensor_type};
-use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, ResolvedCast, RuleFacts, Severity, Subject};
 
 const DOCS: &str = r#"The declared type of a cast's result is not the type that it is cast to.
 
@@ -31,12 +31,13 @@ narrow (float[n] x) => (float16[n] y) {
 Unsafe: declares the type of the cast. The cast may be the error instead.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC205",
-    "declared-type-differs-from-cast",
-    Severity::Error,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new(
+        "RC205",
+        "declared-type-differs-from-cast",
+        Severity::Error,
+        DOCS,
+    ),
     check,
 );
 

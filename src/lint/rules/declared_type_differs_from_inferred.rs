@@ -1,7 +1,7 @@
 //! The rule `declared-type-differs-from-inferred`.
 
 use crate::graph::Origin;
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Selected, Severity, Subject};
 use crate::ops::inference::Contradiction;
 
 const DOCS: &str = r#"The declared type or shape of a value is not the one that it has.
@@ -35,12 +35,14 @@ project (float[2,4] x) => (float[2,3] y) <float[2,3] projected> {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC211",
-    "declared-type-differs-from-inferred",
-    Severity::Error,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new(
+        "RC211",
+        "declared-type-differs-from-inferred",
+        Severity::Error,
+        DOCS,
+    )
+    .selected(Selected::OnRequest),
     check,
 );
 

@@ -1,7 +1,7 @@
 //! The rule `e8m0-missing-round-mode`.
 
 use super::attributes::{ROUND_MODE_SINCE, add};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::protobuf::schema::AttributeProto;
 use onnx_cast::DType;
 
@@ -34,12 +34,8 @@ scales (float[n] x) => (float8e8m0[n] y) {
 Safe: adds `round_mode = "up"`, which is the default.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC105",
-    "e8m0-missing-round-mode",
-    Severity::Warning,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC105", "e8m0-missing-round-mode", Severity::Warning, DOCS),
     check,
 );
 

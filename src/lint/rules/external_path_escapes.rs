@@ -1,7 +1,7 @@
 //! The rule `external-path-escapes`.
 
 use crate::graph::{Model, TensorPlace};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Reference, Tensor, is_external};
 
@@ -32,12 +32,8 @@ scale (float[2] x) => (float[2] y) <float[2] w = {0.5, 2}> {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC207",
-    "external-path-escapes",
-    Severity::Error,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC207", "external-path-escapes", Severity::Error, DOCS),
     check,
 );
 

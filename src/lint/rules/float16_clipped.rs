@@ -7,7 +7,7 @@ use crate::base::parallel;
 use crate::base::stored::Stored;
 use crate::base::threshold::Threshold;
 use crate::graph::ValueId;
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::tensor::Data;
 use onnx_cast::DType;
 
@@ -49,12 +49,8 @@ If the numbers are those of the original tensor, ignore the rule: `recast lint -
 the model.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC307",
-    "float16-clipped",
-    Severity::Warning,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC307", "float16-clipped", Severity::Warning, DOCS),
     check,
 );
 

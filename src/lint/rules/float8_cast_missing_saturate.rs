@@ -1,7 +1,7 @@
 //! The rule `float8-cast-missing-saturate`.
 
 use super::attributes::{SATURATE_SINCE, missing_saturate};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 
 const DOCS: &str = r#"A cast to float8 does not state `saturate`.
 
@@ -33,12 +33,13 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 Safe: adds `saturate = 1`, which is the default. If the model is not meant to saturate, add `saturate = 0` by hand.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC101",
-    "float8-cast-missing-saturate",
-    Severity::Warning,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new(
+        "RC101",
+        "float8-cast-missing-saturate",
+        Severity::Warning,
+        DOCS,
+    ),
     check,
 );
 

@@ -1,7 +1,7 @@
 //! The rule `float8-constant-out-of-range`.
 
 use super::phrases::{largest, overflow_becomes, tally_of};
-use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
+use crate::lint::{Finding, FunctionRule, ResolvedCast, RuleFacts, Severity, Subject, tally};
 use crate::tensor::Content;
 use onnx_cast::{Cast, DType, Rules, Tally, float_format::Format};
 
@@ -33,12 +33,13 @@ weights () => (float[4] z) <float[4] w = {0.125, 125, -250, 112}, float scale = 
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC104",
-    "float8-constant-out-of-range",
-    Severity::Warning,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new(
+        "RC104",
+        "float8-constant-out-of-range",
+        Severity::Warning,
+        DOCS,
+    ),
     check,
 );
 

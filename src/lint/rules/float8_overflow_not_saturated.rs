@@ -2,7 +2,7 @@
 
 use super::attributes::saturating;
 use super::phrases::{largest, overflow_becomes};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 
 const DOCS: &str = r#"With `saturate = 0`, values beyond the largest float8 become NaN or infinity.
 
@@ -32,12 +32,13 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC103",
-    "float8-overflow-not-saturated",
-    Severity::Warning,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new(
+        "RC103",
+        "float8-overflow-not-saturated",
+        Severity::Warning,
+        DOCS,
+    ),
     check,
 );
 

@@ -1,6 +1,6 @@
 //! The rule `float8-round-trip`.
 
-use crate::lint::{CastPair, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{CastPair, Finding, FunctionRule, RuleFacts, Selected, Severity, Subject};
 use onnx_cast::{Class, DType};
 
 const DOCS: &str = r#"A value is cast to float8 and directly back.
@@ -29,12 +29,9 @@ simulate (float[n] x) => (float[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC110",
-    "float8-round-trip",
-    Severity::Info,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC110", "float8-round-trip", Severity::Info, DOCS)
+        .selected(Selected::OnRequest),
     check,
 );
 

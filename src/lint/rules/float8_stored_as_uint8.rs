@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::graph::{Edit, NodeId, Origin, TensorPlace, ValueId, tensor_type};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::ops::schemas;
 use onnx_cast::DType;
 
@@ -37,12 +37,8 @@ Unsafe: changes the initializer's type to the float8 type and keeps its bytes. I
 the error.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC108",
-    "float8-stored-as-uint8",
-    Severity::Error,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC108", "float8-stored-as-uint8", Severity::Error, DOCS),
     check,
 );
 

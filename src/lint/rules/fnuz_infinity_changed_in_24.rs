@@ -1,7 +1,7 @@
 //! The rule `fnuz-infinity-changed-in-24`.
 
 use super::phrases::tally_of;
-use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, ResolvedCast, RuleFacts, Selected, Severity, Subject};
 use onnx_cast::{Cast, Class, DType, FNUZ_SETTLED, Rules};
 
 const DOCS: &str = r#"A saturating cast to a FNUZ type converts infinities differently since opset 24.
@@ -30,12 +30,9 @@ quantize (float[n] x) => (float8e4m3fnuz[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC109",
-    "fnuz-infinity-changed-in-24",
-    Severity::Info,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC109", "fnuz-infinity-changed-in-24", Severity::Info, DOCS)
+        .selected(Selected::OnRequest),
     check,
 );
 

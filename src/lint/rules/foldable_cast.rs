@@ -1,7 +1,7 @@
 //! The rule `foldable-cast`.
 
 use crate::casts::folding;
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Selected, Severity, Subject};
 
 const DOCS: &str = r#"A cast of a constant is computed in every run.
 
@@ -30,12 +30,8 @@ half (float16[2] x, float16[2] narrow) => (float16[2] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC401",
-    "foldable-cast",
-    Severity::Info,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC401", "foldable-cast", Severity::Info, DOCS).selected(Selected::OnRequest),
     check,
 );
 

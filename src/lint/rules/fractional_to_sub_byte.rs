@@ -2,7 +2,7 @@
 
 use super::phrases::tally_of;
 use crate::graph::{Model, Origin, ValueId, is_onnx_domain};
-use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, ResolvedCast, RuleFacts, Selected, Severity, Subject};
 use onnx_cast::{Class, DType};
 
 const DOCS: &str = r#"Numbers with a fraction are cast to an integer type of 2 or 4 bits.
@@ -32,12 +32,9 @@ quantize (float[n] x) => (int4[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC302",
-    "fractional-to-sub-byte",
-    Severity::Warning,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC302", "fractional-to-sub-byte", Severity::Warning, DOCS)
+        .selected(Selected::OnRequest),
     check,
 );
 

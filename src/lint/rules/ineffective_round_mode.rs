@@ -1,7 +1,7 @@
 //! The rule `ineffective-round-mode`.
 
 use super::attributes::{ROUND_MODE_SINCE, ineffective};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Selected, Severity, Subject};
 use onnx_cast::DType;
 
 const DOCS: &str = r#"`round_mode` is stated where it has no effect.
@@ -33,12 +33,9 @@ whole (float[n] x) => (int32[n] y) {
 Safe: removes the attribute.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC107",
-    "ineffective-round-mode",
-    Severity::Info,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC107", "ineffective-round-mode", Severity::Info, DOCS)
+        .selected(Selected::OnRequest),
     check,
 );
 

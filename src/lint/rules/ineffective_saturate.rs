@@ -1,7 +1,7 @@
 //! The rule `ineffective-saturate`.
 
 use super::attributes::{SATURATE_SINCE, ineffective, saturating};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Selected, Severity, Subject};
 
 const DOCS: &str = r#"`saturate` is stated where it has no effect.
 
@@ -32,12 +32,9 @@ narrow (float[n] x) => (float16[n] y) <float low = {-65504}, float high = {65504
 Safe: removes the attribute.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC106",
-    "ineffective-saturate",
-    Severity::Info,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC106", "ineffective-saturate", Severity::Info, DOCS)
+        .selected(Selected::OnRequest),
     check,
 );
 

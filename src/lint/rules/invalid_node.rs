@@ -1,6 +1,6 @@
 //! The rule `invalid-node`.
 
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Selected, Severity, Subject};
 use crate::ops::validity::node_fault;
 
 const DOCS: &str = r#"A node is not valid in the imported opset.
@@ -34,12 +34,8 @@ root (int32[n] x) => (int32[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC212",
-    "invalid-node",
-    Severity::Error,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC212", "invalid-node", Severity::Error, DOCS).selected(Selected::OnRequest),
     check,
 );
 

@@ -1,7 +1,7 @@
 //! The rule `ir-version-too-low`.
 
 use crate::graph::{Edit, Model, Origin, ScopeId};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::ops::needs;
 use crate::protobuf::ir_version::{OPSET_IMPORT, OWN_INITIALIZERS};
 
@@ -38,12 +38,8 @@ written in. Unsafe for a model of IR 3 or lower whose initializers are listed as
 these.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC206",
-    "ir-version-too-low",
-    Severity::Warning,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC206", "ir-version-too-low", Severity::Warning, DOCS),
     check,
 );
 

@@ -40,10 +40,10 @@ mod string_cast_not_portable;
 mod to_has_wrong_kind;
 mod too_new_for_target;
 
-use super::Rule;
+use super::{FunctionRule, RuleFacts};
 
 /// All rules, in the order of their codes.
-pub static RULES: &[&Rule] = &[
+pub static RULES: &[&FunctionRule] = &[
     // RC1: float8 and related types.
     &float8_cast_missing_saturate::RULE,
     &float8_quantize_missing_saturate::RULE,
@@ -88,7 +88,7 @@ pub static RULES: &[&Rule] = &[
 
 /// Pairs of rules that may report the same node for the same reason: the first is more specific,
 /// and its finding hides that of the second.
-pub(super) static MORE_SPECIFIC: &[(&Rule, &Rule)] = &[
+pub(super) static MORE_SPECIFIC: &[(&FunctionRule, &FunctionRule)] = &[
     (
         &declared_type_differs_from_cast::RULE,
         &declared_type_differs_from_inferred::RULE,
@@ -108,12 +108,12 @@ pub(super) static MORE_SPECIFIC: &[(&Rule, &Rule)] = &[
     (&foldable_cast::RULE, &redundant_cast::RULE),
 ];
 
-impl Rule {
+impl RuleFacts {
     /// The rules whose findings about a node are hidden if this rule reports the node.
-    pub fn hides(&self) -> impl Iterator<Item = &'static Rule> {
+    pub fn hides(&self) -> impl Iterator<Item = &'static RuleFacts> {
         MORE_SPECIFIC
             .iter()
-            .filter(move |(specific, _)| *specific == self)
-            .map(|&(_, general)| general)
+            .filter(move |(specific, _)| specific.facts == *self)
+            .map(|&(_, general)| &general.facts)
     }
 }

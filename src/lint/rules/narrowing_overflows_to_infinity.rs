@@ -1,7 +1,9 @@
 //! The rule `narrowing-overflows-to-infinity`.
 
 use super::phrases::{largest, tally_of};
-use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject, tally};
+use crate::lint::{
+    Finding, FunctionRule, ResolvedCast, RuleFacts, Selected, Severity, Subject, tally,
+};
 use onnx_cast::{DType, float_format::Format};
 
 const DOCS: &str = r#"A constant has finite values that become infinite in the type that it is cast to.
@@ -32,12 +34,14 @@ mask (float16[2] scores) => (float16[2] y) <float[2] w = {0, -65504}> {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC304",
-    "narrowing-overflows-to-infinity",
-    Severity::Warning,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new(
+        "RC304",
+        "narrowing-overflows-to-infinity",
+        Severity::Warning,
+        DOCS,
+    )
+    .selected(Selected::OnRequest),
     check,
 );
 

@@ -1,7 +1,7 @@
 //! The rule `no-kernel-in-target`.
 
 use crate::graph::ScopeId;
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Selected, Severity, Subject};
 use crate::ops::kernels::{missing_kernel, operations};
 
 const DOCS: &str = r#"A runtime that has to run the model has no kernel for a node.
@@ -33,12 +33,9 @@ pool (float[1,2,4] x) => (float[1,2,1] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC502",
-    "no-kernel-in-target",
-    Severity::Error,
-    Selected::WithTarget,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC502", "no-kernel-in-target", Severity::Error, DOCS)
+        .selected(Selected::WithTarget),
     check,
 );
 

@@ -1,7 +1,7 @@
 //! The rule `noqa-names-no-rule`.
 
 use crate::lint::subject::body_metadata;
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::protobuf::schema::StringStringEntryProto;
 
 const DOCS: &str = r#"`recast.noqa` contains a rule that does not exist.
@@ -29,12 +29,8 @@ quantize (float[n] x) => (float8e4m3fn[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC209",
-    "noqa-names-no-rule",
-    Severity::Warning,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC209", "noqa-names-no-rule", Severity::Warning, DOCS),
     check,
 );
 

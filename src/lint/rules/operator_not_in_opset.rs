@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::base::choice::nearest;
 use crate::base::hash::HashMap;
 use crate::graph::{Body, domain_name, is_onnx_domain};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::ops::schemas::{self, canonical_domain};
 
 const DOCS: &str = r#"A node's operator does not exist in the imported opset.
@@ -37,12 +37,8 @@ normalize (float[2, n] x, float[n] scale) => (float[2, n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC210",
-    "operator-not-in-opset",
-    Severity::Error,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC210", "operator-not-in-opset", Severity::Error, DOCS),
     check,
 );
 

@@ -1,6 +1,6 @@
 //! The rule `precision-lost-and-regained`.
 
-use crate::lint::{CastPair, Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{CastPair, Finding, FunctionRule, RuleFacts, Selected, Severity, Subject};
 use onnx_cast::{Class, embeds};
 
 const DOCS: &str = r#"A value is cast to a narrower float type and directly back to a wider one.
@@ -31,12 +31,9 @@ borders (float[n] x) => (float[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC305",
-    "precision-lost-and-regained",
-    Severity::Info,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC305", "precision-lost-and-regained", Severity::Info, DOCS)
+        .selected(Selected::OnRequest),
     check,
 );
 

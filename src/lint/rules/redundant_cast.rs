@@ -1,7 +1,7 @@
 //! The rule `redundant-cast`.
 
 use super::rewrite::bypass;
-use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, ResolvedCast, RuleFacts, Selected, Severity, Subject};
 use onnx_cast::copies;
 
 const DOCS: &str = r#"A value is cast to the type that it already has.
@@ -34,12 +34,8 @@ Unsafe: removes the node and rewires the consumers of its result to its input. T
 declares for the input. If the result is an output of a graph, there is no fix.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC402",
-    "redundant-cast",
-    Severity::Info,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC402", "redundant-cast", Severity::Info, DOCS).selected(Selected::OnRequest),
     check,
 );
 

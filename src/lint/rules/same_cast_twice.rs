@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::rewrite::bypass;
-use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, ResolvedCast, RuleFacts, Selected, Severity, Subject};
 
 const DOCS: &str = r#"One value is cast to the same type twice.
 
@@ -37,12 +37,8 @@ Unsafe: removes the later node and rewires its consumers to the result of the ea
 graph, there is no fix.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC404",
-    "same-cast-twice",
-    Severity::Info,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC404", "same-cast-twice", Severity::Info, DOCS).selected(Selected::OnRequest),
     check,
 );
 

@@ -1,6 +1,8 @@
 //! The rule `sign-changing-chain`.
 
-use crate::lint::{CastPair, Finding, Rule, Selected, Severity, Subject, number};
+use crate::lint::{
+    CastPair, Finding, FunctionRule, RuleFacts, Selected, Severity, Subject, number,
+};
 use onnx_cast::{Cast, Class, DType, Rules, convert_element, packed::mask};
 
 const DOCS: &str = r#"Two consecutive casts change the sign of numbers.
@@ -30,12 +32,9 @@ codes (int8[n] x) => (float[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC306",
-    "sign-changing-chain",
-    Severity::Warning,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC306", "sign-changing-chain", Severity::Warning, DOCS)
+        .selected(Selected::OnRequest),
     check,
 );
 

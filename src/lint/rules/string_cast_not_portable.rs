@@ -1,6 +1,6 @@
 //! The rule `string-cast-not-portable`.
 
-use crate::lint::{Finding, ResolvedCast, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, ResolvedCast, RuleFacts, Selected, Severity, Subject};
 use onnx_cast::{Class, DType};
 
 const DOCS: &str = r#"A cast between strings and numbers has different results in different runtimes.
@@ -30,12 +30,9 @@ label (float[n] x) => (string[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC303",
-    "string-cast-not-portable",
-    Severity::Warning,
-    Selected::OnRequest,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC303", "string-cast-not-portable", Severity::Warning, DOCS)
+        .selected(Selected::OnRequest),
     check,
 );
 

@@ -1,7 +1,7 @@
 //! The rule `to-has-wrong-kind`.
 
 use crate::graph::{Edit, NodeId, read_type};
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::protobuf::raw::attribute_proto::AttributeType;
 use crate::protobuf::schema::AttributeProto;
 
@@ -32,12 +32,8 @@ narrow (float[n] x) => (float16[n] y) {
 Safe: states the same type in the required form. If the name is not that of a type, there is no fix.
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC204",
-    "to-has-wrong-kind",
-    Severity::Error,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC204", "to-has-wrong-kind", Severity::Error, DOCS),
     check,
 );
 

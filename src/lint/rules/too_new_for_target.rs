@@ -1,7 +1,7 @@
 //! The rule `too-new-for-target`.
 
 use crate::graph::ScopeId;
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Selected, Severity, Subject};
 
 const DOCS: &str = r#"The model is too new for a runtime that has to load it.
 
@@ -31,12 +31,9 @@ activate (float[n] x) => (float[n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC501",
-    "too-new-for-target",
-    Severity::Error,
-    Selected::WithTarget,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC501", "too-new-for-target", Severity::Error, DOCS)
+        .selected(Selected::WithTarget),
     check,
 );
 

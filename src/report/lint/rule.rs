@@ -3,18 +3,18 @@
 use serde_json::{Value, json};
 
 use crate::base::printable::{Document, PLAIN, STRONG, Shown};
-use crate::lint::{RULES, Rule, Selected};
+use crate::lint::{RuleFacts, Selected, all};
 use crate::report::format::wrapped;
 
 /// The documentation of a rule for people, in Markdown; wrapped if a width is given.
 #[must_use]
-pub fn rule_text(rule: &Rule, width: Option<usize>) -> Shown {
+pub fn rule_text(rule: &RuleFacts, width: Option<usize>) -> Shown {
     let selected = match rule.selected {
         Selected::ByDefault => "enabled by default",
         Selected::OnRequest => "on request",
         Selected::WithTarget => "enabled by a target",
     };
-    let Rule {
+    let RuleFacts {
         code,
         name,
         severity,
@@ -70,8 +70,8 @@ fn write_paragraph(text: &mut Shown, paragraph: &mut String, width: usize) {
 
 /// Rules for people, a line each.
 #[must_use]
-pub fn rules_text<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> Shown {
-    let rules: Vec<&Rule> = rules.into_iter().collect();
+pub fn rules_text<'r>(rules: impl IntoIterator<Item = &'r RuleFacts>) -> Shown {
+    let rules: Vec<&RuleFacts> = rules.into_iter().collect();
     let mut text = Shown::default();
     let longest = rules.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
     for rule in rules {
@@ -80,7 +80,7 @@ pub fn rules_text<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> Shown {
             Selected::OnRequest => "",
             Selected::WithTarget => "target",
         };
-        let Rule {
+        let RuleFacts {
             code,
             name,
             severity,
@@ -96,13 +96,13 @@ pub fn rules_text<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> Shown {
 
 /// A rule for scripts.
 #[must_use]
-pub fn rule_json(rule: &Rule) -> Document<'static> {
+pub fn rule_json(rule: &RuleFacts) -> Document<'static> {
     crate::report::json(rule_json_value(rule), &[])
 }
 
 /// Rules for scripts.
 #[must_use]
-pub fn rules_json<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> Document<'static> {
+pub fn rules_json<'r>(rules: impl IntoIterator<Item = &'r RuleFacts>) -> Document<'static> {
     let rules: Vec<Value> = rules.into_iter().map(rule_json_value).collect();
     crate::report::json(json!({ "rules": rules }), &[])
 }
@@ -110,12 +110,12 @@ pub fn rules_json<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> Document<'st
 /// All rules for scripts.
 #[must_use]
 pub fn rules_json_value() -> Vec<Value> {
-    RULES.iter().map(|rule| rule_json_value(rule)).collect()
+    all().map(rule_json_value).collect()
 }
 
 /// A rule, as documents contain it.
 #[must_use]
-pub fn rule_json_value(rule: &Rule) -> Value {
+pub fn rule_json_value(rule: &RuleFacts) -> Value {
     json!({
         "code": rule.code,
         "name": rule.name,

@@ -9,13 +9,13 @@ use super::parts::slashes;
 use super::run::LintRun;
 use crate::base::error::Error;
 use crate::base::printable::Document;
-use crate::lint::{Diagnostic, Rule, Safety, Severity};
+use crate::lint::{Diagnostic, RULES, RuleFacts, Safety, Severity};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 pub(super) fn render(run: &LintRun) -> Document<'_> {
-    let mut rules: Vec<&Rule> = run.findings.iter().map(|found| found.rule).collect();
+    let mut rules: Vec<&RuleFacts> = run.findings.iter().map(|found| found.rule).collect();
     rules.sort_unstable_by_key(|rule| rule.code);
     rules.dedup();
     let notifications: Vec<Value> = run.errors.iter().map(notification).collect();
@@ -63,7 +63,7 @@ struct SarifRun<'r> {
 /// their memory.
 struct SarifResults<'r> {
     run: &'r LintRun,
-    rules: Vec<&'r Rule>,
+    rules: Vec<&'r RuleFacts>,
 }
 
 impl Serialize for SarifResults<'_> {
@@ -76,12 +76,12 @@ impl Serialize for SarifResults<'_> {
     }
 }
 
-fn descriptor(rule: &Rule) -> Value {
+fn descriptor(rule: &RuleFacts) -> Value {
     let documentation = rule.docs;
     let full = rule
         .section("What it checks")
         .unwrap_or_else(|| rule.summary());
-    json!({
+    let mut descriptor = json!({
         "id": rule.code,
         "name": rule.name,
         "shortDescription": { "text": rule.summary() },
@@ -89,16 +89,23 @@ fn descriptor(rule: &Rule) -> Value {
         "help": { "text": documentation, "markdown": documentation },
         "helpUri": help_uri(rule),
         "defaultConfiguration": { "level": level(rule.severity) },
-    })
+    });
+    if let Some(fields) = descriptor.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
+    }
+    descriptor
 }
 
-/// The file of the rule, with its documentation, in this version of the repository.
-fn help_uri(rule: &Rule) -> String {
+/// The file of a rule of this crate, with its documentation, in this version of the repository.
+fn help_uri(rule: &RuleFacts) -> Option<String> {
+    if !RULES.iter().any(|own| own.facts == *rule) {
+        return None;
+    }
     let (repository, version) = (env!("CARGO_PKG_REPOSITORY"), env!("CARGO_PKG_VERSION"));
-    format!(
+    Some(format!(
         "{repository}/blob/v{version}/src/lint/rules/{}.rs",
         rule.name.replace('-', "_")
-    )
+    ))
 }
 
 #[derive(serde::Serialize)]
@@ -197,7 +204,7 @@ struct Fix<'r> {
 }
 
 /// `place` is that of the finding.
-fn result<'r>(found: &'r Diagnostic, place: &'r str, rules: &[&Rule]) -> Finding<'r> {
+fn result<'r>(found: &'r Diagnostic, place: &'r str, rules: &[&RuleFacts]) -> Finding<'r> {
     // A name may hold slashes of its own: exporters of PyTorch write `/layers.0/Cast`.
     let in_scope = found
         .scope()

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::sketch::Sketch;
 use crate::base::error::Error;
 use crate::base::printable::{self, Document};
-use crate::lint::{Diagnostic, RULES};
+use crate::lint::{self, Diagnostic};
 use crate::passes::{self, Event, Pass, Report, Tier};
 use crate::report::codes::{KEPT_TYPES, Meaning, NOT_CONVERTED, NOT_FOLDED, REMOVED, meanings};
 use crate::report::lint::rule_json_value;
@@ -65,10 +65,9 @@ impl Results<'_> {
     /// The documentation of the rules of all findings.
     fn rules(&self) -> Vec<Value> {
         let codes: BTreeSet<&str> = self.findings().map(Diagnostic::code).collect();
-        RULES
-            .iter()
+        lint::all()
             .filter(|rule| codes.contains(rule.code))
-            .map(|rule| rule_json_value(rule))
+            .map(rule_json_value)
             .collect()
     }
 
@@ -79,12 +78,12 @@ impl Results<'_> {
             .flat_map(|report| &report.entries)
             .filter(|entry| !matches!(entry.event, Event::Kept(_)));
         let names: BTreeSet<&str> = changes.map(|entry| entry.pass).collect();
-        let facts = |(_, pass): (Tier, &'static Pass)| PassFacts {
-            name: pass.name,
+        let facts = |(_, pass): (Tier, &'static dyn Pass)| PassFacts {
+            name: pass.name(),
             summary: pass.summary(),
         };
         passes::all()
-            .filter(|(_, pass)| names.contains(pass.name))
+            .filter(|(_, pass)| names.contains(pass.name()))
             .map(facts)
             .collect()
     }

@@ -171,7 +171,7 @@ impl World {
             );
         }
         let values = self.values(&values);
-        plan.write().ok().map(|_| values)
+        plan.execute().ok().map(|_| values)
     }
 
     /// By name: the values of all initializers, or why they cannot be read: what an in-place run

@@ -1,13 +1,13 @@
 //! The documentation of every rule: it has all headings, and its examples are correct.
 
-use onnx_recast::internals::lint::{RULES, Rule};
+use onnx_recast::internals::lint::{self, RuleFacts};
 
 use super::find;
 use super::fixtures::fixtures;
 use crate::support::expect_no_failures;
 
 /// The models of a rule's documentation, in their order.
-pub fn examples(rule: &Rule) -> Vec<String> {
+pub fn examples(rule: &RuleFacts) -> Vec<String> {
     let section = rule.section("Example").unwrap_or_default();
     let blocks = section.split("```onnx\n").skip(1);
     blocks
@@ -18,7 +18,7 @@ pub fn examples(rule: &Rule) -> Vec<String> {
 #[test]
 fn every_rule_has_all_sections() {
     let mut failures = Vec::new();
-    for rule in RULES {
+    for rule in lint::all() {
         for heading in ["What it checks", "Why is this bad?", "Example"] {
             if rule.section(heading).is_none_or(|text| text.len() < 40) {
                 failures.push(format!("{}: no text under '{heading}'", rule.code));
@@ -38,10 +38,8 @@ fn every_rule_has_all_sections() {
 /// SARIF links to it.
 #[test]
 fn the_file_of_a_rule_has_its_name() {
-    let path = |rule: &&&Rule| format!("src/lint/rules/{}.rs", rule.name.replace('-', "_"));
-    let missing = RULES
-        .iter()
-        .filter(|rule| !std::path::Path::new(&path(rule)).is_file());
+    let path = |rule: &&RuleFacts| format!("src/lint/rules/{}.rs", rule.name.replace('-', "_"));
+    let missing = lint::all().filter(|rule| !std::path::Path::new(&path(rule)).is_file());
     expect_no_failures(
         missing
             .map(|rule| format!("{}: no file {}", rule.code, path(&rule)))
@@ -52,7 +50,7 @@ fn the_file_of_a_rule_has_its_name() {
 #[test]
 fn the_first_example_has_the_finding_and_the_second_has_not() {
     let mut failures = Vec::new();
-    for rule in RULES {
+    for rule in lint::all() {
         match examples(rule).as_slice() {
             [bad, good] => {
                 if find(bad, rule.code).is_empty() {
@@ -77,7 +75,7 @@ fn the_first_example_has_the_finding_and_the_second_has_not() {
 fn a_rule_documents_its_fix_exactly_if_it_has_one() {
     let mut failures = Vec::new();
     let fixtures = fixtures();
-    for rule in RULES {
+    for rule in lint::all() {
         let mut models = fixtures.iter().filter(|fixture| fixture.code == rule.code);
         let has_fix = models.any(|fixture| {
             find(&fixture.model, rule.code)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint::{self, Baseline, Diagnostic, Fixed, RULES, Safety};
+use onnx_recast::internals::lint::{self, Baseline, Diagnostic, Fixed, Safety};
 use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto};
 use prost::Message;
@@ -24,7 +24,7 @@ pub fn corpus() -> Vec<(String, ModelProto)> {
             model(&fixture.model),
         )
     }));
-    for rule in RULES {
+    for rule in lint::all() {
         corpus.extend(
             examples(rule)
                 .iter()

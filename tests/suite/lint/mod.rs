@@ -15,9 +15,7 @@ mod selection;
 mod targets;
 
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint::{
-    self, Diagnostic, Job, Layer, Noqa, Overlapping, RULES, Selection,
-};
+use onnx_recast::internals::lint::{self, Diagnostic, Job, Layer, Noqa, Overlapping, Selection};
 
 use crate::support::model;
 
@@ -61,13 +59,13 @@ pub fn find(text: &str, codes: &str) -> Vec<Diagnostic> {
 
 #[test]
 fn rules_are_sorted_and_codes_and_names_are_unique() {
-    let codes: Vec<&str> = RULES.iter().map(|rule| rule.code).collect();
+    let codes: Vec<&str> = lint::all().map(|rule| rule.code).collect();
     assert!(codes.is_sorted_by(|left, right| left < right), "{codes:?}");
-    let mut names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+    let mut names: Vec<&str> = lint::all().map(|rule| rule.name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), RULES.len());
-    for rule in RULES {
+    assert_eq!(names.len(), lint::all().count());
+    for rule in lint::all() {
         let file = format!("src/lint/rules/{}.rs", rule.name.replace('-', "_"));
         assert!(
             std::path::Path::new(&file).is_file(),

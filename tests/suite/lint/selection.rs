@@ -1,7 +1,7 @@
 //! The enabled rules and their severities.
 
 use onnx_recast::internals::lint::{
-    FilePattern, Layer, RULES, Selected, Selection, Selector, Severity,
+    self, FilePattern, Layer, Selected, Selection, Selector, Severity,
 };
 use std::path::Path;
 
@@ -11,7 +11,7 @@ fn codes(selection: &Selection) -> Vec<&'static str> {
     selection
         .rules()
         .iter()
-        .map(|(rule, _)| rule.code)
+        .map(|(rule, _)| rule.facts().code)
         .collect()
 }
 
@@ -108,8 +108,7 @@ fn longer_codes_and_later_layers_take_precedence() {
 
 #[test]
 fn the_default_rules_are_float8_validity_undefined_results_and_clipped_weights() {
-    let expected: Vec<&str> = RULES
-        .iter()
+    let expected: Vec<&str> = lint::all()
         .filter(|rule| match &rule.code[..3] {
             "RC1" => rule.severity != Severity::Info,
             // Inference of all types takes too long.
@@ -119,11 +118,7 @@ fn the_default_rules_are_float8_validity_undefined_results_and_clipped_weights()
         .map(|rule| rule.code)
         .collect();
     assert_eq!(codes(&Selection::default()), expected);
-    assert!(
-        RULES
-            .iter()
-            .any(|rule| rule.selected == Selected::OnRequest)
-    );
+    assert!(lint::all().any(|rule| rule.selected == Selected::OnRequest));
 }
 
 #[test]
@@ -146,7 +141,7 @@ fn severities_use_the_longer_code_and_the_later_layer() {
         .rules()
         .iter()
         .take(3)
-        .map(|(rule, severity)| (rule.code, *severity))
+        .map(|(rule, severity)| (rule.facts().code, *severity))
         .collect();
     assert_eq!(
         found,

@@ -20,7 +20,7 @@ use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto, TensorProt
 use onnx_recast::internals::tensor::{Tensor, raw_data};
 use onnx_recast::passes::{Pass, Plan};
 use onnx_recast::verify::Verification;
-use onnx_recast::{ConvertOptions, ErrorKind, FoldOptions, Placement, SaveOptions, graph};
+use onnx_recast::{ConvertOptions, ErrorKind, FoldOptions, Invalid, Placement, SaveOptions, graph};
 
 use crate::support::{expect_no_failures, model};
 
@@ -447,7 +447,7 @@ fn values_that_onnx_does_not_define_are_not_verified_unless_they_are_wanted() {
 #[test]
 fn lossy_casts_are_verified_only_if_their_pass_ran() {
     let original = original();
-    let lossy: Vec<Pass> = passes::selected(["lossy-casts", "dead-nodes"]).unwrap();
+    let lossy: Vec<&dyn Pass> = passes::selected(["lossy-casts", "dead-nodes"]).unwrap();
     let changed = passes::run(original.clone(), &lossy, &Options::default())
         .unwrap()
         .0;
@@ -556,11 +556,19 @@ fn faults_of_a_conversion_are_found() {
 }
 
 /// A pass of another crate that is wrong: it lets every node that adds subtract.
-const WRONG: Pass = Pass {
-    name: "wrong",
-    docs: "Is wrong.",
-    requires: |_| Ok(()),
-    plan: |model, _| {
+#[derive(Debug)]
+struct Wrong;
+
+impl Pass for Wrong {
+    fn name(&self) -> &'static str {
+        "wrong"
+    }
+
+    fn docs(&self) -> &'static str {
+        "Is wrong."
+    }
+
+    fn plan(&self, model: &Model, _: &FoldOptions) -> Result<Plan, Invalid> {
         let mut plan = Plan::default();
         for &node in model.topological_order() {
             let mut changed = model.node(node).clone();
@@ -570,9 +578,8 @@ const WRONG: Pass = Pass {
             }
         }
         Ok(plan)
-    },
-    ensures: |_, _| Ok(()),
-};
+    }
+}
 
 #[test]
 fn nothing_is_replaced_by_what_is_not_verified() {
@@ -585,7 +592,7 @@ fn nothing_is_replaced_by_what_is_not_verified() {
         let save = SaveOptions::default().placement(placement).threshold(0);
         let mut model = onnx_recast::Model::open(&path).unwrap();
         let verification = Verification::of_passes(&model, EXACT, &options);
-        model.run_passes(&[WRONG], &options).unwrap();
+        model.run_passes(&[&Wrong], &options).unwrap();
         let error = model
             .save_verified(&path, &save, &verification)
             .unwrap_err();

@@ -81,7 +81,7 @@ fn verify(original: &Model, result: &Model, verification: &Verification) -> Run 
     }
 }
 
-fn of_passes(list: Vec<Pass>, options: Options) -> Runner {
+fn of_passes(list: Vec<&'static dyn Pass>, options: Options) -> Runner {
     Box::new(
         move |original| match passes::run(original.clone(), &list, &options) {
             Ok((result, _)) => verify(
@@ -148,8 +148,8 @@ fn runs(seed: u64) -> Vec<(String, Runner)> {
     ));
     for (_, pass) in passes::all() {
         runs.push((
-            pass.name.to_owned(),
-            of_passes(vec![*pass], Options::default()),
+            pass.name().to_owned(),
+            of_passes(vec![pass], Options::default()),
         ));
     }
     for to in [DType::Float16, DType::Bfloat16] {

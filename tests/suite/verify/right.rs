@@ -182,11 +182,11 @@ fn original(text: &str) -> Model {
 }
 
 /// The tiers, and each pass alone.
-fn lists() -> Vec<(&'static str, Vec<Pass>)> {
+fn lists() -> Vec<(&'static str, Vec<&'static dyn Pass>)> {
     let tiers = [("default", DEFAULT.to_vec()), ("exact", EXACT.to_vec())];
     tiers
         .into_iter()
-        .chain(passes::all().map(|(_, pass)| (pass.name, vec![*pass])))
+        .chain(passes::all().map(|(_, pass)| (pass.name(), vec![pass])))
         .collect()
 }
 
