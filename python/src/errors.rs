@@ -32,7 +32,7 @@ pub fn facts(error: &Error) -> Value {
     let faults = error
         .faults()
         .iter()
-        .map(|Fault { path, what }| json!({"path": path, "what": what}));
+        .map(|Fault { path, what, .. }| json!({"path": path, "what": what}));
     json!({
         "kind": error.kind().code(),
         "text": text(error),

@@ -10,6 +10,7 @@ use crate::graph::Model;
 
 /// The outcome of [`diff`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The differences, in the order of the first model.
     pub differences: Vec<Difference>,

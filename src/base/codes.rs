@@ -4,6 +4,7 @@
 
 /// A code with its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CodeMeaning {
     /// The code, in kebab-case; it never changes.
     pub code: &'static str,

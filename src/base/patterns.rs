@@ -11,6 +11,7 @@ const MOST_NESTED: usize = 32;
 /// A pattern that is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid pattern '{}': {why}", shortened(.pattern))]
+#[non_exhaustive]
 pub struct BadPattern {
     /// The pattern.
     pub pattern: String,

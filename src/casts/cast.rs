@@ -8,6 +8,7 @@ use onnx_cast::{Cast, DType, RoundMode, Rules};
 
 /// A valid `Cast` or `CastLike` whose resulting type is known.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ResolvedCast<'m> {
     /// The node.
     pub node: NodeId,
@@ -31,6 +32,7 @@ pub struct ResolvedCast<'m> {
 
 /// A cast of the result of another cast.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct CastPair<'s, 'm> {
     /// The type of the first cast's input.
     pub from: DType,

@@ -41,7 +41,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use crate::base::error::recorded_panics;
 use crate::base::error::{catch, record_places};
-pub use crate::process::{Limited, exit};
+pub use crate::process::{Limited, exit, install_signal_handlers};
 pub use exit_code::ExitCode;
 pub use extended::Command;
 use failures::OnError;

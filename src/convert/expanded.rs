@@ -15,6 +15,7 @@ pub enum Exactness {
 
 /// An operator that was expanded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Expanded {
     /// The path of the original node.
     pub node: Box<str>,

@@ -192,6 +192,7 @@ pub type Opsets = BTreeMap<String, i64>;
 
 /// The IR version before and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct IrVersions {
     /// Before.
     pub from: i64,
@@ -242,6 +243,7 @@ impl Report {
 
 /// A node that cannot be converted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Blocker {
     /// The node's path.
     pub node: String,

@@ -7,6 +7,7 @@ use crate::base::codes::codes;
 
 /// Why a node cannot be converted: a code for programs and a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reason {
     /// The kind of obstacle.
     pub code: Code,

@@ -16,6 +16,7 @@ use serde::Serialize;
 
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Difference {
     /// The path of the field or item: `graph/cast_1.to`, `graph.input[x].type`,
     /// `opset_import[ai.onnx].version`.

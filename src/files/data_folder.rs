@@ -77,6 +77,7 @@ impl Located {
 
 /// A file with values of tensors.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ReadDataFile {
     /// Its path, with all links resolved.
     pub path: PathBuf,
@@ -86,6 +87,7 @@ pub struct ReadDataFile {
 
 /// Why no data can be read at a location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BadLocation {
     /// The model has no folder.
     #[error("data file '{0}': a model from a stream has no folder; give the model as a file")]

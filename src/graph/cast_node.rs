@@ -17,6 +17,7 @@ pub fn is_cast(node: &NodeProto) -> bool {
 
 /// A cast with its attributes resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CastNode {
     /// The value that is cast.
     pub input: ValueId,

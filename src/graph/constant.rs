@@ -12,6 +12,7 @@ use onnx_cast::DType;
 
 /// A value that is the same in every run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Constant<'m> {
     /// Its tensor; for a `Constant` node with a plain attribute it is built from that.
     pub tensor: Cow<'m, TensorProto>,

@@ -18,6 +18,7 @@ const NAME: &str = "recast.toml";
 
 /// A configuration file.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Config {
     /// The file; empty for the defaults.
     pub path: PathBuf,
@@ -36,6 +37,7 @@ pub struct Config {
 /// A configuration file that cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{}: {what}", .path.display())]
+#[non_exhaustive]
 pub struct BadConfig {
     /// The file.
     pub path: PathBuf,

@@ -65,6 +65,7 @@ struct Shared {
 
 /// A run of bytes of the model file: a message without its key and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Region {
     /// The offset of the first byte.
     pub offset: u64,

@@ -12,6 +12,7 @@ use crate::graph::{Edit, Model, NodeId, ScopeId, ValueId};
 /// An occurrence of a rule's pattern. A model may have one for each of its nodes, so its size
 /// matters.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Finding {
     /// The place.
     pub at: FindingPlace,
@@ -35,6 +36,7 @@ pub enum FindingPlace {
 
 /// Edits that fix a finding.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Fix {
     /// Whether the edits preserve the model's meaning.
     pub safety: Safety,

@@ -35,6 +35,7 @@ pub(super) type UnknownRules = fn(&[StringStringEntryProto]) -> Vec<&str>;
 
 /// A `QuantizeLinear` whose resulting type is known.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ResolvedQuantize {
     /// The node.
     pub node: NodeId,

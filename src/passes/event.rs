@@ -40,6 +40,7 @@ pub enum Event {
 
 /// A cast that was replaced by a constant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Folded {
     /// The node's path.
     pub node: String,
@@ -61,6 +62,7 @@ pub struct Folded {
 
 /// An output of a node other than a cast, and the constant that replaced it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ComputedNode {
     /// The node's path.
     pub node: String,
@@ -80,6 +82,7 @@ pub struct ComputedNode {
 /// The change of a node. A model may have one for each of its nodes, so its size matters: equal
 /// texts are shared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct NodeChange {
     /// The node's path.
     pub node: Box<str>,
@@ -91,6 +94,7 @@ pub struct NodeChange {
 
 /// A node that was kept.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct KeptNode {
     /// The node's path.
     pub node: String,
@@ -148,6 +152,7 @@ pub enum Removal {
 
 /// A constant that was removed.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Removed {
     /// The path of its scope.
     pub scope: String,

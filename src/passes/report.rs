@@ -16,6 +16,7 @@ pub struct Report {
 
 /// One event of a pass.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Entry {
     /// The pass.
     pub pass: &'static str,

@@ -50,6 +50,7 @@ pub struct KeepReason {
 
 /// An operator that does not support a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Unsupported {
     /// The operator.
     pub name: &'static str,

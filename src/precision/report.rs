@@ -76,6 +76,7 @@ impl Report {
 
 /// The roundings of a model that keeps its types.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Emulation {
     /// The function that rounds, with its domain.
     pub function: String,
@@ -85,6 +86,7 @@ pub struct Emulation {
 
 /// A copy of a function, for the calls whose types change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct AddedFunction {
     /// Its domain, which is also that of the function of which it is a copy.
     pub domain: String,
@@ -117,6 +119,7 @@ impl AddedFunction {
 
 /// A cast that was added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct AddedCast {
     /// The path of the cast.
     pub node: String,
@@ -137,6 +140,7 @@ pub struct AddedCast {
 
 /// A constant that was cast.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct NarrowedTensor {
     /// The path of the tensor.
     pub tensor: String,
@@ -163,6 +167,7 @@ pub struct NarrowedTensor {
 
 /// A node that computes values of the old type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct KeptNode {
     /// Its path.
     pub node: String,
@@ -176,6 +181,7 @@ pub struct KeptNode {
 
 /// A later opset in which more operators support the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct LaterOpset {
     /// The opset of ai.onnx.
     pub opset: i64,

@@ -133,6 +133,7 @@ pub struct Malformed {
 
 /// Why bytes are not a message of this schema.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum MalformedReason {
     /// They are not protobuf, or their fields have other types.
     #[error("{}", in_plain_words(.0))]

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// The files that were written, or that a plan will write.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Saved {
     /// The length of the model file.
     #[serde(skip)]
@@ -26,6 +27,7 @@ pub struct Saved {
 
 /// A data file that was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct WrittenDataFile {
     /// Its path.
     pub path: PathBuf,
@@ -35,6 +37,7 @@ pub struct WrittenDataFile {
 
 /// A data file that a model no longer uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct UnusedFile {
     /// Its path.
     pub path: PathBuf,

@@ -8,6 +8,7 @@ use crate::tensor::BadTensor;
 
 /// Why a model cannot be written as requested.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unplaceable {
     /// The values of an external tensor cannot be read.
     #[error("{place}: {reason}")]

@@ -6,6 +6,7 @@ use onnx_cast::DType;
 
 /// An invalid `TensorProto`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BadTensor {
     /// A number that is not an element type of any IR version up to 14.
     #[error("unknown data_type {0}; IR 14 has no such element type")]

@@ -41,6 +41,7 @@ pub struct Content {
 
 /// The values of a [`Content`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Data {
     /// Numbers in the layout of `raw_data`, or one byte per element with [`Packing::Byte`], and
     /// their pending casts.
@@ -51,6 +52,7 @@ pub enum Data {
 
 /// A cast that cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Failure {
     /// A string that the cast cannot parse.
     #[error(transparent)]

@@ -6,6 +6,7 @@ use crate::base::error::{Classified, ErrorKind, Invalid};
 
 /// A fault at a place of the written model.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fault {
     /// The path of the node, value or field.
     pub path: String,
@@ -15,6 +16,7 @@ pub struct Fault {
 
 /// A written model could not be verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NotVerified {
     /// Everything that was found; never empty.
     pub faults: Vec<Fault>,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// The extent of a successful verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Verified {
     /// The nodes of the written model.
     pub nodes: usize,

@@ -54,6 +54,7 @@ fn lines(left: &str, right: &str) -> Vec<String> {
              kind,
              left,
              right,
+             ..
          }| {
             format!("{path} {kind:?}: {} -> {}", text(left), text(right)) //
         },

@@ -8,6 +8,7 @@ use super::{Classified, ErrorKind, ModelPlace, Place};
 
 /// A model contradicts ONNX, at a place in it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Invalid {
     /// The place in the model.
     pub place: ModelPlace,

@@ -9,6 +9,7 @@ use crate::ops::runtimes::{Runtime, Version};
 
 /// Consecutive versions of a runtime that run the model, or load it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct RuntimeVersions {
     /// Its name.
     pub runtime: &'static str,
@@ -24,6 +25,7 @@ pub struct RuntimeVersions {
 
 /// Consecutive versions of a runtime that do not run the model, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LackingVersions {
     /// Its name.
     pub runtime: &'static str,

@@ -18,6 +18,7 @@ use onnx_cast::RoundMode;
 
 /// The summary of a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Inspection {
     /// The inputs of the main graph, in order.
     pub inputs: Vec<InterfaceFacts>,
@@ -54,6 +55,7 @@ pub struct Inspection {
 
 /// An input or output of the main graph.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct InterfaceFacts {
     /// Its name.
     pub name: String,
@@ -71,6 +73,7 @@ pub struct InterfaceFacts {
 
 /// One cast.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CastFacts {
     /// Its path.
     pub node: String,
@@ -90,6 +93,7 @@ pub struct CastFacts {
 
 /// The initializers of all graphs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Initializers {
     /// How many.
     pub count: usize,
@@ -101,6 +105,7 @@ pub struct Initializers {
 
 /// The initializers of one type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TypeFacts {
     /// How many.
     pub count: usize,
@@ -110,6 +115,7 @@ pub struct TypeFacts {
 
 /// A model-local function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct FunctionFacts {
     /// Domain, name and overload: `my.domain:Fn`.
     pub name: String,
@@ -121,6 +127,7 @@ pub struct FunctionFacts {
 
 /// The type and shape of a value, as far as the model states them or they can be inferred.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ValueFacts {
     /// The path of the scope that defines it.
     pub scope: String,
@@ -143,6 +150,7 @@ pub struct ValueFacts {
 
 /// A declaration that is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ContradictionFacts {
     /// The type and shape that the model declares.
     pub declared: TypeAndShape,
@@ -152,6 +160,7 @@ pub struct ContradictionFacts {
 
 /// A type and a shape, as far as they are known.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct TypeAndShape {
     /// The type in ONNX's notation: `tensor(float)`.
     #[serde(rename = "type")]

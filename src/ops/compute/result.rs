@@ -4,6 +4,7 @@ use crate::tensor::Content;
 
 /// Why the result of a node is not computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotComputed {
     /// The node is not valid, or its result is undefined for these inputs.
     #[error("{0}")]

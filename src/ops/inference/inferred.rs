@@ -25,6 +25,7 @@ pub struct Inferred {
 /// A value that the model declares with another type or shape than the one that is stored or
 /// follows from its node.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Contradiction {
     /// The value.
     pub value: ValueId,

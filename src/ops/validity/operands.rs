@@ -9,6 +9,7 @@ const OWN_USE: &str = "__";
 
 /// An operand that a version of an operator lacks or requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fault {
     /// The subject of the fault.
     pub what: What,
