@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::base::error::Error;
 use crate::diff::Difference;
 use crate::diff::compare::{Compared, ComparedMessage, compare};
-use crate::diff::inspect::{self, Inspection, ValueFacts};
+use crate::inspect::{self, Inspection, ValueFacts};
 use crate::graph::Model;
 
 /// The outcome of [`diff`].

@@ -16,7 +16,7 @@ use super::page::PageFile;
 use super::remedy::with_remedy;
 use super::{paths, progress, streams};
 use crate::base::printable::{Printed, Shown};
-use crate::diff::inspect;
+use crate::inspect;
 use crate::report::{self, About, ChangedModel, Lengths, Results, Sketch, Verdict, plural};
 use crate::storage::OverInput;
 use crate::verify::Verification;

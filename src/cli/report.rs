@@ -13,7 +13,7 @@ use super::options::{EXIT_CODES, Messages};
 use super::page::{PageFile, write_page};
 use super::remedy::with_remedy;
 use super::streams::{is_terminal, print, print_errors};
-use crate::diff::inspect;
+use crate::inspect;
 use crate::report::{
     self, About, Before, ComparedModels, FoldedModel, Folding, Lengths, LintRun, Page, Prepared,
     Results, Sketch,

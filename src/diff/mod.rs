@@ -7,7 +7,6 @@
 
 pub(crate) mod compare;
 mod field;
-pub mod inspect;
 mod pair;
 mod path;
 mod tensor;

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use super::counts::write_counts;
 use super::format::{bytes, plural};
 use crate::base::printable::Shown;
-use crate::diff::inspect::Counts;
+use crate::inspect::Counts;
 use crate::storage::{Saved, WrittenDataFile};
 use crate::verify::Verified;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::format::bytes;
 use crate::base::printable::Shown;
-use crate::diff::inspect::{CastCount, Counts};
+use crate::inspect::{CastCount, Counts};
 
 /// The pairs of types of casts that have a line of their own.
 const MOST_PAIRS: usize = 12;

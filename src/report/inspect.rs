@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::format::{bytes, plural};
 use crate::base::printable::Shown;
-use crate::diff::inspect::{
+use crate::inspect::{
     CastFacts, ContradictionFacts, Inspection, InterfaceFacts, LackingVersions, RuntimeVersions,
     ValueFacts,
 };

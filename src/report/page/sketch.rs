@@ -8,7 +8,7 @@ use super::drawing::{Drawing, draw};
 use super::places::{About, Part, find};
 use crate::base::hash::HashSet;
 use crate::base::parallel;
-use crate::diff::inspect::{self, Initializers, Inspection};
+use crate::inspect::{self, Initializers, Inspection};
 use crate::graph::Model;
 use crate::ops::inference::infer_with_names;
 
