@@ -5,8 +5,8 @@ use bytes::Bytes;
 use crate::base::error::Error;
 use crate::diff::Difference;
 use crate::diff::compare::{Compared, ComparedMessage, compare};
-use crate::inspect::{self, Inspection, ValueFacts};
 use crate::graph::Model;
+use crate::inspect::{self, Inspection, ValueFacts};
 
 /// The outcome of [`diff`].
 #[derive(Clone, Debug)]

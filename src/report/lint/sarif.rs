@@ -19,12 +19,13 @@ pub(super) fn render(run: &LintRun) -> Document<'_> {
     rules.sort_unstable_by_key(|rule| rule.code);
     rules.dedup();
     let notifications: Vec<Value> = run.errors.iter().map(notification).collect();
-    let tool = json!({ "driver": {
+    let driver = without_nulls(json!({
         "name": "recast",
         "semanticVersion": env!("CARGO_PKG_VERSION"),
-        "informationUri": env!("CARGO_PKG_REPOSITORY"),
+        "informationUri": repository(),
         "rules": rules.iter().map(|rule| descriptor(rule)).collect::<Vec<Value>>(),
-    } });
+    }));
+    let tool = json!({ "driver": driver });
     let invocations = json!([{
         "executionSuccessful": run.errors.is_empty(),
         "toolExecutionNotifications": notifications,
@@ -81,31 +82,40 @@ fn descriptor(rule: &RuleFacts) -> Value {
     let full = rule
         .section("What it checks")
         .unwrap_or_else(|| rule.summary());
-    let mut descriptor = json!({
+    without_nulls(json!({
         "id": rule.code,
         "name": rule.name,
         "shortDescription": { "text": rule.summary() },
         "fullDescription": { "text": full },
         "help": { "text": documentation, "markdown": documentation },
-        "helpUri": help_uri(rule),
+        "helpUri": repository().and_then(|repository| help_uri(rule, repository)),
         "defaultConfiguration": { "level": level(rule.severity) },
-    });
-    if let Some(fields) = descriptor.as_object_mut() {
-        fields.retain(|_, value| !value.is_null());
-    }
-    descriptor
+    }))
 }
 
-/// The file of a rule of this crate, with its documentation, in this version of the repository.
-fn help_uri(rule: &RuleFacts) -> Option<String> {
-    if !RULES.iter().any(|own| own.facts == *rule) {
-        return None;
+/// The public address of the repository; none while `Cargo.toml` has a placeholder.
+fn repository() -> Option<&'static str> {
+    let address = env!("CARGO_PKG_REPOSITORY");
+    (!address.contains("/OWNER/")).then_some(address)
+}
+
+/// The documentation of a rule of this crate, in this version of the repository.
+fn help_uri(rule: &RuleFacts, repository: &str) -> Option<String> {
+    let is_own = RULES.iter().any(|own| own.facts == *rule);
+    let page = format!(
+        "{repository}/blob/v{}/docs/rules.md",
+        env!("CARGO_PKG_VERSION")
+    );
+    let anchor = format!("{}-{}", rule.code.to_lowercase(), rule.name);
+    is_own.then(|| format!("{page}#{anchor}"))
+}
+
+/// An object without its fields that are null.
+fn without_nulls(mut object: Value) -> Value {
+    if let Some(fields) = object.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
     }
-    let (repository, version) = (env!("CARGO_PKG_REPOSITORY"), env!("CARGO_PKG_VERSION"));
-    Some(format!(
-        "{repository}/blob/v{version}/src/lint/rules/{}.rs",
-        rule.name.replace('-', "_")
-    ))
+    object
 }
 
 #[derive(serde::Serialize)]
@@ -292,4 +302,26 @@ fn uri(path: &str) -> String {
     }
     uri.extend(utf8_percent_encode(&path, ENCODED));
     uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lint::all;
+
+    #[test]
+    fn rules_of_this_crate_have_an_address_on_the_page_of_the_rules() {
+        let page = std::fs::read_to_string("docs/rules.md").unwrap();
+        for rule in all() {
+            let uri = help_uri(rule, "https://example.com/recast").unwrap();
+            let (address, anchor) = uri.split_once('#').unwrap();
+            assert!(address.ends_with("/docs/rules.md"), "{uri}");
+            // The anchor of a heading: its words in lower case.
+            let is_heading = |line: &str| {
+                let heading = line.strip_prefix("## ");
+                heading.is_some_and(|text| text.to_lowercase().replace(' ', "-") == anchor)
+            };
+            assert!(page.lines().any(is_heading), "{uri}");
+        }
+    }
 }

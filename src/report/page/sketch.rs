@@ -8,8 +8,8 @@ use super::drawing::{Drawing, draw};
 use super::places::{About, Part, find};
 use crate::base::hash::HashSet;
 use crate::base::parallel;
-use crate::inspect::{self, Initializers, Inspection};
 use crate::graph::Model;
+use crate::inspect::{self, Initializers, Inspection};
 use crate::ops::inference::infer_with_names;
 
 /// A model before and after a command, and drawings of the graph around the places that the report
