@@ -133,7 +133,7 @@ pub fn of(error: anyhow::Error) -> Error {
     let code = error.chain().find_map(cause).unwrap_or(ErrorKind::Usage);
     let failure = Error::new(code, format!("{error:#}"));
     match error.chain().find_map(remedy::of_cause) {
-        Some(remedy) => failure.with_remedy(remedy),
+        Some(remedy) => failure.with_remedy(&remedy),
         None => failure,
     }
 }

@@ -1,7 +1,10 @@
 //! Options that help against errors of the library.
 
+use crate::lint::BadBaseline;
+use crate::precision::{Refusal, Remedy};
 use crate::verify::NotVerified;
 use crate::{BadLocation, Error, Unplaceable};
+use std::borrow::Cow;
 use std::error::Error as StdError;
 
 /// Against a data file outside of the allowed folders.
@@ -12,13 +15,31 @@ pub fn with_remedy(error: Error) -> Error {
     let remedy = std::iter::successors(StdError::source(&error), |cause| (*cause).source())
         .find_map(of_cause);
     match remedy {
-        Some(remedy) => error.with_remedy(remedy),
+        Some(remedy) => error.with_remedy(&remedy),
         None => error,
     }
 }
 
 /// The option that helps against a cause of an error.
-pub fn of_cause(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
+pub fn of_cause(cause: &(dyn StdError + 'static)) -> Option<Cow<'static, str>> {
+    if let Some(refusal) = cause.downcast_ref::<Refusal>() {
+        return of_refusal(&refusal.remedy);
+    }
+    of_kind(cause).map(Cow::Borrowed)
+}
+
+/// The option of `recast precision` that avoids a refusal.
+fn of_refusal(remedy: &Remedy) -> Option<Cow<'static, str>> {
+    Some(match remedy {
+        Remedy::Opset(opset) => format!("use --opset {opset}").into(),
+        Remedy::OpsetOrLater(opset) => format!("use --opset {opset} or later").into(),
+        Remedy::KeepValue(name) => format!("use --io {name}=FLOAT or --keep-value {name}").into(),
+        Remedy::OnOverflow => "use another --on-overflow".into(),
+        Remedy::OnUnderflow => "use --on-underflow allow or keep".into(),
+    })
+}
+
+fn of_kind(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
     if cause.downcast_ref().is_some_and(BadLocation::is_outside) {
         return Some(ALLOW_FOLDER);
     }
@@ -26,6 +47,9 @@ pub fn of_cause(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
         return Some(
             "attach the output of `recast inspect --format json`; --no-verify writes the result unverified",
         );
+    }
+    if let Some(BadBaseline::NotJson(_) | BadBaseline::Malformed(_)) = cause.downcast_ref() {
+        return Some("--write-baseline writes one");
     }
     Some(match cause.downcast_ref()? {
         Unplaceable::Stream => "use --external-data inline, or -o FILE",

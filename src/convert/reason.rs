@@ -37,10 +37,10 @@ codes! {
         NodeInvalid = "node-invalid": "the node does not satisfy the schema of the imported opset",
         NameAmbiguous = "name-ambiguous": "a name refers to two values",
         TooLarge = "too-large": "the result would exceed a limit",
-        ExpansionDisabled = "expansion-disabled": "the operator can be expanded, but `--no-expand` is given",
-        ExpansionInexact = "expansion-inexact": "the operator can be expanded, but not exactly, and `--exact-only` is given",
-        NoKernel = "no-kernel": "the runtime of `--target` has no kernel for the node and its types, in no opset that the model can be converted to",
-        Strict = "strict": "a warning, with `--strict`",
+        ExpansionDisabled = "expansion-disabled": "the operator can be expanded, but expansions are disabled",
+        ExpansionInexact = "expansion-inexact": "the operator can be expanded, but not exactly, and only exact expansions are allowed",
+        NoKernel = "no-kernel": "the target runtime has no kernel for the node and its types, in no opset that the model can be converted to",
+        Strict = "strict": "a warning, which is treated as an error",
     }
 }
 

@@ -56,10 +56,10 @@ struct Versioned {
 #[non_exhaustive]
 pub enum BadBaseline {
     /// The file is not JSON.
-    #[error("is not a baseline: it is not JSON ({0}); --write-baseline writes one")]
+    #[error("is not a baseline: it is not JSON ({0})")]
     NotJson(String),
     /// The file is not a baseline.
-    #[error("is not a baseline: {0}; --write-baseline writes one")]
+    #[error("is not a baseline: {0}")]
     Malformed(String),
     /// A later version of this program wrote it.
     #[error("is a baseline of version {0}; the supported version is {VERSION}")]

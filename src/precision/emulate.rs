@@ -12,6 +12,7 @@
 use std::collections::BTreeSet;
 
 use super::apply::Edits;
+use super::refusal::{Refusal, Remedy};
 use super::report::Emulation;
 use super::rounding::{self, DOMAIN, SINCE_OPSET, function_name};
 use super::rules::moves;
@@ -141,10 +142,13 @@ impl Edits<'_, '_, '_> {
             return Ok(());
         }
         let name = model.name(value);
-        let message = format!(
-            "'{name}' is not a tensor, and cannot be rounded; use --io {name}=FLOAT or --keep-value {name}"
-        );
-        Err(Error::new(ErrorKind::Usage, message))
+        let what = format!("'{name}' is not a tensor, and cannot be rounded");
+        let remedy = Remedy::KeepValue(name.to_owned());
+        Err(Error::caused_by(Refusal::new(
+            ErrorKind::Usage,
+            what,
+            remedy,
+        )))
     }
 
     fn round_for_users(&mut self, value: ValueId) {
@@ -197,10 +201,13 @@ impl Edits<'_, '_, '_> {
         let model = self.model;
         if let Some(opset) = rounding::opset(model) {
             if opset < SINCE_OPSET {
-                let what = format!(
-                    "opset {opset} has no Where, by which values are rounded; use --opset {SINCE_OPSET} or later"
-                );
-                return Err(Error::new(ErrorKind::Usage, what));
+                let what = format!("opset {opset} has no Where, by which values are rounded");
+                let remedy = Remedy::OpsetOrLater(SINCE_OPSET);
+                return Err(Error::caused_by(Refusal::new(
+                    ErrorKind::Usage,
+                    what,
+                    remedy,
+                )));
             }
             self.list
                 .push(Edit::AddFirstFunction(Box::new(rounding::function(

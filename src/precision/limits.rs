@@ -3,6 +3,7 @@
 use super::masks::is_mask;
 use super::options::{OnOverflow, OnUnderflow, Options};
 use super::reason::Code;
+use super::refusal::{Refusal, Remedy};
 use super::rules::{self, moves, needs_nonzero, operator};
 use super::types::{Constraint, Types, Variable};
 use super::uses::{Use, User, Uses};
@@ -175,26 +176,32 @@ fn refuse(model: &Model, weights: &[Weight], options: &Options) -> Result<(), Er
     let Some(first) = refused.next() else {
         return Ok(());
     };
-    let what = match first.survey.overflowed {
-        0 => {
+    let (what, remedy) = match first.survey.overflowed {
+        0 => (
             format!(
-                "{} numbers would become zero in {}; use --on-underflow allow or keep",
+                "{} numbers would become zero in {}",
                 first.survey.became_zero, options.dtype
-            )
-        }
-        count => format!(
-            "{count} finite numbers are beyond the range of {}; use another --on-overflow",
-            options.dtype
+            ),
+            Remedy::OnUnderflow,
+        ),
+        count => (
+            format!(
+                "{count} finite numbers are beyond the range of {}",
+                options.dtype
+            ),
+            Remedy::OnOverflow,
         ),
     };
     let others = match refused.count() {
         0 => String::new(),
         others => format!(" (and {others} more constants)"),
     };
-    Err(Error::new(
+    let what = format!("{}: {what}{others}", first.path(model));
+    Err(Error::caused_by(Refusal::new(
         ErrorKind::CannotCast,
-        format!("{}: {what}{others}", first.path(model)),
-    ))
+        what,
+        remedy,
+    )))
 }
 
 /// The values, and the nodes that use them by these variables, keep their types.

@@ -40,6 +40,7 @@ mod options;
 mod plan;
 mod policy;
 mod reason;
+mod refusal;
 mod report;
 pub(crate) mod rounding;
 mod rules;
@@ -58,6 +59,7 @@ pub use options::{
 pub(crate) use plan::{PlannedPrecision, plan};
 pub use policy::sensitive_operators;
 pub use reason::Code;
+pub use refusal::{Refusal, Remedy};
 pub use report::{
     AddedCast, AddedFunction, Emulation, KeptNode, LaterOpset, NarrowedTensor, Report,
 };

@@ -4,6 +4,7 @@ use super::assignment::PrecisionAssignment;
 use super::functions::Copied;
 use super::kernels::Kernels;
 use super::options::{Options, Policy, Selection};
+use super::refusal::{Refusal, Remedy};
 use super::report::{AddedFunction, Report};
 use super::types::Types;
 use super::{constraints, cut, functions, hazards, limits, rounding, unmatched, weights};
@@ -44,7 +45,7 @@ pub fn plan(model: &Model, options: &Options) -> Result<PlannedPrecision, Error>
         }
         Some(to) => {
             let what = format!(
-                "the model was written by --emulate, and rounds to {to}; change the precision of the model before"
+                "the model emulates {to}, and rounds to it; change the precision of the model before"
             );
             return Err(Error::new(ErrorKind::Usage, what));
         }
@@ -176,7 +177,7 @@ fn of_other_types(types: &Types) -> Option<String> {
         .into_iter()
         .find(|&dtype| dtype != change.to && !change.is_old(dtype) && has(dtype))?;
     Some(format!(
-        "no value has a type that changes; values of type {other} change with --from {other}"
+        "no value has a type that changes; values of type {other} change if `from` is {other}"
     ))
 }
 
@@ -185,11 +186,11 @@ fn of_other_types(types: &Types) -> Option<String> {
 fn check_emulation(options: &Options) -> Result<(), Error> {
     let usage = |message: String| Err(Error::new(ErrorKind::Usage, message));
     if options.dtype == DType::Float {
-        return usage("FLOAT is not emulated; use --to FLOAT16 or BFLOAT16".to_owned());
+        return usage("FLOAT is not emulated, FLOAT16 and BFLOAT16 are".to_owned());
     }
     if let Some(from) = options.from.filter(|&from| from != DType::Float) {
         return usage(format!(
-            "values of type {from} are not emulated, those of FLOAT are; leave --from out"
+            "values of type {from} are not emulated, those of FLOAT are"
         ));
     }
     match options
@@ -250,13 +251,18 @@ fn check(model: &Model, options: &Options) -> Result<(), Error> {
         let (newest_opset, newest_ir_version) = runtime.exceeded(opset, ir_version);
         if let (Some(opset), Some(newest)) = (opset, newest_opset) {
             let newest_loaded = newest.min(runtime.newest_opset());
-            return usage(format!(
-                "{runtime} loads opsets up to {newest}; the model has opset {opset}; use --opset {newest_loaded}"
-            ));
+            let what =
+                format!("{runtime} loads opsets up to {newest}; the model has opset {opset}");
+            let remedy = Remedy::Opset(newest_loaded);
+            return Err(Error::caused_by(Refusal::new(
+                ErrorKind::Usage,
+                what,
+                remedy,
+            )));
         }
         if let Some(newest) = newest_ir_version {
             return usage(format!(
-                "{runtime} loads IR versions up to {newest}; the model has IR version {ir_version}; use recast convert --target first"
+                "{runtime} loads IR versions up to {newest}; the model has IR version {ir_version}; convert it for the runtime first"
             ));
         }
     }

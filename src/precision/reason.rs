@@ -8,9 +8,9 @@ use onnx_cast::DType;
 codes! {
     /// Why a node keeps its types.
     pub enum Code {
-        Option = "kept-by-option": "an option names the node, its operator or its value, or `--only-op` or `--only-node` does not",
-        Policy = "sensitive-operator": "its range or sum commonly leaves FLOAT16; `--policy all` changes its types too",
-        Range = "beyond-range": "its values were observed beyond the range of the type, below its normal numbers, or beyond the limit of `--range-limit`",
+        Option = "kept-by-option": "an option keeps the node, its operator or its value, or does not name it among those that change",
+        Policy = "sensitive-operator": "its range or sum commonly leaves FLOAT16; the policy `all` changes its types too",
+        Range = "beyond-range": "its values were observed beyond the range of the type, below its normal numbers, or beyond the range limit",
         Signature = "signature": "an input or output of the model has the type",
         Operator = "type-not-supported": "the operator does not support the type in the opset",
         Domain = "foreign-domain": "the types of the operator are not known",
@@ -25,7 +25,7 @@ codes! {
         Training = "training": "a training graph uses it",
         Function = "function-of-many-types": "the function is called with more than one type, or is not called",
         Cast = "cast-not-supported": "Cast does not support the type in the opset, or ai.onnx is not imported",
-        NoKernel = "no-kernel": "the runtime of `--target` has no kernel for the node in the type, or for casts to or from it",
+        NoKernel = "no-kernel": "the target runtime has no kernel for the node in the type, or for casts to or from it",
         UnsafeInteger = "unsafe-integer": "its values come from integers, and leave the range",
         UnsafeSum = "unsafe-sum": "its values are sums of many numbers, and leave the range before they are scaled",
         UnsafeSquare = "unsafe-square": "its values are squares, or are squared, and leave the range before a root, a logarithm or a division",

@@ -24,10 +24,10 @@ codes! {
         ContestedResult = "contested-result": "ONNX's text and runtimes disagree on the result of a node other than a cast",
         UndefinedResult = "undefined-result": "ONNX does not define the result of the node, or the node is not valid",
         LeftToRuntimes = "left-to-runtimes": "arithmetic of floats, or a mode that runtimes compute",
-        ResultTooLarge = "result-too-large": "the result exceeds the constants it is computed from by more than 1 MiB, or `--max-growth`",
+        ResultTooLarge = "result-too-large": "the result exceeds the constants it is computed from by more than 1 MiB, or by more than the growth limit",
         InputNotComputed = "input-not-computed": "the input of the cast is the result of a node that is not computed",
         DataUnavailable = "data-unavailable": "the folder of the data file is unknown",
         CastLimit = "cast-limit": "the limit of casts per constant is reached",
-        GrowthLimit = "growth-limit": "the model would grow by more than `--max-growth`, or by more than 1 KiB to save a node other than a cast",
+        GrowthLimit = "growth-limit": "the model would grow by more than the growth limit, or by more than 1 KiB to save a node other than a cast",
     }
 }

@@ -8,6 +8,7 @@ use super::settings::shown_path;
 use super::task::Task;
 use crate::Error;
 use crate::base::printable::Shown;
+use crate::cli::remedy::with_remedy;
 use crate::files::{folders, read_all};
 use crate::lint::{Baseline, Diagnostic};
 use crate::report::plural;
@@ -106,5 +107,5 @@ fn read_one(path: &Path) -> Result<Baseline, Error> {
         .and_then(|mut file| read_all(&mut file))
         .map_err(|error| Error::of(&error).in_file(&name))?;
     let read = Baseline::read(&text, path.parent().unwrap_or(Path::new("")));
-    read.map_err(|error| Error::of(&error).in_file(&name))
+    read.map_err(|error| with_remedy(Error::caused_by(error)).in_file(&name))
 }

@@ -15,7 +15,7 @@ The finding is not suppressed, because the code is misspelt or the rule does not
 
 ## Example
 ```onnx
-<ir_version: 9, opset_import: ["": 19], metadata_props: ["recast.noqa": "RC999"]>
+<ir_version: 9, opset_import: ["": 19], metadata_props: ["recast.noqa": "RC1000"]>
 quantize (float[n] x) => (float8e4m3fn[n] y) {
     y = Cast <saturate = 1, to = 17> (x)
 }

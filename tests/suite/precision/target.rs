@@ -166,7 +166,7 @@ fn a_model_that_the_runtime_does_not_load_is_an_error() {
     );
     assert_eq!(
         opset,
-        "onnxruntime 1.18 to 1.20 loads opsets up to 21; the model has opset 22; use --opset 21"
+        "onnxruntime 1.18 to 1.20 loads opsets up to 21; the model has opset 22"
     );
     let ir_version = error(
         r#"ir_version: 10, opset_import: ["": 17]"#,
@@ -174,7 +174,7 @@ fn a_model_that_the_runtime_does_not_load_is_an_error() {
     );
     assert_eq!(
         ir_version,
-        "onnxruntime 1.17 loads IR versions up to 9; the model has IR version 10; use recast convert --target first"
+        "onnxruntime 1.17 loads IR versions up to 9; the model has IR version 10; convert it for the runtime first"
     );
 }
 
