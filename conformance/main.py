@@ -6,7 +6,7 @@ import sys
 import time
 import traceback
 
-from support import discovery
+from support import counts, discovery
 from support.common import Report
 
 
@@ -20,11 +20,17 @@ def main():
         report = run(check, arguments)
         if report.failed:
             failed[check] = report
+        elif counts.IS_BLESSED and report.is_counted and not arguments.all:
+            counts.write(check, report)
+    unknown = [] if counts.IS_BLESSED else sorted(set(counts.read()) - set(discovery.all_checks()))
+    if unknown:
+        print(f"FAILED: counts.txt has checks that do not exist: {', '.join(unknown)}; {counts.BLESS}")
     # Once more at the end, where a long log is read first.
     for check, report in failed.items():
         print(f"FAILED: {check}  {report.summary()}", *report.failures[:3], sep="\n    ")
-    print(f"conformance: {len(failed)} checks FAILED" if failed else "conformance: all checks pass")
-    sys.exit(1 if failed else 0)
+    count = len(failed) + bool(unknown)
+    print(f"conformance: {count} checks FAILED" if count else "conformance: all checks pass")
+    sys.exit(1 if count else 0)
 
 
 def run(check, arguments):
@@ -36,9 +42,12 @@ def run(check, arguments):
         if reason:
             report.skip(reason)
         else:
+            report.is_counted &= arguments.all or not hasattr(module, "ONLY_IF_NAMED")
             module.check(report)
     except Exception:
         report.case("the check itself", traceback.format_exc())
+    if report.is_counted and not report.failed and not counts.IS_BLESSED:
+        report.failures += counts.differences(check, report)
     print(f"{check:40}  {report.summary()}  ({time.monotonic() - start:.1f} s)", flush=True)
     for detail in report.details:
         print(f"    {detail}", flush=True)

@@ -19,4 +19,5 @@ def check(report):
     done = subprocess.run(command, cwd=ROOT, env=os.environ | {"EXHAUSTIVE": str(share)}, capture_output=True, text=True)
     passed = re.search(r"(\d+) passed; 0 failed", done.stdout)
     report.case("the proof", not (passed and done.returncode == 0) and f"exit code {done.returncode}: {done.stdout}{done.stderr}"[-3000:])
+    report.count("tests", int(passed[1]) if passed else 0)
     report.note(f"{passed[1] if passed else 0} tests, one in {share} blocks of FLOAT codes")

@@ -27,8 +27,6 @@ CONTRADICT_THE_TEXT = {
     for form in ("cast_{}_to_FLOAT4E2M1", "castlike_{}_to_FLOAT4E2M1", "castlike_{}_to_FLOAT4E2M1_expanded")
 }
 
-LEAST_COMPARED = 460
-
 Case = namedtuple("Case", "path expected answers")
 
 
@@ -51,8 +49,9 @@ def check(report):
                 for path, output in fold_all(report, batch, scratch / run, *options).items():
                     report.case(f"{path.stem}, {run}", problem(run, cases[path], output))
                     compared += 1
-        report.at_least("compared folds", compared, LEAST_COMPARED)
+        report.count("compared folds", compared)
         stay = [case for case in cases.values() if kinds(case) != {"defined"}]
+        report.count("tests with undefined or contested values", len(stay))
         report.note(
             f"{len(cases)} node tests; {len(stay)} with undefined or contested values; "
             f"{len(CONTRADICT_THE_TEXT)} contradict the text: {NAN_TO_FLOAT4}"

@@ -9,12 +9,11 @@ from collections import Counter
 
 import onnx
 
-from checks.fold.default_passes_keep_outputs import RUNNERS_THAT_JUDGE, compare, fold_again
+from checks.fold.default_passes_keep_outputs import compare, count_judges, fold_again
 from support.common import batches, fold_all
 from support.corpus import changed, folded_corpus
 from support.models import count_casts, count_nodes
 
-LEAST_JUDGED = 106
 
 
 def check(report):
@@ -31,7 +30,7 @@ def check(report):
             model = onnx.load(path)
             before_and_after[f"nodes {when}"] += count_nodes(model)
             before_and_after[f"casts {when}"] += count_casts(model)
-    report.at_least("models judged by a runner", sum(judges[judge] for judge in RUNNERS_THAT_JUDGE), LEAST_JUDGED)
+    count_judges(report, judges)
     fold_again(report, changed_models, corpus.folder / "exact-again", "--passes", "exact")
     counts = ", ".join(f"{what}: {count}" for what, count in sorted(before_and_after.items(), reverse=True))
     report.note(f"{len(changed_models)} of {len(exact)} models changed; {counts}; judged by {dict(judges)}")

