@@ -774,10 +774,10 @@ fn data_that_stays_as_it_is_need_not_be_there() {
     fs::remove_file(folder.path().join("weights.data")).unwrap();
     let message = refused(&[text(&input), "-o", text(&folder.path().join("out.onnx"))]);
     assert!(message.contains("No such file"), "{message}");
-    let before = proto.graph.unwrap();
+    let before = proto.graph.clone().unwrap();
     let report = fold(&[text(&input), "--in-place"]);
     assert!(report.contains("folded 1 "), "{report}");
-    let after = read_model(&input).graph.unwrap();
+    let after = read_model(&input).graph.clone().unwrap();
     let casts_of = |name: &str| {
         let is_cast = |node: &&NodeProto| node.op_type() == "Cast" && node.input == [name];
         after.node.iter().filter(is_cast).count()

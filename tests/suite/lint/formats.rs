@@ -119,7 +119,11 @@ fn byte_ranges_are_those_of_the_reported_messages() {
     let folder = folder();
     let read = |name: &str| {
         let file = fs::read(folder.path(name)).unwrap();
-        ModelProto::decode(file.as_slice()).unwrap().graph.unwrap()
+        ModelProto::decode(file.as_slice())
+            .unwrap()
+            .graph
+            .clone()
+            .unwrap()
     };
     let (plain, with_branches) = (read("a.onnx"), read("inside/b c%.onnx"));
     let branch = |name: &str| {

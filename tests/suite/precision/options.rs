@@ -100,7 +100,11 @@ fn the_signature_changes_on_request() {
     }
     expect_no_failures(failures);
     for (name, dtype, message) in [
-        ("z", DType::Float16, "'z' is not an input or output of the model"),
+        (
+            "z",
+            DType::Float16,
+            "'z' is not an input or output of the model",
+        ),
         ("x", DType::Int8, "INT8"),
     ] {
         let options = all().signature(vec![(name.to_owned(), dtype)]);
