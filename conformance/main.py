@@ -1,110 +1,83 @@
 """Runs the conformance checks: one line for each, then what differed. `conformance/run` is the way to start it."""
 
 import argparse
-import importlib
+import ast
 import sys
 import time
 import traceback
 
+from support import counts, discovery
 from support.common import Report
-
-# Each name is a module of the folder that is named above it; its docstring says what it verifies, its `check(report)` verifies it.
-AREAS = {
-    "checks": [
-        "schema",
-        "facts",
-        "models",
-        "roundtrip",
-        "fold_cast",
-        "constants",
-        "odd_nodes",
-        "cast_file",
-        "proof",
-        "fold_equal",
-        "fold_exact",
-        "metamorphic",
-        "bystanders",
-        "header",
-        "pairs",
-        "strings",
-        "field",
-        "external",
-        "inference",
-        "targets",
-        "kernel_table",
-        "kernels",
-        "kernel_passes",
-        "convert",
-        "verified",
-        "precision",
-        "emulation",
-        "rounding",
-        "narrow_numbers",
-        "shipped_numbers",
-        "tuned_numbers",
-        "chains",
-        "random_models",
-        "again",
-        "accepted",
-        "sizes",
-        "refusals",
-        "rewrites",
-        "onnx_tests",
-        "lint",
-        "lint_reports",
-        "ci_files",
-        "documents",
-    ],
-    "exporters": [
-        "exports",
-        "export_passes",
-        "export_precision",
-        "export_quantized",
-        "export_kernels",
-        "recipes",
-    ],
-    "peers": [
-        "fold_peers",
-        "pass_peers",
-        "precision_peers",
-        "range_peers",
-        "convert_peers",
-        "convert_speed",
-        "growth",
-        "verified_cost",
-        "big",
-    ],
-}
-CHECKS = {name: f"{area}.{name}" for area, names in AREAS.items() for name in names}
-# Run if they are named, or with --all: .ci/run has steps for them.
-OWN_STEPS = ["sizes"]
 
 
 def main():
     arguments = parse_arguments()
+    if arguments.list:
+        list_checks()
+        return
     failed = {}
-    for name in arguments.checks or default_checks(arguments.all):
-        report, start = Report(everything=arguments.all, seed=arguments.seed), time.monotonic()
-        try:
-            importlib.import_module(CHECKS[name]).check(report)
-        except Exception:
-            report.case("the check itself", traceback.format_exc())
-        print(f"{name:10}  {report.summary()}  ({time.monotonic() - start:.1f} s)", flush=True)
-        for detail in report.details:
-            print(f"    {detail}", flush=True)
-        for failure in report.failures[: None if arguments.verbose else 20]:
-            print(f"    {failure}", flush=True)
+    for check in arguments.checks or discovery.all_checks():
+        report = run(check, arguments)
         if report.failed:
-            failed[name] = report
+            failed[check] = report
+        elif counts.IS_BLESSED and report.is_counted and not arguments.all:
+            counts.write(check, report)
+    unknown = [] if counts.IS_BLESSED else sorted(set(counts.read()) - set(discovery.all_checks()))
+    if unknown:
+        print(f"FAILED: counts.txt has checks that do not exist: {', '.join(unknown)}; {counts.BLESS}")
     # Once more at the end, where a long log is read first.
-    for name, report in failed.items():
-        print(f"FAILED: {name}  {report.summary()}", *report.failures[:3], sep="\n    ")
-    print(f"conformance: {len(failed)} checks FAILED" if failed else "conformance: all checks pass")
-    sys.exit(1 if failed else 0)
+    for check, report in failed.items():
+        print(f"FAILED: {check}  {report.summary()}", *report.failures[:3], sep="\n    ")
+    count = len(failed) + bool(unknown)
+    print(f"conformance: {count} checks FAILED" if count else "conformance: all checks pass")
+    sys.exit(1 if count else 0)
 
 
-def default_checks(everything):
-    return [name for name in CHECKS if everything or name not in OWN_STEPS]
+def run(check, arguments):
+    """Runs a check, and prints its line, its details and its failures."""
+    report, start = Report(everything=arguments.all, seed=arguments.seed), time.monotonic()
+    try:
+        module = discovery.module_of(check)
+        reason = why_skipped(module, check, arguments)
+        if reason:
+            report.skip(reason)
+        else:
+            report.is_counted &= arguments.all or not hasattr(module, "ONLY_IF_NAMED")
+            module.check(report)
+    except Exception:
+        report.case("the check itself", traceback.format_exc())
+    if report.is_counted and not report.failed and not counts.IS_BLESSED:
+        report.failures += counts.differences(check, report)
+    print(f"{check:40}  {report.summary()}  ({time.monotonic() - start:.1f} s)", flush=True)
+    for detail in report.details:
+        print(f"    {detail}", flush=True)
+    for failure in report.failures[: None if arguments.verbose else 20]:
+        print(f"    {failure}", flush=True)
+    return report
+
+
+def why_skipped(module, check, arguments):
+    """Why a check is left out of this run; none if it runs."""
+    if arguments.all:
+        return None
+    if hasattr(module, "ONLY_WITH_ALL"):
+        return f"only with --all: {module.ONLY_WITH_ALL}"
+    if hasattr(module, "ONLY_IF_NAMED") and check.split("/")[1] not in arguments.words and check not in arguments.words:
+        return f"only if it is named: {module.ONLY_IF_NAMED}"
+    return None
+
+
+def list_checks():
+    """Every area and check, with the first sentence of its docstring."""
+    for area, names in discovery.areas().items():
+        print(f"{area}: {first_sentence(area, '__init__')}")
+        for name in names:
+            print(f"    {name:34} {first_sentence(area, name)}")
+
+
+def first_sentence(area, name):
+    text = ast.get_docstring(ast.parse((discovery.FOLDER / area / f"{name}.py").read_text()))
+    return text.split("\n\n")[0].replace("\n", " ")
 
 
 def parse_arguments():
@@ -112,15 +85,17 @@ def parse_arguments():
     extent = parser.add_mutually_exclusive_group()
     extent.add_argument("--sample", action="store_true", help="a part of the slow checks, the default")
     extent.add_argument("--all", action="store_true", help="everything, files beyond 2 GiB too")
+    parser.add_argument("--list", action="store_true", help="list the checks and what they verify")
     parser.add_argument("--verbose", action="store_true", help="print every failure, not the first twenty of a check")
-    parser.add_argument("--seed", type=int, metavar="N", help="run one random case of the check `sizes`")
-    parser.add_argument("checks", nargs="*", metavar="CHECK", help=f"which checks to run: {', '.join(CHECKS)}")
+    parser.add_argument("--seed", type=int, metavar="N", help="run one random case of the check `large_tensors`")
+    parser.add_argument("words", nargs="*", metavar="CHECK", help="checks to run, by name or by area; all by default")
     arguments = parser.parse_args()
-    unknown = set(arguments.checks) - set(CHECKS)
-    if unknown:
-        parser.error(f"no such check: {', '.join(sorted(unknown))}")
-    if arguments.seed is not None and arguments.checks != ["sizes"]:
-        parser.error("--seed is an option of the check sizes")
+    try:
+        arguments.checks = discovery.chosen(arguments.words)
+    except ValueError as error:
+        parser.error(str(error))
+    if arguments.seed is not None and arguments.checks != ["random/large_tensors"]:
+        parser.error("--seed is an option of the check large_tensors")
     return arguments
 
 

@@ -1,1 +1,1 @@
-"""Models of real exporters: exported by scripts/ in environments of their own, then folded and converted."""
+"""How models of real exporters are made: scripts/ export them in environments of their own."""

@@ -1,4 +1,4 @@
-"""Random models of nested graphs and functions, for the check `random_models`.
+"""Random models of nested graphs and functions, for the check `nested_graphs_keep_outputs`.
 
 A model is built from the inside: a body (the graph, a subgraph or a function) knows the type and shape of every value that its nodes
 see, and adds nodes that fit, from the templates of `nodes.py` and `subgraphs.py`. Nothing is run, so that a model takes a few

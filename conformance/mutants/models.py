@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-from checks.odd_nodes import MAKERS, as_constants, random_node
-from checks.strings import float_constants, integer_constants, to_string_constants, write_model
+from checks.fold.string_casts import float_constants, integer_constants, to_string_constants, write_model
+from checks.fold.unusual_nodes import MAKERS, as_constants, random_node
 from generators import bodies, graphs
 from generators.cast_moves import cast_move, cast_moves
 from generators.large_models import COMMANDS, write_large_model

@@ -1,1 +1,1 @@
-"""Measurements: recast beside other tools, and how its time and memory grow."""
+"""Other tools: their environments, and the processes that run them."""

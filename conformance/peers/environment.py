@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from exporters.exports import installed
+from exporters.models import installed
 from support.common import CACHE, ROOT
 from support.environments import is_copy, make_environment, pip_install
 

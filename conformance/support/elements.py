@@ -1,6 +1,6 @@
 """Arrays of bit patterns of every element type: numbers whose casts ONNX defines, their casts by numpy and ml_dtypes, and their storage.
 
-The casts are quick, for tensors of real size. `cast_rules.py` defines them one element at a time; the check `sizes` compares both.
+The casts are quick, for tensors of real size. `cast_rules.py` defines them one element at a time; the check `large_tensors` compares both.
 """
 
 import functools

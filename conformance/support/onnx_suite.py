@@ -12,12 +12,13 @@ from pathlib import Path
 import onnx
 import onnx.version_converter
 import pytest
+
 from support.environments import name_made
 
 CONFORMANCE = Path(__file__).resolve().parents[1]
 TESTS = CONFORMANCE / f".cache/onnx-{onnx.__version__}-tests"
 FILES = ("version_converter_test.py", "version_converter/automatic_upgrade_test.py", "version_converter/automatic_downgrade_test.py")
-TABLE = CONFORMANCE / "checks/onnx_tests.txt"
+TABLE = CONFORMANCE / "checks/convert/onnx_converter_tests.txt"
 
 
 def judged(convert):

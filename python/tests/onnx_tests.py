@@ -1,7 +1,7 @@
 """Runs onnx's own tests of its version converter with ``onnx_recast.version_converter`` in place of it.
 
 Run it with the wheel installed: python python/tests/onnx_tests.py. Tests that fail are rows of
-conformance/checks/onnx_tests.txt, with the reason why.
+conformance/checks/convert/onnx_converter_tests.txt, with the reason why.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@
 //!   to 1.32 turns -0 into 0.
 //!
 //! Each result has to be that of one operation, rounded: a compiler that contracts a multiplication
-//! and an addition, or reorders sums, breaks the functions. `conformance/checks/rounding.py` runs
+//! and an addition, or reorders sums, breaks the functions. `conformance/checks/precision/emulated_rounding.py` runs
 //! them on all numbers of the types, and on those halfway between them.
 
 use crate::graph::{Body, Model, ScopeId};

@@ -114,7 +114,7 @@ fn shapes_follow_from_shapes() {
     expect_no_failures(failures);
 }
 
-/// What onnxruntime computes is compared by the conformance check `inference`.
+/// What onnxruntime computes is compared by the conformance check `inferred_types`.
 #[test]
 fn operators_of_onnxruntime_have_types_and_shapes() {
     const CASES: [(&str, &str); 12] = [

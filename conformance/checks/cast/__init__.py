@@ -1,0 +1,1 @@
+"""Casts: the kernels, tensor files, and what other implementations of Cast do."""

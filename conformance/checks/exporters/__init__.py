@@ -1,0 +1,1 @@
+"""Models of real exporters, which exporters/scripts/ make with random weights."""

@@ -1,0 +1,1 @@
+"""Random models through several commands."""

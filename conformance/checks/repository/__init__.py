@@ -1,0 +1,1 @@
+"""The examples, documents and CI files of this repository."""

@@ -1,0 +1,1 @@
+"""How models and tensors are stored: unchanged bytes, external data."""
