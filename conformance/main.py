@@ -28,6 +28,7 @@ AREAS = {
         "pairs",
         "strings",
         "field",
+        "runtime_casts",
         "external",
         "inference",
         "targets",
