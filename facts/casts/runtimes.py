@@ -51,7 +51,7 @@ RUNTIMES = [
         ("iree-base-compiler==3.13.0", "iree-base-runtime==3.13.0", "onnx==1.23.2"),
         "iree_cpu.py",
         ALL_OPSETS,
-        ("llvm-cpu for a generic CPU, local-sync.",),
+        ("llvm-cpu for a generic CPU, local-sync. The numbers of a DOUBLE input are misread, those of a constant are not.",),
         brief=True,
     ),
     Runtime(
