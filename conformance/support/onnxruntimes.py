@@ -2,9 +2,6 @@
 
 import functools
 import os
-import pickle
-import struct
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from support.common import CACHE, ROOT
 from support.environments import name_made, pip_install
+from support.servers import Server
 
 FOLDER = CACHE / "onnxruntimes"
 SERVER = Path(__file__).with_name("onnxruntime_server.py")
@@ -44,11 +42,12 @@ def parsed(version):
     return tuple(map(int, version.split(".")[:2]))
 
 
-class Runtime:
+class Runtime(Server):
     """A minor version of onnxruntime: a process that is started when it is first asked, and again if a model crashes it."""
 
     def __init__(self, version):
-        self.version, self.process = version, None
+        super().__init__(f"onnxruntime {version}")
+        self.version = version
 
     def kernels(self):
         """[domain, operator, since-version, end or None, {type variable or name: types}] of the kernels of the CPU, and the
@@ -63,35 +62,8 @@ class Runtime:
         """The outputs of a model for {name: value} as values of `onnxruntime_server.py`, or the message of what failed."""
         return self.ask("run", model, inputs, optimized)
 
-    def ask(self, *request):
-        try:
-            self.send(request)
-            length = self.process.stdout.read(8)
-            return pickle.loads(self.process.stdout.read(struct.unpack("<Q", length)[0]))
-        except (BrokenPipeError, EOFError, struct.error):
-            self.close()
-            return f"onnxruntime {self.version} crashed"
-
-    def send(self, request):
-        if self.process is None:
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, installed(self.version)))}
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-            self.process = subprocess.Popen([sys.executable, SERVER], env=environment, **pipes)
-        data = pickle.dumps(request, protocol=4)
-        self.process.stdin.write(struct.pack("<Q", len(data)) + data)
-        self.process.stdin.flush()
-
-    def close(self):
-        if self.process:
-            self.process.kill()
-            self.process.communicate()
-            self.process = None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
+    def command(self):
+        return [sys.executable, SERVER], {"PYTHONPATH": os.pathsep.join(map(str, installed(self.version)))}
 
 
 @functools.cache

@@ -175,7 +175,7 @@ REASONS = {
     "Inf of FLOAT8E5M2 to its own type saturates, as the text says": lambda d: (
         d.by == "reference" and d.source == d.target == "FLOAT8E5M2" and d.actual == d.answer.text
     ),
-    "to 2 and 4 bits: rounds half away from zero and clamps": lambda d: (
+    "to 2 and 4 bits: rounds half away from zero, then keeps the low bits": lambda d: (
         d.by == "onnxruntime" and d.target in ("INT2", "UINT2", "INT4", "UINT4") and d.answer.kind == "contested"
     ),
     "to BOOL: the bits decide, not the value": lambda d: d.by == "onnxruntime" and d.target == "BOOL",
