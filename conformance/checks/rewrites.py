@@ -55,6 +55,7 @@ def check(report):
     grids(report)
     affine_grids(report)
     quantized(report)
+    reshaped(report)
     rounded(report)
     regrouped(report)
     scattered(report)
@@ -256,6 +257,26 @@ def quantized(report):
     scaled = np.rint(matmul(a, b, 3, -5).astype(np.float64) * 0.1 * 0.2 / 5) + 1
     compare(report, text, 10, (9,), [{"a": a, "b": b}], [np.clip(scaled, -128, 127).astype(np.int8)])
     blocks(report, random)
+
+
+def reshaped(report):
+    """Zeros in a computed shape are lengths, also in several places."""
+    cases = [((2, 3), (3, 2)), ((2, 3), (-1, 2)), ((2, 0), (0, 3)), ((2, 0), (0, 0)), ((0, 3), (4, 0)), ((0, 0), (-1, 7))]
+    feeds = [{"x": np.arange(a * b, dtype=np.float32).reshape(a, b), "s": np.array(shape)} for (a, b), shape in cases]
+    text = "g (float[n,m] x, int64[2] s) => (float[a,b] y) { y = Reshape <allowzero = 1> (x, s) }"
+    compare(report, text, 14, (13, 10, 8), feeds)
+    for order in ("d, two, three", "two, d, three", "two, three, d"):
+        text = f"""g (float[n,6] x, float[k,1] o) => (float[a,b,c] y) <int64[1] two = {{2}}, int64[1] three = {{3}}> {{
+            d = Shape <start = 0, end = 1> (o) s = Concat <axis = 0> ({order}) y = Reshape <allowzero = 1> (x, s) }}"""
+        feeds = [{"x": np.arange(n * 6, dtype=np.float32).reshape(n, 6), "o": np.ones((n, 1), np.float32)} for n in (0, 1, 5)]
+        compare(report, text, 18, (13, 10, 8), feeds)
+    sizes = [(2, 3), (0, 3), (2, 0), (0, 0)]
+    feeds = [{"x": np.arange(n * m * 6, dtype=np.float32).reshape(n, m, 6)} for n, m in sizes]
+    for order in ("n, m, two, three", "m, two, n, three"):
+        text = f"""g (float[n,m,6] x) => (float[a,b,c,d] y) <int64[1] two = {{2}}, int64[1] three = {{3}}> {{
+            n = Shape <start = 0, end = 1> (x) m = Shape <start = 1, end = 2> (x)
+            s = Concat <axis = 0> ({order}) y = Reshape <allowzero = 1> (x, s) }}"""
+        compare(report, text, 18, (13, 10, 8), feeds)
 
 
 def matmul(a, b, p, q):
