@@ -55,6 +55,7 @@ def check(report):
     grids(report)
     affine_grids(report)
     quantized(report)
+    sliced(report)
     reshaped(report)
     rounded(report)
     regrouped(report)
@@ -277,6 +278,25 @@ def reshaped(report):
             n = Shape <start = 0, end = 1> (x) m = Shape <start = 1, end = 2> (x)
             s = Concat <axis = 0> ({order}) y = Reshape <allowzero = 1> (x, s) }}"""
         compare(report, text, 18, (13, 10, 8), feeds)
+
+
+def sliced(report):
+    """A scale for each slice along an axis."""
+    random = np.random.default_rng(0)
+    for kind in ("int8", "uint8"):
+        limits = np.iinfo(kind)
+        for axis, shape in ((0, (3,)), (1, (2, 3, 4)), (-1, (2, 3)), (-3, (3, 2, 1)), (2, (1, 2, 3, 2))):
+            scales, zeros = random.uniform(0.01, 3, 3).astype(np.float32), random.integers(limits.min, limits.max + 1, 3).astype(kind)
+            column = [-1, *[1] * (len(shape) - 1 - axis % len(shape))]
+            halves = (random.integers(-300, 300, shape) / np.float32(2)).astype(np.float32) * scales.reshape(column)
+            halves.flat[0], halves.flat[1] = np.inf, -np.inf
+            dims = ",".join("abcd"[: len(shape)])
+            feed = {"s": scales, "z": zeros}
+            text = f"g (float[{dims}] x, float[3] s, {kind}[3] z) => ({kind}[{dims}] y) {{ y = QuantizeLinear <axis = {axis}> (x, s, z) }}"
+            compare(report, text, 13, (12, 10, 7), [{**feed, "x": halves}])
+            numbers = random.integers(limits.min, limits.max + 1, shape).astype(kind)
+            text = f"g ({kind}[{dims}] x, float[3] s, {kind}[3] z) => (float[{dims}] y) {{ y = DequantizeLinear <axis = {axis}> (x, s, z) }}"
+            compare(report, text, 13, (12, 10, 7), [{**feed, "x": numbers}])
 
 
 def matmul(a, b, p, q):
