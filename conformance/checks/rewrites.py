@@ -57,6 +57,7 @@ def check(report):
     quantized(report)
     sliced(report)
     reshaped(report)
+    normalized(report)
     rounded(report)
     regrouped(report)
     scattered(report)
@@ -297,6 +298,23 @@ def sliced(report):
             numbers = random.integers(limits.min, limits.max + 1, shape).astype(kind)
             text = f"g ({kind}[{dims}] x, float[3] s, {kind}[3] z) => (float[{dims}] y) {{ y = DequantizeLinear <axis = {axis}> (x, s, z) }}"
             compare(report, text, 13, (12, 10, 7), [{**feed, "x": numbers}])
+
+
+def normalized(report):
+    random = np.random.default_rng(0)
+    for shape in ((3, 4), (3, 2, 4), (0, 2, 3, 2)):
+        dims, of_each = ",".join(map(str, shape)), ",".join(map(str, shape[1:]))
+        feed = {name: random.normal(size=shape[1:]).astype(np.float32) for name in "sbm"}
+        feed |= {"v": np.abs(feed["m"]), "x": random.normal(size=shape).astype(np.float32)}
+        statistics = ", ".join(f"float[{of_each}] {name}" for name in "sbmv")
+        text = f"g (float[{dims}] x, {statistics}) => (float[{dims}] y) {{ y = BatchNormalization <spatial = 0> (x, s, b, m, v) }}"
+        compare(report, text, 7, (9, 14), [feed])
+    feed = {"x": random.normal(size=(2, 6, 3)).astype(np.float32), "s": np.array([2, -1], np.float32), "b": np.array([0, 3], np.float32)}
+    groups = feed["x"].reshape(2, 2, -1).astype(np.float64)
+    wanted = (groups - groups.mean(2, keepdims=True)) / np.sqrt(groups.var(2, keepdims=True) + 0.1) * feed["s"][:, None] + feed["b"][:, None]
+    wanted = wanted.reshape(2, 6, 3).astype(np.float32)
+    text = "g (float[n,c,k] x, float[2] s, float[2] b) => (float[n,c,k] y) { y = GroupNormalization <num_groups = 2, epsilon = 0.1> (x, s, b) }"
+    compare(report, text, 18, (20, 17, 9), [feed], [wanted], TOLERANCE)
 
 
 def matmul(a, b, p, q):
