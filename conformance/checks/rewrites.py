@@ -279,6 +279,11 @@ def reshaped(report):
             n = Shape <start = 0, end = 1> (x) m = Shape <start = 1, end = 2> (x)
             s = Concat <axis = 0> ({order}) y = Reshape <allowzero = 1> (x, s) }}"""
         compare(report, text, 18, (13, 10, 8), feeds)
+    feeds = [{"x": np.random.default_rng(0).normal(size=(n, m, k)).astype(np.float32)} for n, m in sizes for k in (0, 2)]
+    for op in ("Softmax", "LogSoftmax", "Hardmax"):
+        for axis in (0, 1):
+            text = f"g (float[n,m,k] x) => (float[a,b,c] y) {{ y = {op} <axis = {axis}> (x) }}"
+            compare(report, text, 12, (13, 14), feeds)
 
 
 def sliced(report):
