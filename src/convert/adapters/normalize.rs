@@ -172,13 +172,13 @@ fn each_activation_is_a_channel(cx: &mut Context, known: Known, elements: i64) {
     let axis = vec![AttributeProto::int("axis", 1)];
     let flat = cx.add_before("Flatten", &[&data], axis, "flat", matrix.clone());
     cx.set_input(0, &flat);
+    let all = cx.constant_int_list("all", &[elements]);
     for index in 1..5 {
         let statistic = cx.node.input[index].clone();
         let channels = Known {
             value_type: cx.input_type(index),
             shape: Some(vec![Some(elements)]),
         };
-        let all = cx.constant_int_list("all", &[elements]);
         let row = cx.add_before(
             "Reshape",
             &[&statistic, &all],

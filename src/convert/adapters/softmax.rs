@@ -69,9 +69,11 @@ fn flatten_axes(cx: &mut Context) -> Result<(), Reason> {
         None => cx.add_after("Reshape", &[&shape], Vec::new(), "flat_result", table),
         Some(row) => {
             let known = row.known(input.value_type);
-            let extra = [("Reshape", &shape), ("Expand", &row.lengths)];
-            for (op, extra) in extra {
-                cx.add_after(op, &[extra], Vec::new(), "row_result", known.clone());
+            for (op, extra, suffix) in [
+                ("Reshape", &shape, "zeros_if_empty"),
+                ("Expand", &row.lengths, "row"),
+            ] {
+                cx.add_after(op, &[extra], Vec::new(), suffix, known.clone());
             }
             cx.add_after("Reshape", &[&row.shape], Vec::new(), "flat_result", table);
         }

@@ -401,14 +401,20 @@ fn dequantize_axis(cx: &Context) -> Result<String, Reason> {
     ))
 }
 
+/// Rounds without `Round` if the opset to convert to lacks it: the sign of a zero has no effect.
 fn quantize_axis(cx: &Context) -> Result<String, Reason> {
     let dtype = cx.output_dtype(0)?;
     let (least, greatest) = range_of(dtype)?;
+    let whole = if cx.source.settings.opset < 11 {
+        rounded("scaled", "whole", "float", DType::Float)
+    } else {
+        "whole = Round (scaled)".to_owned()
+    };
     Ok(format!(
         "{}
          given = Cast <to = 1> (x)
          scaled = Div (given, column_y_scale)
-         whole = Round (scaled)
+         {whole}
          {}
          least = Constant <value = float {{{least}}}> ()
          greatest = Constant <value = float {{{greatest}}}> ()
