@@ -272,7 +272,10 @@ impl<'m> NodeConverter<'_, 'm> {
                 opset: to.since_version,
             }));
         }
-        if from.since_version > self.target {
+        // No opset has the operator while it is deprecated: it is expanded into nodes of the opset
+        // before, which are converted from there.
+        let is_expanded = from.deprecated && expansions::find(from).is_some();
+        if from.since_version > self.target || is_expanded {
             let older = next.checked_sub(2).map(|index| &versions[index]);
             return Ok(Some(VersionStep {
                 from,

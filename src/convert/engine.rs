@@ -1,5 +1,6 @@
 //! Plans the conversion of a model, and applies the plan if nothing blocks it.
 
+use super::copies::{Copied, copied};
 use super::expansion_body::CheckOfPasses;
 use super::target_opset::{self, PlanForOpset};
 use super::{NotConverted, Options, Report, ir, valid};
@@ -19,6 +20,8 @@ pub struct Conversion {
 
 /// The edits of a conversion without blockers, and their report.
 pub(crate) struct PlannedConversion {
+    /// Edits that come before, one batch after the other.
+    copies: Vec<Vec<Edit>>,
     edits: Vec<Edit>,
     report: Report,
 }
@@ -34,9 +37,12 @@ impl PlannedConversion {
     /// # Errors
     /// If the result violates an invariant of the model.
     pub fn apply(self, model: Model) -> Result<Conversion, Invalid> {
-        let model = model.with_edits(self.edits).map_err(|refused| refused.0)?;
+        let mut copied = model;
+        for edits in self.copies {
+            copied = copied.with_edits(edits).map_err(|refused| refused.0)?;
+        }
         Ok(Conversion {
-            model,
+            model: copied.with_edits(self.edits).map_err(|refused| refused.0)?,
             report: self.report,
         })
     }
@@ -121,8 +127,34 @@ pub(crate) fn plan_valid(
     options: &Options,
     check: Option<CheckOfPasses>,
 ) -> Result<PlannedConversion, NotConverted> {
+    let planned = target_opset::plan(model, inferred, options, check)?;
+    if !planned.plan.blocked_by_types.is_empty()
+        && let Some(Copied {
+            model,
+            batches,
+            changes,
+        }) = copied(model, options.contested, &planned.plan.blocked_by_types)
+    {
+        let inferred = Deferred::with(options.contested);
+        let with_copies = target_opset::plan(&model, &inferred, options, check)?;
+        if with_copies.plan.blockers.is_empty() {
+            let mut conversion = possible(&model, with_copies, options)?;
+            conversion.copies = batches;
+            conversion.report.changes.splice(..0, changes);
+            return Ok(conversion);
+        }
+    }
+    possible(model, planned, options)
+}
+
+/// The conversion that is planned, unless it has blockers.
+fn possible(
+    model: &Model,
+    planned: PlanForOpset,
+    options: &Options,
+) -> Result<PlannedConversion, NotConverted> {
     let from = model.opset(ScopeId::MAIN, "");
-    let PlanForOpset { opset, plan, notes } = target_opset::plan(model, inferred, options, check)?;
+    let PlanForOpset { opset, plan, notes } = planned;
     let options = &options.clone().opset(opset);
     if !plan.blockers.is_empty() {
         let nearest = from.and_then(|from| plan.nearest(from, options.opset));
@@ -147,5 +179,9 @@ pub(crate) fn plan_valid(
     if ir_to != model.ir_version() {
         edits.push(Edit::SetIrVersion(ir_to));
     }
-    Ok(PlannedConversion { edits, report })
+    Ok(PlannedConversion {
+        copies: Vec::new(),
+        edits,
+        report,
+    })
 }

@@ -17,6 +17,7 @@ mod check;
 mod consistency;
 mod context;
 mod convert_node;
+mod copies;
 pub(crate) mod engine;
 mod expand;
 mod expanded;

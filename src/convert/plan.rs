@@ -3,6 +3,8 @@
 //! Large scopes are planned in parts, on all cores. Parts that want the same fresh name are planned
 //! again, in order.
 
+use std::collections::BTreeSet;
+
 use super::bodies::Bodies;
 use super::expansion_body::CheckOfPasses;
 use super::functions::Functions;
@@ -26,6 +28,8 @@ pub(super) struct ConversionPlan {
     pub expansions: Vec<Expanded>,
     pub warnings: Vec<NodeChange>,
     pub blockers: Vec<Blocker>,
+    /// The functions with blockers that depend on types.
+    pub blocked_by_types: BTreeSet<ScopeId>,
     pub kernels: Kernels,
 }
 
@@ -252,6 +256,15 @@ impl<'m> ScopePlanner<'m> {
                 .into_iter()
                 .map(|function| Edit::AddFunction(Box::new(function))),
         );
+        let by_types = blockers
+            .iter()
+            .filter(|(_, blocker)| {
+                matches!(blocker.code, Code::TypeUnknown | Code::TypeUnsupported)
+            })
+            .map(|(id, _)| self.model.root(id.scope));
+        let blocked_by_types = by_types
+            .filter(|&root| matches!(self.model.scope_kind(root), ScopeKind::Function(_)))
+            .collect();
         // One more is the IR version.
         edits.reserve_exact(self.bodies.nodes.len() + 1);
         edits.extend(self.bodies.nodes.into_edits());
@@ -262,6 +275,7 @@ impl<'m> ScopePlanner<'m> {
             expansions: in_order(expansions),
             warnings: in_order(warnings),
             blockers: in_order(blockers),
+            blocked_by_types,
             kernels,
         }
     }

@@ -64,6 +64,7 @@ const OTHERS: &[(&str, &[&str])] = &[
             "convert/expansions/",
             "convert/make.rs LARGEST_CONSTANT",
             "convert/consistency.rs MOST_ELEMENTS",
+            "convert/copies.rs MOST_COPIES",
             "files/open.rs LARGEST_STREAM",
             "files/replaceable.rs SHORTEST_HASH",
             "graph/removal.rs LONGEST_NAME",

@@ -54,6 +54,9 @@ def check(report):
     grids(report)
     affine_grids(report)
     quantized(report)
+    sliced(report)
+    reshaped(report)
+    normalized(report)
     rounded(report)
     regrouped(report)
     scattered(report)
@@ -254,6 +257,67 @@ def quantized(report):
     scaled = np.rint(matmul(a, b, 3, -5).astype(np.float64) * 0.1 * 0.2 / 5) + 1
     compare(report, text, 10, (9,), [{"a": a, "b": b}], [np.clip(scaled, -128, 127).astype(np.int8)])
     blocks(report, random)
+
+
+def reshaped(report):
+    """Zeros in a computed shape are lengths, also in several places."""
+    cases = [((2, 3), (3, 2)), ((2, 3), (-1, 2)), ((2, 0), (0, 3)), ((2, 0), (0, 0)), ((0, 3), (4, 0)), ((0, 0), (-1, 7))]
+    feeds = [{"x": np.arange(a * b, dtype=np.float32).reshape(a, b), "s": np.array(shape)} for (a, b), shape in cases]
+    text = "g (float[n,m] x, int64[2] s) => (float[a,b] y) { y = Reshape <allowzero = 1> (x, s) }"
+    compare(report, text, 14, (13, 10, 8), feeds)
+    for order in ("d, two, three", "two, d, three", "two, three, d"):
+        text = f"""g (float[n,6] x, float[k,1] o) => (float[a,b,c] y) <int64[1] two = {{2}}, int64[1] three = {{3}}> {{
+            d = Shape <start = 0, end = 1> (o) s = Concat <axis = 0> ({order}) y = Reshape <allowzero = 1> (x, s) }}"""
+        feeds = [{"x": np.arange(n * 6, dtype=np.float32).reshape(n, 6), "o": np.ones((n, 1), np.float32)} for n in (0, 1, 5)]
+        compare(report, text, 18, (13, 10, 8), feeds)
+    sizes = [(2, 3), (0, 3), (2, 0), (0, 0)]
+    feeds = [{"x": np.arange(n * m * 6, dtype=np.float32).reshape(n, m, 6)} for n, m in sizes]
+    for order in ("n, m, two, three", "m, two, n, three"):
+        text = f"""g (float[n,m,6] x) => (float[a,b,c,d] y) <int64[1] two = {{2}}, int64[1] three = {{3}}> {{
+            n = Shape <start = 0, end = 1> (x) m = Shape <start = 1, end = 2> (x)
+            s = Concat <axis = 0> ({order}) y = Reshape <allowzero = 1> (x, s) }}"""
+        compare(report, text, 18, (13, 10, 8), feeds)
+    feeds = [{"x": np.random.default_rng(0).normal(size=(n, m, k)).astype(np.float32)} for n, m in sizes for k in (0, 2)]
+    for op in ("Softmax", "LogSoftmax", "Hardmax"):
+        for axis in (0, 1):
+            text = f"g (float[n,m,k] x) => (float[a,b,c] y) {{ y = {op} <axis = {axis}> (x) }}"
+            compare(report, text, 12, (13, 14), feeds)
+
+
+def sliced(report):
+    """A scale for each slice along an axis."""
+    random = np.random.default_rng(0)
+    for kind in ("int8", "uint8"):
+        limits = np.iinfo(kind)
+        for axis, shape in ((0, (3,)), (1, (2, 3, 4)), (-1, (2, 3)), (-3, (3, 2, 1)), (2, (1, 2, 3, 2))):
+            scales, zeros = random.uniform(0.01, 3, 3).astype(np.float32), random.integers(limits.min, limits.max + 1, 3).astype(kind)
+            column = [-1, *[1] * (len(shape) - 1 - axis % len(shape))]
+            halves = (random.integers(-300, 300, shape) / np.float32(2)).astype(np.float32) * scales.reshape(column)
+            halves.flat[0], halves.flat[1] = np.inf, -np.inf
+            dims = ",".join("abcd"[: len(shape)])
+            feed = {"s": scales, "z": zeros}
+            text = f"g (float[{dims}] x, float[3] s, {kind}[3] z) => ({kind}[{dims}] y) {{ y = QuantizeLinear <axis = {axis}> (x, s, z) }}"
+            compare(report, text, 13, (12, 10, 7), [{**feed, "x": halves}])
+            numbers = random.integers(limits.min, limits.max + 1, shape).astype(kind)
+            text = f"g ({kind}[{dims}] x, float[3] s, {kind}[3] z) => (float[{dims}] y) {{ y = DequantizeLinear <axis = {axis}> (x, s, z) }}"
+            compare(report, text, 13, (12, 10, 7), [{**feed, "x": numbers}])
+
+
+def normalized(report):
+    random = np.random.default_rng(0)
+    for shape in ((3, 4), (3, 2, 4), (0, 2, 3, 2)):
+        dims, of_each = ",".join(map(str, shape)), ",".join(map(str, shape[1:]))
+        feed = {name: random.normal(size=shape[1:]).astype(np.float32) for name in "sbm"}
+        feed |= {"v": np.abs(feed["m"]), "x": random.normal(size=shape).astype(np.float32)}
+        statistics = ", ".join(f"float[{of_each}] {name}" for name in "sbmv")
+        text = f"g (float[{dims}] x, {statistics}) => (float[{dims}] y) {{ y = BatchNormalization <spatial = 0> (x, s, b, m, v) }}"
+        compare(report, text, 7, (9, 14), [feed])
+    feed = {"x": random.normal(size=(2, 6, 3)).astype(np.float32), "s": np.array([2, -1], np.float32), "b": np.array([0, 3], np.float32)}
+    groups = feed["x"].reshape(2, 2, -1).astype(np.float64)
+    wanted = (groups - groups.mean(2, keepdims=True)) / np.sqrt(groups.var(2, keepdims=True) + 0.1) * feed["s"][:, None] + feed["b"][:, None]
+    wanted = wanted.reshape(2, 6, 3).astype(np.float32)
+    text = "g (float[n,c,k] x, float[2] s, float[2] b) => (float[n,c,k] y) { y = GroupNormalization <num_groups = 2, epsilon = 0.1> (x, s, b) }"
+    compare(report, text, 18, (20, 17, 9), [feed], [wanted], TOLERANCE)
 
 
 def matmul(a, b, p, q):

@@ -20,6 +20,7 @@ mod pad;
 mod pool;
 mod quantize;
 mod recurrent;
+mod reshape;
 mod resize;
 mod resize_tables;
 mod scatter;
@@ -57,6 +58,7 @@ pub(super) const FAMILIES: &[&[Adapter]] = &[
     pool::ADAPTERS,
     quantize::ADAPTERS,
     recurrent::ADAPTERS,
+    reshape::ADAPTERS,
     resize::ADAPTERS,
     scatter::ADAPTERS,
     sequence_map::ADAPTERS,

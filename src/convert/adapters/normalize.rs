@@ -1,13 +1,14 @@
 //! `BatchNormalization`, `Dropout` and `GroupNormalization` across opsets.
 
 use super::super::adapter::{Adapter, Drop, DropIf, Run, Value, adapter};
-use super::super::context::Context;
+use super::super::context::{Context, is_countable};
 use super::super::make;
 use super::super::reason::{
     AttributeUnsupported, BehaviourDiffers, Contested, NodeInvalid, OutputUnsupported, Reason,
     ShapeUnknown,
 };
 use crate::ops::inference::Known;
+use crate::protobuf::schema::AttributeProto;
 use onnx_cast::DType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
@@ -17,7 +18,10 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("BatchNormalization", 7)
         .up(&[Run(mode_shows_in_outputs)])
         .down(&[Run(outputs_show_the_mode)]),
-    adapter("BatchNormalization", 9).up(&[DropIf("spatial", Value::Int(1))]),
+    adapter("BatchNormalization", 9).up(&[
+        Run(activations_become_channels),
+        DropIf("spatial", Value::Int(1)),
+    ]),
     adapter("BatchNormalization", 14)
         .up(&[Run(outputs_become_the_mode)])
         .down(&[Run(mode_becomes_outputs)]),
@@ -111,6 +115,80 @@ fn outputs_show_the_mode(cx: &mut Context) -> Result<(), Reason> {
         return Err(Reason::new(OutputUnsupported, AMBIGUOUS));
     }
     Ok(())
+}
+
+/// With `spatial` = 0, versions 7 and 8 have statistics of each activation, of shape (C x D1 x ... x
+/// Dn), instead of those of each channel (text of BatchNormalization-7).
+///
+/// 1. A matrix has no other axes than the channels: both are the same.
+/// 2. Otherwise each activation becomes a channel of a matrix. A batch without elements stays one,
+///    since its zero is copied.
+fn activations_become_channels(cx: &mut Context) -> Result<(), Reason> {
+    if cx.int_or("spatial", 1)? != 0 {
+        return Ok(());
+    }
+    let known = cx.known_input(0);
+    let rank = cx.rank(0)?;
+    if rank != 2 {
+        let statistics = cx.known_input(1).static_shape();
+        let statistics = statistics.filter(|dims| {
+            dims.len() > 1
+                && dims.len() + 1 == rank
+                && !dims.contains(&0)
+                && is_countable(dims)
+                && (2..5).all(|index| cx.known_input(index).static_shape().as_ref() == Some(dims))
+        });
+        let elements = statistics.map(|dims| dims.iter().product::<i64>());
+        let elements = elements.ok_or_else(|| {
+            Reason::new(
+                ShapeUnknown,
+                "`spatial` = 0 is not supported since opset 9, and the shapes of the statistics must be known to make each activation a channel",
+            )
+        })?;
+        if !names_one_output(cx) {
+            return Err(Reason::new(
+                OutputUnsupported,
+                "`spatial` = 0 is not supported since opset 9, and the outputs of training mode would have other shapes",
+            ));
+        }
+        each_activation_is_a_channel(cx, known, elements);
+    }
+    cx.remove_attribute("spatial");
+    Ok(())
+}
+
+fn each_activation_is_a_channel(cx: &mut Context, known: Known, elements: i64) {
+    let batch = known.shape.as_ref().and_then(|shape| shape[0]);
+    let matrix = Known {
+        value_type: known.value_type,
+        shape: Some(vec![batch, Some(elements)]),
+    };
+    let list = Known {
+        shape: Some(vec![known.rank().map(|rank| rank as i64)]),
+        ..Known::tensor(DType::Int64)
+    };
+    let data = cx.node.input[0].clone();
+    let shape = cx.add_before("Shape", &[&data], Vec::new(), "shape", list);
+    let axis = vec![AttributeProto::int("axis", 1)];
+    let flat = cx.add_before("Flatten", &[&data], axis, "flat", matrix.clone());
+    cx.set_input(0, &flat);
+    let all = cx.constant_int_list("all", &[elements]);
+    for index in 1..5 {
+        let statistic = cx.node.input[index].clone();
+        let channels = Known {
+            value_type: cx.input_type(index),
+            shape: Some(vec![Some(elements)]),
+        };
+        let row = cx.add_before(
+            "Reshape",
+            &[&statistic, &all],
+            Vec::new(),
+            "channels",
+            channels,
+        );
+        cx.set_input(index, &row);
+    }
+    cx.add_after("Reshape", &[&shape], Vec::new(), "flat_result", matrix);
 }
 
 /// The first output is the same in both versions, the others of training mode differ since version

@@ -20,7 +20,6 @@ pub(super) const ADAPTERS: &[Adapter] = &[
             ToInput("shape", 1, ReplacementKind::Ints),
         ])
         .down(&[ToAttribute(1, "shape", ReplacementKind::Ints)]),
-    adapter("Reshape", 14).down(&[Run(zeros_must_copy)]),
     adapter("Shape", 15).down(&[Run(slice_the_shape)]),
     adapter("Slice", 10)
         .up(&[
@@ -56,27 +55,6 @@ pub(super) const ADAPTERS: &[Adapter] = &[
         Run(smallest_are_largest_negated),
     ]),
 ];
-
-/// Before version 14 a zero in the shape always copies a dimension; `allowzero` has no effect on a
-/// shape without zeros.
-fn zeros_must_copy(cx: &mut Context) -> Result<(), Reason> {
-    if cx.int_or("allowzero", 0)? != 0 {
-        let shape = cx.read_ints(1).map_err(|reason| {
-            Reason::new(
-                reason.code,
-                format!("`allowzero` is not supported before opset 14, and {reason}"),
-            )
-        })?;
-        if shape.contains(&0) {
-            return Err(Reason::new(
-                AttributeUnsupported,
-                "`allowzero` is not supported before opset 14, and the shape contains a zero",
-            ));
-        }
-    }
-    cx.remove_attribute("allowzero");
-    Ok(())
-}
 
 /// `start` and `end` of `Shape` are those of a `Slice` of the whole shape.
 fn slice_the_shape(cx: &mut Context) -> Result<(), Reason> {

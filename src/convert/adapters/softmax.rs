@@ -3,7 +3,8 @@
 
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::{Context, permuted};
-use super::super::reason::{NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported};
+use super::super::reason::{NodeInvalid, Reason, ShapeUnknown};
+use super::reshape::Row;
 use crate::ops::inference::Known;
 use crate::ops::schemas::ValueType;
 use crate::protobuf::schema::AttributeProto;
@@ -14,40 +15,38 @@ pub(super) const ADAPTERS: &[Adapter] = &[adapter("Hardmax LogSoftmax Softmax", 
     .down(&[Run(axis_must_be_last)])];
 
 /// 1. `axis` is the last axis.
-/// 2. It is not, or the rank is unknown: the input is flattened, and its shape is restored
+/// 2. The input has no elements, and is the result.
+/// 3. Otherwise, or if the rank is unknown, the input is flattened, and its shape is restored
 ///    afterwards.
 fn flatten_axes(cx: &mut Context) -> Result<(), Reason> {
     let axis = cx.int_or("axis", 1)?;
     let input = cx.known_input(0);
-    let is_last = axis == -1 || input.rank().is_some_and(|rank| axis == rank as i64 - 1);
-    cx.set_int("axis", -1);
-    if is_last {
+    let rank = input.rank().map(|rank| rank as i64);
+    if axis == -1 || rank.is_some_and(|rank| axis == rank - 1) {
+        cx.set_int("axis", -1);
         return Ok(()); // Case 1.
     }
-    // A zero in the shape given to `Reshape` copies the dimension, unless `allowzero` is set.
-    // Unknown dimensions are assumed not to be zero.
-    let is_empty = input
+    if input
         .shape
         .as_ref()
-        .is_some_and(|shape| shape.contains(&Some(0)));
-    if is_empty && cx.source.settings.opset < 14 {
-        return Err(Reason::new(
-            ShapeUnsupported,
-            "the input has no elements, and Reshape cannot restore a shape with a zero before opset 14",
-        ));
+        .is_some_and(|shape| shape.contains(&Some(0)))
+    {
+        cx.remove_attribute("axis");
+        cx.rename_operator("Identity");
+        return Ok(()); // Case 2.
     }
+    cx.set_int("axis", -1);
     let source = cx
         .input(0)
         .ok_or_else(|| Reason::new(NodeInvalid, "the input is missing"))?
         .to_owned();
-    let rank = input.rank().map(|rank| rank as i64);
     let of_type = |value_type, shape| Known {
         value_type,
         shape: Some(shape),
     };
     let shape = of_type(Some(ValueType::Tensor(DType::Int64)), vec![rank]);
     let table = of_type(input.value_type, vec![None, None]);
-    let shape = cx.add_before("Shape", &[&source], Vec::new(), "shape", shape); // Case 2.
+    let shape = cx.add_before("Shape", &[&source], Vec::new(), "shape", shape); // Case 3.
     let flat = cx.add_before(
         "Flatten",
         &[&source],
@@ -55,16 +54,51 @@ fn flatten_axes(cx: &mut Context) -> Result<(), Reason> {
         "flat",
         table.clone(),
     );
+    let row = match input.rank() {
+        _ if copies_zeros(&input, axis) => None,
+        _ if cx.source.settings.opset >= 14 => {
+            let allowzero = vec![AttributeProto::int("allowzero", 1)];
+            cx.set_input(0, &flat);
+            cx.add_after("Reshape", &[&shape], allowzero, "flat_result", table);
+            return Ok(());
+        }
+        rank => rank.map(|rank| Row::new(cx, &source, rank)),
+    };
     cx.set_input(0, &flat);
-    let allowzero = is_empty.then(|| AttributeProto::int("allowzero", 1));
-    cx.add_after(
-        "Reshape",
-        &[&shape],
-        Vec::from_iter(allowzero),
-        "flat_result",
-        table,
-    );
+    match row {
+        None => cx.add_after("Reshape", &[&shape], Vec::new(), "flat_result", table),
+        Some(row) => {
+            let known = row.known(input.value_type);
+            for (op, extra, suffix) in [
+                ("Reshape", &shape, "zeros_if_empty"),
+                ("Expand", &row.lengths, "row"),
+            ] {
+                cx.add_after(op, &[extra], Vec::new(), suffix, known.clone());
+            }
+            cx.add_after("Reshape", &[&row.shape], Vec::new(), "flat_result", table);
+        }
+    }
     Ok(())
+}
+
+/// Whether `Reshape` restores the shape of a flattened input of any length. A zero in the shape
+/// copies a dimension of the flattened input, unless `allowzero` is set: the first is zero if one
+/// before `axis` is, the second if one from there on is.
+fn copies_zeros(input: &Known, axis: i64) -> bool {
+    let Some(shape) = &input.shape else {
+        return false;
+    };
+    let axis = if axis < 0 {
+        axis + shape.len() as i64
+    } else {
+        axis
+    };
+    let is_copied = |(place, dim): (usize, &Option<i64>)| match place {
+        0 => dim.is_some() || axis >= 1,
+        1 => dim.is_some() || axis <= 1,
+        _ => dim.is_some(),
+    };
+    shape.iter().enumerate().all(is_copied)
 }
 
 /// Both versions agree on the last axis; another axis is transposed to the end and back.

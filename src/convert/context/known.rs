@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::{AddedValue, Context};
 use crate::convert::make;
 use crate::graph::{self, ValueId};
-use crate::ops::inference::{Known, NOTHING};
+use crate::ops::inference::{Ints, Known, NOTHING};
 use crate::ops::schemas::{Formal, ValueType};
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Data, Tensor, element_count};
@@ -208,12 +208,22 @@ impl<'m> Context<'_, 'm> {
     }
 
     fn inferred_ints(&self, index: usize) -> Option<Vec<i64>> {
+        self.partial_ints(index)?.iter().copied().collect()
+    }
+
+    /// The integers of an input that is a scalar or a list, as far as they are known.
+    pub fn partial_ints(&self, index: usize) -> Option<&Ints> {
         let name = self.input(index)?;
-        let ints = match self.added(name) {
+        match self.added(name) {
             Some(added) => added.ints.as_ref(),
             None => self.source.ints(self.value(name)?),
-        };
-        ints?.iter().copied().collect()
+        }
+    }
+
+    /// Whether an integer of the computed shape of a `Reshape` is the dimension of its data at the
+    /// same place.
+    pub fn copies_dimension(&self, place: usize) -> bool {
+        !self.is_added && self.source.copies_dimension(place)
     }
 
     /// The values of a constant input, all of which float represents exactly.

@@ -61,6 +61,11 @@ impl NodeSource<'_> {
     pub fn ints(&self, value: ValueId) -> Option<&Ints> {
         self.inferred().ints(value)
     }
+
+    /// See [`Inferred::copies_dimension`].
+    fn copies_dimension(&self, place: usize) -> bool {
+        self.inferred().copies_dimension(self.id, place)
+    }
 }
 
 /// A value that an adapter added.

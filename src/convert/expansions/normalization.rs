@@ -9,6 +9,7 @@ use crate::convert::reason::{NodeInvalid, Reason, ShapeUnsupported, TypeUnsuppor
 use onnx_cast::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
+    by_definition("GroupNormalization", 18, group_normalization_of_groups),
     by_definition("GroupNormalization", 21, group_normalization),
     by_definition("LayerNormalization", 17, layer_normalization),
     by_definition("MeanVarianceNormalization", 9, mean_variance_normalization),
@@ -113,9 +114,8 @@ fn rms_normalization(cx: &Context) -> Result<String, Reason> {
     stashed(cx, body, types)
 }
 
-/// The groups become the second of three axes; scale and bias are applied with the channels there.
-fn group_normalization(cx: &Context) -> Result<String, Reason> {
-    let (dtype, stash) = (cx.dtype(0)?, stash_type(cx)?);
+/// The number of groups of an input with elements.
+fn groups(cx: &Context) -> Result<i64, Reason> {
     let groups = cx.required("num_groups", |groups| Some(groups.i()))?;
     if cx
         .known_input(0)
@@ -124,6 +124,43 @@ fn group_normalization(cx: &Context) -> Result<String, Reason> {
     {
         return Err(Reason::new(ShapeUnsupported, "the input has no elements"));
     }
+    Ok(groups)
+}
+
+/// Version 18 has a scale and a bias of each group, and computes in the type of its input.
+fn group_normalization_of_groups(cx: &Context) -> Result<String, Reason> {
+    let body = "
+        shape = Shape (X)
+        groups_shape = Constant <value = int64[3] {0, $groups, -1}> ()
+        grouped = Reshape (X, groups_shape)
+        mean = ReduceMean <axes: ints = [2]> (grouped)
+        deviation = Sub (grouped, mean)
+        square = Mul (deviation, deviation)
+        variance = ReduceMean <axes: ints = [2]> (square)
+        epsilon = Constant <value = $T {$epsilon}> ()
+        variance_epsilon = Add (variance, epsilon)
+        std_dev = Sqrt (variance_epsilon)
+        normalized = Div (deviation, std_dev)
+        column = Constant <value = int64[1] {1}> ()
+        scale_column = Unsqueeze (scale, column)
+        bias_column = Unsqueeze (bias, column)
+        scaled = Mul (normalized, scale_column)
+        biased = Add (scaled, bias_column)
+        Y = Reshape (biased, shape)";
+    Ok(fill(
+        body,
+        &[
+            ("groups", &groups(cx)?),
+            ("epsilon", &epsilon(cx)?),
+            ("T", &type_of(cx, 0)?),
+        ],
+    ))
+}
+
+/// The groups become the second of three axes; scale and bias are applied with the channels there.
+fn group_normalization(cx: &Context) -> Result<String, Reason> {
+    let (dtype, stash) = (cx.dtype(0)?, stash_type(cx)?);
+    let groups = groups(cx)?;
     let body = "$to_stash
         shape = Shape (X)
         groups_shape = Constant <value = int64[3] {0, $groups, -1}> ()

@@ -4,12 +4,14 @@ use super::rounding::rounded;
 use super::{Expansion, by_definition, exact, fill, list};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::{
-    NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TooLarge, TypeUnsupported,
+    Code, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TooLarge, TypeUnsupported,
 };
+use crate::ops::inference::MOST_DIMENSIONS;
 use onnx_cast::{Class, DType};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("DequantizeLinear", 10, dequantize),
+    exact("DequantizeLinear", 13, dequantize_axis).against(&PER_AXIS),
     exact("DequantizeLinear", 21, dequantize_blocks),
     by_definition("DynamicQuantizeLinear", 11, dynamic_quantize),
     exact("MatMulInteger", 10, matmul_integer),
@@ -17,8 +19,12 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("QLinearConv", 10, quantized_conv),
     by_definition("QLinearMatMul", 10, quantized_matmul),
     exact("QuantizeLinear", 10, quantize),
+    exact("QuantizeLinear", 13, quantize_axis).against(&PER_AXIS),
     exact("QuantizeLinear", 21, quantize_blocks),
 ];
+
+/// Before opset 13 scales are those of whole tensors.
+const PER_AXIS: [Code; 2] = [ShapeUnknown, ShapeUnsupported];
 
 /// The sums of products of bytes that FLOAT represents exactly have at most this many terms: 255 *
 /// 255 * 258 < 2^24.
@@ -98,6 +104,7 @@ fn column(cx: &Context, name: &str, index: usize, behind: usize) -> Result<Strin
     };
     match shape.as_deref() {
         Some([] | [Some(1)]) => Ok(format!("column_{name} = Identity ({name})\n")),
+        Some([_]) if behind == 0 => Ok(format!("column_{name} = Identity ({name})\n")),
         Some([_]) => Ok(format!(
             "column_{name} = Unsqueeze <axes: ints = [{}]> ({name})\n",
             list(1..=behind)
@@ -361,6 +368,61 @@ fn dequantize_blocks(cx: &Context) -> Result<String, Reason> {
             ("centred", &centred(cx, "x", "zeros", 2)),
             ("T", &scale.number()),
         ],
+    ))
+}
+
+/// The scale and the zero point of each slice along `axis`, as columns of the tensor.
+fn of_each_slice(cx: &Context, scale: &str, zero_point: &str) -> Result<String, Reason> {
+    let axis = cx.int_or("axis", 1)?;
+    let behind = if axis < 0 {
+        axis.checked_neg().unwrap_or(i64::MAX) - 1
+    } else {
+        cx.rank(0)? as i64 - 1 - axis
+    };
+    let behind = usize::try_from(behind)
+        .ok()
+        .filter(|&behind| behind < cx.rank(0).unwrap_or(MOST_DIMENSIONS))
+        .ok_or_else(|| Reason::new(NodeInvalid, format!("`axis` = {axis} is out of range")))?;
+    let mut body = column(cx, scale, 1, behind)?;
+    if cx.input(2).is_some() {
+        body += &column(cx, zero_point, 2, behind)?;
+    }
+    Ok(body)
+}
+
+/// The difference of INT8, UINT8 and their zero points is exact; INT32 has none.
+fn dequantize_axis(cx: &Context) -> Result<String, Reason> {
+    Ok(format!(
+        "{}{}
+         number = Cast <to = 1> (centred_x)
+         y = Mul (number, column_x_scale)",
+        of_each_slice(cx, "x_scale", "x_zero_point")?,
+        centred(cx, "x", "column_x_zero_point", 2),
+    ))
+}
+
+/// Rounds without `Round` if the opset to convert to lacks it: the sign of a zero has no effect.
+fn quantize_axis(cx: &Context) -> Result<String, Reason> {
+    let dtype = cx.output_dtype(0)?;
+    let (least, greatest) = range_of(dtype)?;
+    let whole = if cx.source.settings.opset < 11 {
+        rounded("scaled", "whole", "float", DType::Float)
+    } else {
+        "whole = Round (scaled)".to_owned()
+    };
+    Ok(format!(
+        "{}
+         given = Cast <to = 1> (x)
+         scaled = Div (given, column_y_scale)
+         {whole}
+         {}
+         least = Constant <value = float {{{least}}}> ()
+         greatest = Constant <value = float {{{greatest}}}> ()
+         clipped = Clip (shifted, least, greatest)
+         y = Cast <to = {}> (clipped)",
+        of_each_slice(cx, "y_scale", "y_zero_point")?,
+        shifted(cx, "whole", "column_y_zero_point", 2),
+        dtype.number()
     ))
 }
 

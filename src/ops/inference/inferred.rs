@@ -6,7 +6,7 @@ use super::known::{Fact, Ints, Known, NOTHING};
 use super::length::Length;
 use super::walk::{Inference, walk};
 use crate::base::hash::HashMap;
-use crate::graph::{Model, ScopeId, ValueId};
+use crate::graph::{Attribute, Model, NodeId, ScopeId, ValueId};
 use crate::ops::schemas::TypeSet;
 use onnx_cast::Contested;
 
@@ -20,6 +20,9 @@ pub struct Inferred {
     contradictions: Vec<Contradiction>,
     /// By function that a graph calls: the types of its values.
     called: HashMap<ScopeId, HashMap<ValueId, TypeSet>>,
+    /// By `Reshape` with `allowzero`: which integers of its shape are the dimension of its data at
+    /// the same place.
+    copied: HashMap<NodeId, Vec<bool>>,
 }
 
 /// A value that the model declares with another type or shape than the one that is stored or
@@ -65,6 +68,16 @@ impl Inferred {
         self.called.get(&function)?.get(&value).copied()
     }
 
+    /// Whether an integer of the shape of a `Reshape` with `allowzero` is the dimension of its data
+    /// at the same place, whatever its length is.
+    #[must_use]
+    pub fn copies_dimension(&self, reshape: NodeId, place: usize) -> bool {
+        self.copied
+            .get(&reshape)
+            .and_then(|copied| copied.get(place))
+            .is_some_and(|&is_copied| is_copied)
+    }
+
     /// The values whose declarations are wrong, in document order; without those of functions,
     /// whose calls may differ.
     #[must_use]
@@ -91,7 +104,7 @@ pub fn infer(model: &Model) -> Inferred {
 /// Like [`infer`], with a choice between contested shapes.
 #[must_use]
 pub fn infer_with(model: &Model, contested: Option<Contested>) -> Inferred {
-    without_symbols(walk(model, contested))
+    without_symbols(model, walk(model, contested))
 }
 
 /// Like [`infer`], with the names of dimensions.
@@ -110,7 +123,7 @@ pub fn infer_with_names(model: &Model) -> (Inferred, DimensionNames) {
         .values()
         .filter_map(|value| Some((value, names_of(found.facts.get(value.index())?)?)))
         .collect();
-    (without_symbols(found), DimensionNames(names))
+    (without_symbols(model, found), DimensionNames(names))
 }
 
 /// The types and shapes of a model, inferred when they are first needed.
@@ -136,7 +149,12 @@ impl Deferred {
     }
 }
 
-fn without_symbols(found: Inference) -> Inferred {
+fn without_symbols(model: &Model, found: Inference) -> Inferred {
+    let copied = model
+        .topological_order()
+        .iter()
+        .filter_map(|&id| Some((id, copied(model, &found, id)?)))
+        .collect();
     let sizes = |numbers: Vec<Option<Length>>| {
         numbers
             .into_iter()
@@ -162,5 +180,24 @@ fn without_symbols(found: Inference) -> Inferred {
             .collect(),
         contradictions,
         called: found.called,
+        copied,
     }
+}
+
+/// The places of a shape whose integers are the dimensions of the data there: the same symbol. None
+/// for other nodes than `Reshape` with `allowzero`.
+fn copied(model: &Model, found: &Inference, id: NodeId) -> Option<Vec<bool>> {
+    if model.node(id).op_type() != "Reshape"
+        || matches!(model.attribute(id, "allowzero"), Attribute::Absent)
+    {
+        return None;
+    }
+    let input = |place: u32| model.inputs(id).find(|&(index, _)| index == place);
+    let (_, data) = input(0)?;
+    let (_, shape) = input(1)?;
+    let dims = found.facts.get(data.index())?.shape.as_ref()?;
+    let numbers = found.numbers.get(&shape)?;
+    let is_copied =
+        |(number, dim): (&Option<Length>, &Option<Length>)| number.is_some() && number == dim;
+    Some(numbers.iter().zip(dims).map(is_copied).collect())
 }
