@@ -68,6 +68,7 @@ AREAS = {
         "pass_peers",
         "precision_peers",
         "range_peers",
+        "float8_runtimes",
         "convert_peers",
         "convert_speed",
         "growth",
