@@ -186,6 +186,16 @@ def check_git(report, repository, environment):
     run(["git", "add", "models/new.onnx"], repository, environment)
     added = run(["git", "diff", "--cached"], repository, environment)
     report.case("git diff of a new model", (added.returncode or added.stderr) and f"{added.returncode}: {added.stderr}")
+    commit = ["git", "commit", "--quiet", "--all", "--message", "changed"]
+    for name, before, command, part in [
+        ("git diff --no-ext-diff of a new model", None, ["git", "diff", "--cached", "--no-ext-diff"], "+  input x: tensor(float)[batch,32]"),
+        ("git log -p --ext-diff", commit, ["git", "log", "-p", "--ext-diff"], "+ graph/up_weight_cast.saturate: int = 1"),
+        ("a folded model", ["recast", "fold", model, "--in-place"], commit, ""),
+        ("git log -p", None, ["git", "log", "-p"], "+  9 nodes: "),
+    ]:
+        if before:
+            expect(report, f"before {name}", run(before, repository, environment), 0)
+        expect(report, name, run(command, repository, environment), 0, part)
 
 
 def check_yaml(report, folder, text, environment):
