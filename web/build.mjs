@@ -38,7 +38,7 @@ function between(text, start, end) {
 const page = report();
 const script = `"use strict";
 (() => {
-const WORKER = ${JSON.stringify(`${glue}\n${read("page/worker.js")}`)};
+const WORKER = ${JSON.stringify(`${glue}\n${read("page/run.js")}\n${read("page/worker.js")}`)};
 ${between(page, '<script>\n"use strict";\n(() => {\n', "\n})();\n</script>")}
 ${["jobs.js", "runner.js", "files.js", "task.js", "result.js", "fixes.js", "cast.js", "main.js"].map((file) => read("page", file)).join("\n")}
 })();

@@ -23,7 +23,7 @@ self.onmessage = ({ data }) => {
     if (data.runs) data.port.postMessage({ answer: begin(data) });
     else send(data.port, finished[data.run].read(data.file, data.part, data.start, data.length));
   } catch (error) {
-    data.port.postMessage({ failure: failureOf(error) });
+    data.port.postMessage({ failure: failureOf(wasm_bindgen, error, "the browser") });
   }
 };
 
@@ -36,12 +36,10 @@ function begin({ module, runs }) {
 }
 
 function done({ args, files }) {
-  const run = new wasm_bindgen.Run();
-  for (const { name, file } of files) run.insert(name, new Source(file));
-  const code = run.run(args);
-  const written = run.written.map((name, index) => ({ name, parts: run.parts(index).map((part) => partOf(part, files)) }));
+  const sources = files.map(({ name, file }) => ({ name, source: new Source(file) }));
+  const { run, written, ...result } = runOn(wasm_bindgen, args, sources);
   finished.push(run);
-  return { code, output: run.output, errors: run.errors, written };
+  return { ...result, written: written.map(({ name, parts }) => ({ name, parts: parts.map((part) => partOf(part, files)) })) };
 }
 
 function partOf({ length, file, offset }, files) {
@@ -75,12 +73,4 @@ class Source {
       throw error.message;
     }
   }
-}
-
-function failureOf(error) {
-  if (typeof error === "string") return error;
-  const panics = wasm_bindgen.panics();
-  if (panics.length) return `${panics.join("\n")}; this is a bug, please report it`;
-  return error instanceof WebAssembly.RuntimeError || error instanceof RangeError
-    ? "the run needs more memory than the browser has; use the command" : String(error);
 }

@@ -1,4 +1,5 @@
-"""The files for CI: the pre-commit hooks run, the action's steps run, the workflows are valid, and so are the files that docs/ shows."""
+"""The files for CI and for a release: the pre-commit hooks run, the action's steps run, the workflows are valid, and so are the files that docs/
+shows. All files name the same version."""
 
 import os
 import re
@@ -15,6 +16,17 @@ BIN = Path(sys.executable).parent
 USES = re.compile(r"\buses: *(.*)")
 # A full commit hash, since a tag can be moved, and a comment with the version, which Dependabot reads.
 PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+# The files that name the version, and how often they do at least.
+VERSIONS = {
+    "CITATION.cff": (r"^version: (\S+)$", 1),
+    "Cargo.toml": (r'^onnx-cast = \{ version = "([^"]+)"', 1),
+    "docs/ci.md": (r"(?:onnx-recast(?:==|@v)|rev: v|`version: )([\d.]+\d)", 5),
+    "docs/publishing.md": (r"(?:\bv|onnx-recast-)([\d.]+\d)", 3),
+    "packaging/conda-forge/recipe.yaml": (r'^  version: "([^"]+)"$', 1),
+    "packaging/homebrew/onnx-recast.rb": (r"/v([\d.]+\d)\.tar\.gz", 1),
+    "packaging/pre-commit/pyproject.toml": (r'(?:^version = "|onnx-recast==|tag v)([\d.]+\d)', 3),
+    "web/npm/package.json": (r'^  "version": "([^"]+)",$', 1),
+}
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -25,6 +37,8 @@ def check(report):
         check_hooks(report, repository, environment)
         check_action(report, repository, environment)
         check_workflows(report, repository, environment)
+        check_versions(report)
+        check_image(report)
         check_documentation(report, folder, repository, environment)
         check_forms(report, repository, environment)
         check_git(report, repository, environment)
@@ -56,6 +70,12 @@ def expect(report, name, done, code, part=""):
 def check_hooks(report, repository, environment):
     manifest = ROOT / ".pre-commit-hooks.yaml"
     expect(report, "the hooks by pre-commit", run(["pre-commit", "validate-manifest", manifest], repository, environment), 0)
+    mirror = ROOT / "packaging/pre-commit/.pre-commit-hooks.yaml"
+    expect(report, "the hook of the mirror by pre-commit", run(["pre-commit", "validate-manifest", mirror], repository, environment), 0)
+    (mirrored,) = yaml.safe_load(mirror.read_text())
+    original = next(hook for hook in yaml.safe_load(manifest.read_text()) if hook["id"] == mirrored["id"])
+    differing = {key for key in {*mirrored, *original} - {"description"} if mirrored.get(key) != original.get(key)}
+    report.case("the hook of the mirror", differing)
     # The other hooks do the same, after minutes in which they build recast: `.ci/python` runs the one that is built as a Python package.
     hook = next(hook for hook in yaml.safe_load(manifest.read_text()) if hook["id"] == "recast-lint-installed")
     config = repository / ".pre-commit-config.yaml"
@@ -95,10 +115,6 @@ def check_workflows(report, repository, environment):
         report.case(f"the actions of {workflow.name} are pinned", unpinned)
     dependabot = ["check-jsonschema", "--builtin-schema", "vendor.dependabot", ROOT / ".github/dependabot.yml"]
     expect(report, "dependabot.yml by its schema", run(dependabot, repository, environment), 0)
-    # docs/ci.md shows this version, of the repository and of the package.
-    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
-    shown = re.findall(r"(?:onnx-recast(?:==|@v)|rev: v|`version: )([\d.]+\d)", (ROOT / "docs/ci.md").read_text())
-    report.case("the versions of docs/ci.md", (len(shown) < 5 or set(shown) != {version}) and shown)
     # `cargo binstall` looks for the archives under the names that the release gives them.
     package = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]["metadata"]["binstall"]
     values = {"repo": "R", "version": "1.2.3", "target": "T", "archive-suffix": ".tar.gz"}
@@ -106,6 +122,30 @@ def check_workflows(report, repository, environment):
     release = (ROOT / ".github/workflows/release.yml").read_text()
     name = re.search(r'name="(recast-\S+)"', release)[1].replace("${GITHUB_REF_NAME}", "v1.2.3").replace("${TARGET}", "T")
     report.case("the archives of cargo binstall", url != f"R/releases/download/v1.2.3/{name}.tar.gz" and url)
+
+
+def check_versions(report):
+    """Each file that names the version of the workspace; the wheel has it from python/Cargo.toml."""
+    version = workspace()["version"]
+    for name, (pattern, least) in VERSIONS.items():
+        named = re.findall(pattern, (ROOT / name).read_text(), re.MULTILINE)
+        report.case(f"the version of {name}", (len(named) < least or set(named) != {version}) and f"{named}, not {version}")
+    project = tomllib.loads((ROOT / "python/pyproject.toml").read_text())["project"]
+    report.case("the version of python/pyproject.toml", "version" not in project["dynamic"] and "is not that of Cargo.toml")
+
+
+def workspace():
+    return tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
+
+
+def check_image(report):
+    """The image is built with the oldest supported Rust, and as the release builds its archives."""
+    text = (ROOT / "Dockerfile").read_text()
+    rust = re.findall(r"^FROM rust:([\d.]+)-", text, re.MULTILINE)
+    report.case("the Rust of the image", rust != [workspace()["rust-version"]] and rust)
+    build = re.compile(r"cargo build --locked --profile (\w+)")
+    profiles = build.findall(text), build.findall((ROOT / ".github/workflows/release.yml").read_text())
+    report.case("the profile of the image", (profiles[0] != profiles[1] or not profiles[0]) and profiles)
 
 
 def check_documentation(report, folder, repository, environment):
@@ -130,9 +170,6 @@ def check_forms(report, repository, environment):
     schemas |= {ROOT / ".github/ISSUE_TEMPLATE/config.yml": "vendor.github-issue-config", ROOT / "CITATION.cff": "vendor.citation-file-format"}
     for path, schema in schemas.items():
         expect(report, f"{path.name} by its schema", run(["check-jsonschema", "--builtin-schema", schema, path], repository, environment), 0)
-    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]
-    report.case("the version of CITATION.cff", cited != version and cited)
 
 
 def check_git(report, repository, environment):
@@ -149,6 +186,16 @@ def check_git(report, repository, environment):
     run(["git", "add", "models/new.onnx"], repository, environment)
     added = run(["git", "diff", "--cached"], repository, environment)
     report.case("git diff of a new model", (added.returncode or added.stderr) and f"{added.returncode}: {added.stderr}")
+    commit = ["git", "commit", "--quiet", "--all", "--message", "changed"]
+    for name, before, command, part in [
+        ("git diff --no-ext-diff of a new model", None, ["git", "diff", "--cached", "--no-ext-diff"], "+  input x: tensor(float)[batch,32]"),
+        ("git log -p --ext-diff", commit, ["git", "log", "-p", "--ext-diff"], "+ graph/up_weight_cast.saturate: int = 1"),
+        ("a folded model", ["recast", "fold", model, "--in-place"], commit, ""),
+        ("git log -p", None, ["git", "log", "-p"], "+  9 nodes: "),
+    ]:
+        if before:
+            expect(report, f"before {name}", run(before, repository, environment), 0)
+        expect(report, name, run(command, repository, environment), 0, part)
 
 
 def check_yaml(report, folder, text, environment):

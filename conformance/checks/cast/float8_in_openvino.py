@@ -1,0 +1,55 @@
+"""The example at the top of README.md: the cast of a constant to float8, which saturates, computed by OpenVINO before and after `recast fold`.
+
+The reference evaluator of onnx and onnxruntime compute 448 from both models. OpenVINO computes NaN from the first one.
+"""
+
+import json
+import subprocess
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx.reference import ReferenceEvaluator
+
+from peers.environment import FOLDER, openvino_python
+from support.common import ROOT, recast, scratch_folder
+
+MODEL = """<ir_version: 10, opset_import: ["": 21]>
+g (float[1] x) => (float[1] y) <float[1] w = {500.0}> {
+  f = Cast <to = 17, saturate = 1> (w)
+  c = Cast <to = 1> (f)
+  y = Add (c, x)
+}"""
+OPENVINO = "2026.4.1"
+ONLY_WITH_ALL = "needs conformance/.venv-openvino"
+
+
+def check(report):
+    with scratch_folder() as folder:
+        source, folded = folder / "model.onnx", folder / "folded.onnx"
+        onnx.save(onnx.parser.parse_model(MODEL), source)
+        done = recast("fold", source, "-o", folded)
+        report.case("the fold", done.returncode and done.stderr)
+        for model, theirs in [(source, "nan"), (folded, "448.0")]:
+            expected = {"onnx": "448.0", "onnxruntime": "448.0", "OpenVINO": theirs}
+            computed = {tool: str(float(run(model))) for tool, run in RUNS.items()}
+            report.case(model.name, computed != expected and computed)
+        lint = recast("lint", source, "--select", "RC104", "--format", "concise")
+        report.case("the finding", (lint.returncode != 1 or "RC104" not in lint.stdout) and lint.stdout + lint.stderr)
+    report.case("the version in README.md", f"OpenVINO {OPENVINO}" not in (ROOT / "README.md").read_text() and f"is not {OPENVINO}")
+
+
+def by_openvino(model):
+    script = FOLDER / "run_openvino.py"
+    done = subprocess.run([openvino_python(), script, model], check=True, capture_output=True, text=True)
+    version, value = json.loads(done.stdout)
+    assert version.startswith(OPENVINO), version
+    return value
+
+
+X = {"x": np.zeros(1, np.float32)}
+RUNS = {
+    "onnx": lambda model: ReferenceEvaluator(str(model)).run(None, X)[0][0],
+    "onnxruntime": lambda model: onnxruntime.InferenceSession(model).run(None, X)[0][0],
+    "OpenVINO": by_openvino,
+}
