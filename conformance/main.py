@@ -30,6 +30,7 @@ AREAS = {
         "field",
         "external",
         "inference",
+        "own_operators",
         "targets",
         "kernel_table",
         "kernels",
