@@ -95,8 +95,9 @@ def compare(report, name, paths, options, feeds, expected):
     converted.unlink(missing_ok=True)
     done = recast("convert", path, "-o", converted, *options)
     if done.returncode != 0:
-        # Before opset 10 the bounds of Slice are attributes.
-        is_known = "DynamicSlice" in name and options[0] == "--target" and done.returncode == 1
+        # Before opset 10 the bounds of Slice are attributes. TensorRT has no DOUBLE.
+        is_known = "DynamicSlice" in name and options[0] == "--target" or "double" in name and "tensorrt" in options[1]
+        is_known &= done.returncode == 1
         report.case(name, not is_known and done.stdout + done.stderr)
         return 0
     try:

@@ -218,11 +218,16 @@ fn mean_variance_normalization(cx: &Context) -> Result<String, Reason> {
     }
     let axes = list((0..rank).filter(|&axis| !of_channels || axis != 1));
     let body = if cx.int_or("normalize_variance", 1)? == 0 {
-        "mean = ReduceMean <axes: ints = [$axes]> (input) output = Sub (input, mean)"
+        "mean = ReduceMean <axes: ints = [$axes]> (x) y = Sub (x, mean)"
     } else {
-        "output = MeanVarianceNormalization <axes: ints = [$axes]> (input)"
+        "y = MeanVarianceNormalization <axes: ints = [$axes]> (x)"
     };
-    Ok(fill(body, &[("axes", &axes)]))
+    computed(
+        cx,
+        ["input", "output"],
+        &fill(body, &[("axes", &axes)]),
+        &[],
+    )
 }
 
 /// The type of the computation: that of the input and of the scale, or the type that has the values
