@@ -1,7 +1,8 @@
-//! Turns `facts/operators.txt`, whose format `facts/generate.py` describes, into static tables.
+//! Turns `facts/operators.txt`, whose format `facts/generate.py` describes, and
+//! `facts/onnxruntime.txt` of the same format into static tables.
 //!
-//! A line that cannot be read stops the build and is named: the file is checked in, so that this is
-//! a mistake of the project.
+//! A line that cannot be read stops the build and is named: the files are checked in, so that this
+//! is a mistake of the project.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -9,15 +10,21 @@ use std::fs;
 use std::path::Path;
 
 const SOURCE: &str = "facts/operators.txt";
+const OF_ONNXRUNTIME: &str = "facts/onnxruntime.txt";
 
 /// Writes the tables as `facts.rs` into the build's output folder.
 pub fn generate(out_dir: &Path) {
-    println!("cargo::rerun-if-changed={SOURCE}");
-    let text = fs::read_to_string(SOURCE).unwrap_or_else(|error| panic!("{SOURCE}: {error}"));
     let mut tables = Tables::default();
-    for (index, line) in text.lines().enumerate() {
-        let read = tables.read(line);
-        read.unwrap_or_else(|| panic!("{SOURCE}:{}: this line cannot be read: {line}", index + 1));
+    for (source, of_onnxruntime) in [(SOURCE, false), (OF_ONNXRUNTIME, true)] {
+        println!("cargo::rerun-if-changed={source}");
+        let text = fs::read_to_string(source).unwrap_or_else(|error| panic!("{source}: {error}"));
+        tables.of_onnxruntime = of_onnxruntime;
+        for (index, line) in text.lines().enumerate() {
+            let read = tables.read(line);
+            read.unwrap_or_else(|| {
+                panic!("{source}:{}: this line cannot be read: {line}", index + 1)
+            });
+        }
     }
     let target = out_dir.join("facts.rs");
     fs::write(&target, tables.render())
@@ -32,10 +39,13 @@ struct Tables {
     releases: Vec<String>,
     sets: Vec<(String, String)>,
     schemas: Vec<Schema>,
+    /// Whether the schemas that are read are those of onnxruntime.
+    of_onnxruntime: bool,
 }
 
 #[derive(Default)]
 struct Schema {
+    of_onnxruntime: bool,
     head: String,
     inputs: Vec<Formal>,
     outputs: Vec<Formal>,
@@ -108,6 +118,7 @@ impl Tables {
             };
             let (inputs, outputs) = (formals(inputs)?, formals(outputs)?);
             self.schemas.push(Schema {
+                of_onnxruntime: self.of_onnxruntime,
                 head: head_fields(&domain, head)?,
                 inputs,
                 outputs,
@@ -184,34 +195,35 @@ impl Tables {
             line(format!("    ({name:?}, {set}),"));
         }
         line("];".to_owned());
-        line(format!(
-            "pub(super) static SCHEMAS: [Schema; {}] = [",
-            self.schemas.len()
-        ));
-        for schema in &self.schemas {
-            line(format!("    Schema {{ {},", schema.head));
+        for (table, of_onnxruntime) in [("SCHEMAS", false), ("SCHEMAS_OF_ONNXRUNTIME", true)] {
+            let schemas = self
+                .schemas
+                .iter()
+                .filter(|schema| schema.of_onnxruntime == of_onnxruntime);
+            let schemas: Vec<String> = schemas.map(|schema| self.render_schema(schema)).collect();
             line(format!(
-                "        inputs: &[{}],",
-                self.render_formals(&schema.inputs, schema)
-            ));
-            line(format!(
-                "        outputs: &[{}],",
-                self.render_formals(&schema.outputs, schema)
-            ));
-            line(format!(
-                "        attributes: &[{}],",
-                schema.attributes.join(", ")
-            ));
-            let constraints = schema.constraints.iter();
-            let constraints = constraints
-                .map(|(name, set)| format!("Constraint {{ variable: {name:?}, types: {set} }}"));
-            line(format!(
-                "        constraints: &[{}] }},",
-                constraints.collect::<Vec<_>>().join(", ")
+                "pub(super) static {table}: [Schema; {}] = [\n{}];",
+                schemas.len(),
+                schemas.concat()
             ));
         }
-        line("];".to_owned());
         code
+    }
+
+    fn render_schema(&self, schema: &Schema) -> String {
+        let constraints = schema
+            .constraints
+            .iter()
+            .map(|(name, set)| format!("Constraint {{ variable: {name:?}, types: {set} }}"));
+        format!(
+            "    Schema {{ {}, of_onnxruntime: {},\n        inputs: &[{}],\n        outputs: &[{}],\n        attributes: &[{}],\n        constraints: &[{}] }},\n",
+            schema.head,
+            schema.of_onnxruntime,
+            self.render_formals(&schema.inputs, schema),
+            self.render_formals(&schema.outputs, schema),
+            schema.attributes.join(", "),
+            constraints.collect::<Vec<_>>().join(", ")
+        )
     }
 
     fn render_formals(&self, formals: &[Formal], schema: &Schema) -> String {

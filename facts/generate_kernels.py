@@ -45,7 +45,7 @@ from onnx import defs
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "conformance"))
 os.environ.setdefault("RECAST", "recast")  # A conformance run says where it is; nothing here runs it.
-from kernel_functions import CAST_LIKE, last_opset, loads_as_function  # noqa: E402
+from kernel_functions import CAST_LIKE, last_opset, loads_as_function, own_loads_as_function  # noqa: E402
 from kernel_limits import limits_of  # noqa: E402
 from support.onnxruntimes import WHEEL_OF, Runtime, limits  # noqa: E402
 
@@ -115,7 +115,7 @@ def functions_of(runtime, kernels):
         return any(all(types.get(name, kinds[0]) in kinds for name, kinds in alternative) for alternative in known)
 
     found = defaultdict(list)
-    for operator, opsets, types in loads_as_function(runtime, limit, has_kernel):
+    for operator, opsets, types in [*loads_as_function(runtime, limit, has_kernel), *own_loads_as_function(runtime, has_kernel)]:
         types = {} if operator == "SequenceMap" else types  # Its body may compute anything.
         found[FUNCTIONS, operator, number_ranges(opsets)].append({name: {kind} for name, kind in types.items()})
     rows = {key: alternatives(types, {}) for key, types in found.items()}
@@ -165,15 +165,36 @@ FUNCTIONS, LIMITS = "functions", "limits"
 
 
 def is_known(domain, operator, since):
-    """Whether facts/operators.txt or facts/microsoft.txt have a schema; onnxruntime has others of its own in ONNX's domains."""
-    return operator in MICROSOFT if domain == "com.microsoft" else (domain, operator, since) in SCHEMAS
+    """Whether facts/operators.txt, facts/onnxruntime.txt or facts/microsoft.txt have a schema."""
+    return operator in MICROSOFT if domain == "com.microsoft" else (domain, operator, since) in SCHEMAS or (operator, since) in OWN
 
 
 SCHEMAS = {(schema.domain, schema.name, schema.since_version): schema for schema in defs.get_all_schemas_with_history()}
 MICROSOFT = {line.split()[0] for line in (ROOT / "facts/microsoft.txt").read_text().splitlines() if not line.startswith("#")}
 
 
+def own_schemas():
+    """{(operator, since-version): {type variable: types}} of facts/onnxruntime.txt, without deprecated versions."""
+    found, key = {}, None
+    for line in (ROOT / "facts/onnxruntime.txt").read_text().splitlines():
+        if line.startswith("  types: "):
+            sets = (text.split(" = ") for text in line.removeprefix("  types: ").split(", "))
+            found[key] = {name: set(kinds.split("|")) for name, kinds in sets}
+        elif line and line[0] not in "# [":
+            name, since, *_ = line.split(":")[0].split()
+            key = name, int(since)
+            if " deprecated" in line:
+                key = None
+    return {key: types for key, types in found.items() if key}
+
+
+OWN = own_schemas()
+
+
 def allowed_types(domain, operator, since):
+    if domain == "" and (operator, since) in OWN:
+        # Kernels whose statistics have a type that the schema excludes run nodes without statistics.
+        return {name: kinds | {"float16"} if name == "U" else kinds for name, kinds in OWN[operator, since].items()}
     constraints = SCHEMAS[domain, operator, since].type_constraints
     return {each.type_param_str: {normal_type(kind) for kind in each.allowed_type_strs} for each in constraints}
 

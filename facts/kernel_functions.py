@@ -5,9 +5,11 @@ an operator has a kernel are not tried.
 """
 
 import functools
+import itertools
 from collections import defaultdict
 
 from generators.typed_nodes import history, newest_opset, set_opset, typed_nodes
+from onnx import parser
 
 # The body of CastLike is Cast: its types are those of Cast's kernels, which thousands of models would only show again.
 CAST_LIKE = "CastLike"
@@ -49,3 +51,24 @@ def is_function(schema):
 def last_opset(schema):
     later = [each.since_version for each in history("", schema.name) if each.since_version > schema.since_version]
     return min(later) - 1 if later else newest_opset()
+
+
+# LayerNormalization of onnxruntime, before opset 17, has a body as well. Scale has a type of its own.
+OWN = "LayerNormalization"
+OWN_OPSETS = range(1, 17)
+OWN_TYPES = ("float", "float16", "double", "bfloat16")
+OWN_MODEL = """<ir_version: 8, opset_import: ["" : {opset}]>
+    g ({T}[2,4] x, {V}[4] s, {V}[4] b) => ({V}[2,4] y, float[2,1] m, float[2,1] d) {{ y, m, d = LayerNormalization(x, s, b) }}"""
+
+
+def own_loads_as_function(runtime, has_kernel):
+    """The same of onnxruntime's own operator."""
+    for first, second in itertools.product(OWN_TYPES, repeat=2):
+        types = {"T": first, "U": "float", "V": second}
+        if has_kernel(OWN, 1, types):
+            continue
+        texts = {opset: OWN_MODEL.format(opset=opset, **types) for opset in OWN_OPSETS}
+        models = {opset: parser.parse_model(text).SerializeToString() for opset, text in texts.items()}
+        opsets = [opset for opset, model in models.items() if runtime.why_not_loaded(model) is None]
+        if opsets:
+            yield OWN, opsets, types

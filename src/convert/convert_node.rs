@@ -22,6 +22,9 @@ pub(super) struct NodeConverter<'a, 'm> {
     pub bodies: &'a mut ExpansionBodies,
     /// The opset to convert to.
     pub target: i64,
+    /// Whether the node is expanded, although the target opset has its operator: one of onnxruntime
+    /// that another runtime lacks.
+    pub must_expand: bool,
     /// Adapters of other crates.
     pub adapters: &'a [OperatorAdapter],
 }
@@ -100,7 +103,8 @@ impl<'m> NodeConverter<'_, 'm> {
                 opset_step: step.opsets(),
                 reason,
             };
-            match expansions::find(step.from).filter(|_| !step.is_up()) {
+            match expansions::find(step.from).filter(|_| step.from.of_onnxruntime || !step.is_up())
+            {
                 None => adapt(&mut cx, &step, custom).map_err(blocked)?,
                 // The older version of an operator is preferred to its expansion.
                 Some(expansion) => {
@@ -111,9 +115,11 @@ impl<'m> NodeConverter<'_, 'm> {
                             return Err(blocked(reason));
                         }
                         refused => {
+                            let opset = expansion.opset.unwrap_or(step.opset);
+                            cx.to = opset;
                             let expanded = expand(&mut cx, expansion, self.bodies).map_err(blocked);
                             let nodes =
-                                expanded.and_then(|nodes| self.convert_expanded(nodes, step.opset));
+                                expanded.and_then(|nodes| self.convert_expanded(nodes, opset));
                             // What a caller can override has a remedy.
                             let overridable = refused
                                 .and_then(Result::err)
@@ -240,11 +246,51 @@ impl<'m> NodeConverter<'_, 'm> {
         })
     }
 
+    /// The next version step of an operator of onnxruntime: none if the target opset has the
+    /// version. The last version is deprecated, or followed by ONNX's operator of the same name.
+    fn next_step_of_onnxruntime(
+        &self,
+        from: &'static Schema,
+        at: i64,
+    ) -> Result<Option<VersionStep>, Blocked> {
+        if from.deprecated {
+            return Err(Blocked {
+                opset_step: (at, self.target),
+                reason: check::deprecated(from),
+            });
+        }
+        let own = schemas::versions_of_onnxruntime("", from.name);
+        let newer = own
+            .iter()
+            .chain(schemas::versions("", from.name))
+            .find(|newer| newer.since_version > at);
+        Ok(match newer {
+            Some(to) if to.since_version <= self.target => Some(VersionStep {
+                from,
+                to: Some(to),
+                newer: to.since_version,
+                opset: to.since_version,
+            }),
+            _ if self.must_expand => Some(VersionStep {
+                from,
+                to: None,
+                newer: self.target,
+                opset: self.target,
+            }),
+            _ => None,
+        })
+    }
+
     /// The next version step towards the target; none if the operator is the same in the target
     /// opset.
     fn next_step(&self, op: &str, at: i64) -> Result<Option<VersionStep>, Blocked> {
         let versions = schemas::versions("", op);
         let next = versions.partition_point(|version| version.since_version <= at);
+        if next == 0
+            && let Some(from) = schemas::schema("", op, at)
+        {
+            return self.next_step_of_onnxruntime(from, at);
+        }
         let Some(from) = next.checked_sub(1).map(|index| &versions[index]) else {
             let since = versions
                 .first()
@@ -298,7 +344,8 @@ impl<'m> NodeConverter<'_, 'm> {
 /// A step between two consecutive versions of an operator.
 struct VersionStep {
     from: &'static Schema,
-    /// None when downgrading from an operator's first version.
+    /// None when downgrading from an operator's first version, and if the target opset has the
+    /// operator, which is expanded anyway.
     to: Option<&'static Schema>,
     /// The first opset with the newer version.
     newer: i64,
@@ -313,7 +360,9 @@ impl VersionStep {
 
     /// The opsets before and after the step.
     fn opsets(&self) -> (i64, i64) {
-        if self.is_up() {
+        if self.is_up() && self.to.is_none() {
+            (self.newer, self.newer)
+        } else if self.is_up() {
             (self.newer - 1, self.newer)
         } else {
             (self.newer, self.newer - 1)

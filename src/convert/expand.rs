@@ -27,7 +27,9 @@ pub(super) fn expand(
         .first()
         .is_some_and(|first| first.since_version == newer);
     let new = |why: &str| {
-        if is_new {
+        if cx.schema.of_onnxruntime {
+            format!("{op} is an operator of onnxruntime, and {why}")
+        } else if is_new {
             format!("{op} is new in opset {newer}, and {why}")
         } else {
             format!("{op} of opset {newer} has no equivalent in opset {older}, and {why}")

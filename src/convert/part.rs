@@ -83,7 +83,7 @@ impl<'m> Shared<'_, 'm> {
             bodies,
             names,
             texts: SharedTexts::default(),
-            same: HashMap::default(),
+            fates: HashMap::default(),
             checked: CheckedReplacements::default(),
             expansions: ExpansionBodies::new(self.check),
             part: Part::default(),
@@ -104,8 +104,8 @@ struct NodePlanner<'a, 'm> {
     names: &'a mut FreshNames<'m>,
     /// Texts of the report. Many nodes have the same operator and change in the same way.
     texts: SharedTexts,
-    /// By operator: whether it is the same in the target.
-    same: HashMap<&'m str, bool>,
+    /// By operator: whether the target has the same one.
+    fates: HashMap<&'m str, Fate>,
     checked: CheckedReplacements,
     expansions: ExpansionBodies,
     part: Part,
@@ -124,10 +124,13 @@ impl<'m> NodePlanner<'_, 'm> {
             bodies,
         ) = (*self.shared, self.bodies);
         let proto = model.node(id);
-        if !is_onnx_domain(proto.domain())
-            || model.callee(id).is_some()
-            || self.is_same(proto.op_type())
-        {
+        let fate = if !is_onnx_domain(proto.domain()) || model.callee(id).is_some() {
+            Fate::Same
+        } else {
+            self.fate(proto.op_type())
+        };
+        let must_expand = fate == Fate::SameOfOnnxruntime && self.lacks_kernel(id);
+        if fate != Fate::Converted && !must_expand {
             if let Some(wanted) = self.shared.wanted {
                 let checked = wanted.check_kept(model, inferred, id, options.opset);
                 self.part.check(model, id, options.opset, checked);
@@ -161,6 +164,7 @@ impl<'m> NodePlanner<'_, 'm> {
             record: &mut record,
             bodies: &mut self.expansions,
             target: options.opset,
+            must_expand,
             adapters: &options.adapters,
         };
         let converted = match ambiguous {
@@ -211,10 +215,30 @@ impl<'m> NodePlanner<'_, 'm> {
         }
     }
 
-    /// Whether an operator exists and is the same in the target.
-    fn is_same(&mut self, op: &'m str) -> bool {
+    /// Whether the runtime that has to run the result lacks an operator of onnxruntime, at least
+    /// for the types of a node.
+    fn lacks_kernel(&self, id: NodeId) -> bool {
+        let Shared {
+            model,
+            options,
+            inferred,
+            wanted,
+            ..
+        } = *self.shared;
+        match (wanted, options.runtime) {
+            (Some(wanted), _) => {
+                let checked = wanted.check_kept(model, inferred, id, options.opset);
+                !checked.kernels.gaps.is_empty()
+            }
+            (None, Some(runtime)) => runtime.name != "onnxruntime",
+            (None, None) => false,
+        }
+    }
+
+    /// What becomes of the nodes of an operator.
+    fn fate(&mut self, op: &'m str) -> Fate {
         let (from, to) = (self.shared.from, self.shared.options.opset);
-        *self.same.entry(op).or_insert_with(|| is_same(op, from, to))
+        *self.fates.entry(op).or_insert_with(|| fate(op, from, to))
     }
 
     /// Records the result for a node.
@@ -302,13 +326,26 @@ pub(super) fn uses(node: &NodeProto, name: &str) -> bool {
             .any(|inner| uses(inner, name))
 }
 
-/// Whether an operator exists and is the same in two opsets.
-fn is_same(op: &str, from: i64, to: i64) -> bool {
+/// What becomes of the nodes of an operator.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// The target does not have the version of the operator.
+    Converted,
+    /// They stay.
+    Same,
+    /// They stay if the runtime has the operator of onnxruntime.
+    SameOfOnnxruntime,
+}
+
+fn fate(op: &str, from: i64, to: i64) -> Fate {
     let [present, target] = [from, to].map(|opset| schemas::schema("", op, opset));
-    let is_same_version = || {
-        present
-            .zip(target)
-            .is_some_and(|(present, target)| std::ptr::eq(present, target) && !target.deprecated)
-    };
-    from == to || is_same_version()
+    let same = present
+        .zip(target)
+        .filter(|(present, target)| std::ptr::eq(*present, *target) && !target.deprecated);
+    match same {
+        Some((schema, _)) if schema.of_onnxruntime => Fate::SameOfOnnxruntime,
+        Some(_) => Fate::Same,
+        None if from == to => Fate::Same,
+        None => Fate::Converted,
+    }
 }

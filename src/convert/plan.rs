@@ -85,8 +85,15 @@ impl ConversionPlan {
     }
 
     /// The opset closest to the target without blockers; none if that is not between the two.
-    /// Functions may import opsets that are not between them either.
+    /// Functions may import opsets that are not between them either. There is none if a node is
+    /// blocked in every opset.
     pub fn nearest(&self, from: i64, target: i64) -> Option<i64> {
+        let is_step = |blocker: &Blocker| {
+            blocker.code == Code::NoKernel || blocker.opset_step.0 != blocker.opset_step.1
+        };
+        if !self.blockers.iter().all(is_step) {
+            return None;
+        }
         let conversions = self
             .blockers
             .iter()

@@ -124,9 +124,13 @@ pub(super) fn is_scale(operator: &str, index: usize) -> bool {
 }
 
 /// Whether an attribute fixes the type of an input or output: `stash_type` the outputs of
-/// LayerNormalization after the first, and `to` of BitCast all.
+/// LayerNormalization and SimplifiedLayerNormalization after the first, and `to` of BitCast all.
 pub(super) fn is_fixed(operator: &str, is_output: bool, index: usize) -> bool {
-    operator == "BitCast" || (operator == "LayerNormalization" && is_output && index > 0)
+    match operator {
+        "BitCast" => true,
+        "LayerNormalization" | "SimplifiedLayerNormalization" => is_output && index > 0,
+        _ => false,
+    }
 }
 
 /// Whether a node dequantizes blocks. onnxruntime to 1.32 fuses it with a MatMul, and refuses the

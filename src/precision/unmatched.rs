@@ -12,7 +12,7 @@ use crate::graph::{Model, NodeId};
 use crate::ops::schemas::{self, microsoft};
 
 /// # Errors
-/// If an option names an operator that neither ONNX nor com.microsoft nor the model has.
+/// If an option names an operator that neither ONNX nor onnxruntime nor the model has.
 pub(super) fn expect_operators(model: &Model, options: &Options) -> Result<(), Error> {
     let named = [&options.keep_ops, &options.only_ops, &options.also_ops];
     if let Some(name) = named
@@ -22,6 +22,7 @@ pub(super) fn expect_operators(model: &Model, options: &Options) -> Result<(), E
     {
         let known = schemas::all()
             .iter()
+            .chain(schemas::all_of_onnxruntime())
             .map(|schema| schema.name)
             .chain(nodes(model).map(|node| model.node(node).op_type()));
         let hint = nearest(name, known)
@@ -38,6 +39,7 @@ pub(super) fn expect_operators(model: &Model, options: &Options) -> Result<(), E
 
 fn is_operator(model: &Model, name: &str) -> bool {
     schemas::all().iter().any(|schema| schema.name == name)
+        || !schemas::versions_of_onnxruntime("", name).is_empty()
         || microsoft::signature(name).is_some()
         || nodes(model).any(|node| model.node(node).op_type() == name)
 }

@@ -183,6 +183,7 @@ fn refusal(model: &ConvertedModel, from: &str, to: &str, verbose: bool) -> Shown
                 "  no opset works in which the runtime has kernels for all nodes"
             ));
         }
+        None if from == to => {}
         None => text.push_line(format_args!("  no opset between {from} and {to} works")),
     }
     text

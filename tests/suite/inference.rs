@@ -175,6 +175,64 @@ fn operators_of_onnxruntime_have_types_and_shapes() {
     expect_no_failures(failures);
 }
 
+/// Those that it has in the domain ai.onnx, found by running them in onnxruntime 1.32.
+#[test]
+fn operators_of_onnxruntime_in_the_domain_of_onnx_have_types_and_shapes() {
+    const CASES: [(&str, &str); 12] = [
+        (
+            "y = SimplifiedLayerNormalization (h, v)",
+            "tensor(float) [1, 2, 3, 4]",
+        ),
+        (
+            "a, y = SimplifiedLayerNormalization <axis = 2> (h, v)",
+            "tensor(float) [1, 2, 1, 1]",
+        ),
+        (
+            "y = LayerNormalization (h, v)",
+            "tensor(float) [1, 2, 3, 4]",
+        ),
+        (
+            "a, b, y = LayerNormalization (h, v)",
+            "tensor(float) [1, 2, 3, 1]",
+        ),
+        ("y = Affine (h)", "tensor(float16) [1, 2, 3, 4]"),
+        (
+            "y = ImageScaler <bias = [0.0, 0.0]> (x)",
+            "tensor(float) [1, 2, 3, 4]",
+        ),
+        (
+            "y = Crop <border = [1, 0, 2, 1]> (x)",
+            "tensor(float) [1, 2, 2, 1]",
+        ),
+        (
+            "y = Crop <border = [1, 0, 0, 0], scale = [2, 3]> (x)",
+            "tensor(float) [1, 2, 2, 3]",
+        ),
+        (
+            "y = Crop <border = [3, 0, 2, 1]> (x)",
+            "tensor(float) [1, 2, 2, ?]",
+        ),
+        ("y = DynamicSlice (x, i, j)", "tensor(float) [1, 1, 3, 4]"),
+        (
+            "y = MeanVarianceNormalization <across_channels = 1> (x)",
+            "tensor(float) [1, 2, 3, 4]",
+        ),
+        ("y = ThresholdedRelu (x)", "tensor(float) [1, 2, 3, 4]"),
+    ];
+    let mut failures = Vec::new();
+    for (nodes, expected) in CASES {
+        let source = format!(
+            r#"<ir_version: 8, opset_import: ["": 8]> g (float[1,2,3,4] x, float16[1,2,3,4] h, float[4] v) => (y)
+               <int64[2] i = {{0, 1}}, int64[2] j = {{9, 2}}> {{ {nodes} }}"#
+        );
+        let found = inferred(&source);
+        if found != expected {
+            failures.push(format!("{nodes}: {found}, not {expected}"));
+        }
+    }
+    expect_no_failures(failures);
+}
+
 #[test]
 fn types_of_labels_follow_from_attributes() {
     const CASES: [(i64, &str, &str); 9] = [

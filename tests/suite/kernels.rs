@@ -512,6 +512,29 @@ fn inspect_says_where_a_model_runs() {
         (
             8,
             16,
+            "g (float[2,4] x, float[4] s) => (float[2,4] y) { a = SimplifiedLayerNormalization (x, s) y = LayerNormalization (a, s) }",
+            vec![
+                format!("  runs on onnxruntime 1.16 or later (known to {newest})\n"),
+                "  does not run on tensorrt 10.15 to 11.5: no kernel for LayerNormalization-1 of tensor(float); no kernel for SimplifiedLayerNormalization-1 of tensor(float)\n"
+                    .to_owned(),
+            ],
+        ),
+        // As found by loading it: the first versions have kernels of FLOAT and DOUBLE only.
+        (
+            8,
+            16,
+            "g (bfloat16[2,4] x, bfloat16[4] s) => (bfloat16[2,4] y) { y = SimplifiedLayerNormalization (x, s) }",
+            vec![format!("  runs on onnxruntime 1.30 or later (known to {newest})\n")],
+        ),
+        (
+            8,
+            10,
+            "g (float[2] x) => (float[2] y) { y = Affine (x) }",
+            vec![format!("  does not run on onnxruntime 1.16 to {newest}: no kernel for Affine-10 of tensor(float)\n")],
+        ),
+        (
+            8,
+            16,
             "g (float[2] x) => (float[2] y) { a = my.Operator (x) y = Relu (a) }",
             vec!["    the kernels of 1 node are not known: types, or the operators of a domain, are unknown\n".to_owned()],
         ),

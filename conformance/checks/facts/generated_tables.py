@@ -11,6 +11,6 @@ SAMPLED_VERSIONS = ("1.32",)
 
 def check(report):
     versions = () if report.everything else SAMPLED_VERSIONS
-    for name, arguments in (("generate.py", ()), ("generate_microsoft.py", ()), ("generate_kernels.py", versions)):
+    for name, arguments in (("generate.py", ()), ("generate_microsoft.py", ()), ("generate_onnxruntime.py", ()), ("generate_kernels.py", versions)):
         done = subprocess.run([sys.executable, ROOT / "facts" / name, "--check", *arguments], capture_output=True, text=True)
         report.case(f"facts/{name} --check", done.returncode != 0 and (done.stdout + done.stderr).strip())

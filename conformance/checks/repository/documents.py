@@ -79,7 +79,14 @@ def check_lengths(report):
 def check_expansions(report):
     """docs/conversions.md lists the operators that are expanded, by the opset that introduced them."""
     text = (BOOK / "conversions.md").read_text()
-    sources = "".join(file.read_text() for file in (ROOT / "src/convert/expansions").glob("*.rs"))
+    files = {file.stem: file.read_text() for file in (ROOT / "src/convert/expansions").glob("*.rs")}
+    of_onnxruntime = re.findall(r'"(\w+)", 1, ', files.pop("onnxruntime"))
+    section = text.partition("## Operators of onnxruntime")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([A-Z][\w, ]+) \|", section, re.MULTILINE)
+    stated = sorted(", ".join(rows).split(", "))
+    wrong = f"lists {stated}, the source {sorted(of_onnxruntime)}"
+    report.case("docs/conversions.md: operators of onnxruntime", stated != sorted(of_onnxruntime) and wrong)
+    sources = "".join(files.values())
     header = re.search(r"^\| before opset \| `exact` \| `by-definition` \|\n.*\n((?:\|.*\n)*)", text, re.MULTILINE)
     rows = [line.strip("|").split("|") for line in header[1].splitlines()] if header else []
     for column, function in [(1, "exact"), (2, "by_definition")]:

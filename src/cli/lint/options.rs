@@ -19,9 +19,9 @@ use crate::report::LintFormat;
 /// Every finding has the code of a rule; `recast explain CODE` explains it. Enabled by default: RC1
 /// except RC106, RC107, RC109 and RC110 (casts to float8); RC2 except RC211 and RC212 (validity);
 /// RC301 (casts whose results ONNX does not define); RC307 (FLOAT16 tensors that a converter
-/// clipped). --target also enables RC5 (runtimes). The closest `recast.toml` in the folder of a
-/// model or its parents overrides the defaults. Weights are read only for rules that inspect
-/// constants.
+/// clipped); RC503 (operators of onnxruntime). --target also enables RC501 and RC502 (runtimes). The
+/// closest `recast.toml` in the folder of a model or its parents overrides the defaults. Weights are
+/// read only for rules that inspect constants.
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast lint models

@@ -21,6 +21,9 @@ pub(in crate::convert) struct Expansion {
     /// If the operator has an older version: the obstacles to a conversion to it that the expansion
     /// removes. None for all.
     pub obstacles: &'static [Code],
+    /// The opset of the body, if it is not the one before the version: that of an operator of
+    /// onnxruntime.
+    pub opset: Option<i64>,
 }
 
 impl Expansion {
@@ -28,6 +31,13 @@ impl Expansion {
     /// operator for this reason.
     pub fn helps(&self, reason: &Reason) -> bool {
         self.obstacles.is_empty() || self.obstacles.contains(&reason.code)
+    }
+
+    pub(super) const fn in_opset(self, opset: i64) -> Expansion {
+        Expansion {
+            opset: Some(opset),
+            ..self
+        }
     }
 
     pub(super) const fn against(self, obstacles: &'static [Code]) -> Expansion {
@@ -46,6 +56,7 @@ pub(super) const fn exact(
         class: Exactness::Exact,
         body,
         obstacles: &[],
+        opset: None,
     }
 }
 
@@ -60,6 +71,7 @@ pub(super) const fn by_definition(
         class: Exactness::ByDefinition,
         body,
         obstacles: &[],
+        opset: None,
     }
 }
 

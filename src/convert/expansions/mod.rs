@@ -2,7 +2,8 @@
 //!
 //! A body is ONNX text: the inputs and outputs have the names of the schema, everything else is
 //! local. A repeated input is `NAME`, `NAME_1`, `NAME_2` and so on. The body is written for the
-//! opset before the one that introduced the operator; adapters convert its nodes further down.
+//! opset before the one that introduced the operator; adapters convert its nodes further down. The
+//! body of an operator of onnxruntime is in an opset of its own.
 //! `$name` denotes a parameter.
 
 mod activation;
@@ -20,6 +21,7 @@ mod grid;
 mod layout;
 mod loss;
 mod normalization;
+mod onnxruntime;
 mod pad;
 mod pooling;
 mod quantize;
@@ -56,6 +58,7 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     layout::EXPANSIONS,
     loss::EXPANSIONS,
     normalization::EXPANSIONS,
+    onnxruntime::EXPANSIONS,
     pad::EXPANSIONS,
     pooling::EXPANSIONS,
     quantize::EXPANSIONS,

@@ -30,6 +30,7 @@ mod narrowing_overflows_to_infinity;
 mod no_kernel_in_target;
 mod noqa_names_no_rule;
 mod operator_not_in_opset;
+mod operator_of_onnxruntime;
 mod phrases;
 mod precision_lost_and_regained;
 mod redundant_cast;
@@ -84,6 +85,7 @@ pub static RULES: &[&FunctionRule] = &[
     // RC5: runtimes.
     &too_new_for_target::RULE,
     &no_kernel_in_target::RULE,
+    &operator_of_onnxruntime::RULE,
 ];
 
 /// Pairs of rules that may report the same node for the same reason: the first is more specific,
@@ -101,6 +103,7 @@ pub(super) static MORE_SPECIFIC: &[(&FunctionRule, &FunctionRule)] = &[
     (&cast_missing_to::RULE, &invalid_node::RULE),
     (&cast_type_not_in_opset::RULE, &operator_not_in_opset::RULE),
     (&cast_type_not_in_opset::RULE, &invalid_node::RULE),
+    (&no_kernel_in_target::RULE, &operator_of_onnxruntime::RULE),
     (&attribute_not_in_opset::RULE, &invalid_node::RULE),
     (&to_has_wrong_kind::RULE, &invalid_node::RULE),
     (&cast_attribute_invalid::RULE, &invalid_node::RULE),

@@ -14,7 +14,7 @@ const DOCS: &str = r#"A node's operator does not exist in the imported opset.
 The operator of every node of a domain that ONNX defines, against the opset that the model or function imports: operators
 that were added in a later opset, deprecated operators, and names that do not exist in any opset. Operators of ai.onnx in a
 model or function that does not import it, and in functions also operators of other domains. For graphs, onnxruntime imports
-the other domains that it knows.
+the other domains that it knows. Operators that onnxruntime adds to ai.onnx are those of RC503.
 
 ## Why is this bad?
 The model is not valid: onnx.checker and runtimes reject it. The imported opset is wrong or missing, the name is misspelt, or
@@ -24,15 +24,15 @@ import.
 ## Example
 ```onnx
 <ir_version: 7, opset_import: ["": 14]>
-normalize (float[2, n] x, float[n] scale) => (float[2, n] y) {
-    y = LayerNormalization (x, scale)
+activate (float[2, n] x) => (float[2, n] y) {
+    y = Mish (x)
 }
 ```
 Use instead the opset that added the operator:
 ```onnx
-<ir_version: 8, opset_import: ["": 17]>
-normalize (float[2, n] x, float[n] scale) => (float[2, n] y) {
-    y = LayerNormalization (x, scale)
+<ir_version: 8, opset_import: ["": 18]>
+activate (float[2, n] x) => (float[2, n] y) {
+    y = Mish (x)
 }
 ```
 "#;

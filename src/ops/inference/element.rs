@@ -43,7 +43,9 @@ pub(super) fn output_type(view: &View, index: usize) -> Option<ValueType> {
             }
         }
         "RandomNormal" | "RandomUniform" => tensor(type_or(view, "dtype", DType::Float)),
-        "LayerNormalization" if index > 0 => tensor(type_or(view, "stash_type", DType::Float)),
+        "LayerNormalization" | "SimplifiedLayerNormalization" if index > 0 => {
+            tensor(type_or(view, "stash_type", DType::Float))
+        }
         "LinearAttention" if index > 0 && !view.has_input(3) => view.input(0).value_type,
         "Multinomial" => tensor(type_or(view, "dtype", DType::Int32)),
         "BlackmanWindow" | "HannWindow" | "HammingWindow" | "MelWeightMatrix" => {

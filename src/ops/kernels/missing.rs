@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::operation::Operation;
 use super::table::Table;
 use crate::ops::runtimes::Runtime;
-use crate::ops::schemas;
+use crate::ops::schemas::{self, Schema};
 
 /// A node for which a version of a runtime has no kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -35,10 +35,14 @@ pub fn missing_kernel(runtime: &Runtime, operation: &Operation) -> Option<Missin
     if found.contains(version) {
         return None;
     }
-    let all = schemas::versions(operation.domain(), operation.op());
+    let (domain, op) = (operation.domain(), operation.op());
+    let all: Vec<&Schema> = schemas::versions_of_onnxruntime(domain, op)
+        .iter()
+        .chain(schemas::versions(domain, op))
+        .collect();
     let newest = runtime.newest_opset();
     let mut opsets: Vec<i64> = Vec::new();
-    for (index, schema) in all.iter().enumerate() {
+    for (index, &schema) in all.iter().enumerate() {
         let last = all
             .get(index + 1)
             .map_or(newest, |next| next.since_version - 1)

@@ -1,7 +1,8 @@
 //! ONNX's operators: every version of every schema, as static tables.
 //!
 //! The data is `facts/operators.txt`, generated from the `onnx` package by `facts/generate.py` and
-//! compiled into tables by the build script; nothing is parsed at run time.
+//! compiled into tables by the build script; nothing is parsed at run time. `facts/onnxruntime.txt`
+//! adds the operators that onnxruntime has in the domain ai.onnx beside those of ONNX.
 //!
 //! ```
 //! use onnx_cast::DType;
@@ -37,10 +38,36 @@ pub const LATEST_OPSET: i64 = table::IR_OF_OPSET.len() as i64;
 /// The schema that `name` refers to in a model that imports `opset` of `domain`: the latest version
 /// that is not later than the opset. A deprecated schema is returned too, with its `deprecated`
 /// flag. `ai.onnx` and the empty domain are the same.
+///
+/// If ONNX has no such operator in this opset, but onnxruntime has, the schema is that of
+/// onnxruntime.
 #[must_use]
 pub fn schema(domain: &str, name: &str, opset: i64) -> Option<&'static Schema> {
-    let versions = versions(domain, name);
-    versions[..versions.partition_point(|schema| schema.since_version <= opset)].last()
+    let newest = |versions: &'static [Schema]| {
+        versions[..versions.partition_point(|schema| schema.since_version <= opset)].last()
+    };
+    newest(versions(domain, name)).or_else(|| newest(versions_of_onnxruntime(domain, name)))
+}
+
+/// The versions of an operator that onnxruntime has in the domain ai.onnx beside those of ONNX,
+/// oldest first; they are older than those of ONNX.
+#[must_use]
+pub fn versions_of_onnxruntime(domain: &str, name: &str) -> &'static [Schema] {
+    let all: &'static [Schema] = if is_onnx_domain(domain) {
+        &table::SCHEMAS_OF_ONNXRUNTIME
+    } else {
+        &[]
+    };
+    let start = all.partition_point(|schema| schema.name < name);
+    let length = all[start..].partition_point(|schema| schema.name == name);
+    &all[start..start + length]
+}
+
+/// Every schema of an operator that onnxruntime has in the domain ai.onnx beside those of ONNX,
+/// sorted by name and version.
+#[must_use]
+pub fn all_of_onnxruntime() -> &'static [Schema] {
+    &table::SCHEMAS_OF_ONNXRUNTIME
 }
 
 /// Every version of an operator, oldest first; empty if ONNX does not define the operator.

@@ -22,6 +22,8 @@ pub struct Schema {
     /// Whether ONNX defines the operator as a function of other operators, at least for some
     /// attributes and types.
     pub function: bool,
+    /// Whether the operator is one of onnxruntime in the domain ai.onnx, which ONNX does not define.
+    pub of_onnxruntime: bool,
     /// The inputs; only the last may be variadic.
     pub inputs: &'static [Formal],
     /// The outputs; only the last may be variadic.

@@ -1,4 +1,5 @@
-//! The tables that the build script generates from `facts/operators.txt`.
+//! The tables that the build script generates from `facts/operators.txt` and
+//! `facts/onnxruntime.txt`.
 
 use super::{
     Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema, TypeSet, ValueType,

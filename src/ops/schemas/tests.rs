@@ -419,3 +419,39 @@ fn what_versions_imply_that_do_not_have_an_attribute_was_looked_at() {
     ];
     assert_eq!(others, expected);
 }
+
+/// `schema` finds them by name, and prefers ONNX's operator of the same name.
+#[test]
+fn operators_of_onnxruntime_are_older_than_those_of_onnx() {
+    let names: BTreeSet<&str> = all_of_onnxruntime()
+        .iter()
+        .map(|schema| schema.name)
+        .collect();
+    assert_eq!((names.len(), all_of_onnxruntime().len()), (11, 18));
+    assert!(all_of_onnxruntime().is_sorted_by_key(|schema| (schema.name, schema.since_version)));
+    for name in names {
+        let versions_here = versions_of_onnxruntime("", name);
+        assert!(versions_here.is_sorted_by_key(|schema| schema.since_version));
+        assert!(versions_here.iter().all(|schema| schema.of_onnxruntime));
+        let last = versions_here.last().map(|schema| schema.since_version);
+        let first = versions("", name)
+            .first()
+            .map(|schema| schema.since_version);
+        assert!(first.is_none_or(|first| last < Some(first)), "{name}");
+    }
+    for (domain, name, opset, expected) in [
+        ("", "SimplifiedLayerNormalization", 28, Some((1, true))),
+        ("ai.onnx", "LayerNormalization", 16, Some((1, true))),
+        ("", "LayerNormalization", 17, Some((17, false))),
+        ("", "ThresholdedRelu", 9, Some((1, true))),
+        ("", "ThresholdedRelu", 10, Some((10, false))),
+        ("", "Affine", 10, Some((10, true))),
+        ("com.microsoft", "Affine", 1, None),
+        ("", "GRUUnit", 1, None),
+    ] {
+        let found = schema(domain, name, opset);
+        let found = found.map(|schema| (schema.since_version, schema.of_onnxruntime));
+        assert_eq!(found, expected, "{domain}:{name}, opset {opset}");
+    }
+    assert!(all().iter().all(|schema| !schema.of_onnxruntime));
+}

@@ -3,8 +3,7 @@
 use super::{Folder, document, recast, said};
 use crate::support::expect_no_failures;
 
-const NORMALIZE: &str =
-    "g (float[2,4] x, float[4] s) => (float[2,4] y) { [norm] y = LayerNormalization (x, s) }";
+const WINDOW: &str = "g (int64 n) => (float[l] y) { [window] y = HannWindow (n) }";
 const QUANTIZE: &str = "g (float[2,4] x, float[4] s, uint8[4] z) => (uint8[2,4] y) { y = QuantizeLinear <axis = 1> (x, s, z) }";
 
 #[test]
@@ -14,19 +13,19 @@ fn the_model_is_read_as_if_it_imported_the_opset() {
     let calls = "g (float[2] x) => (float[2] y) { h = l.F (x) y = l.G (h) }";
     // What the model states and holds, the two options, and what it states afterwards.
     let cases = [
-        (r#""": 14"#, NORMALIZE.to_owned(), "17", "17", r#""": 17"#),
-        (r#""": 14"#, NORMALIZE.to_owned(), "17", "21", r#""": 21"#),
+        (r#""": 14"#, WINDOW.to_owned(), "17", "17", r#""": 17"#),
+        (r#""": 14"#, WINDOW.to_owned(), "17", "21", r#""": 21"#),
         (r#""": 11"#, QUANTIZE.to_owned(), "13", "18", r#""": 18"#),
         (
             r#""": 14, "ai.onnx": 14"#,
-            NORMALIZE.to_owned(),
+            WINDOW.to_owned(),
             "17",
             "17",
             r#""": 17, "ai.onnx": 17"#,
         ),
         (
             r#""com.example": 1"#,
-            NORMALIZE.to_owned(),
+            WINDOW.to_owned(),
             "17",
             "18",
             r#""com.example": 1, "": 18"#,
@@ -85,12 +84,12 @@ fn the_report_says_both_opsets_and_a_refusal_names_the_option() {
     let folder = Folder::new();
     let input = folder.put(
         "m.onnx",
-        &format!(r#"<ir_version: 8, opset_import: ["": 14]> {NORMALIZE}"#),
+        &format!(r#"<ir_version: 8, opset_import: ["": 14]> {WINDOW}"#),
     );
     let refused = recast(&["convert", &input, "--opset", "18", "--dry-run"]);
     assert_eq!(refused.status.code(), Some(1));
     for part in [
-        "opset 14 of ai.onnx has no operator 'LayerNormalization', which is new in opset 17",
+        "opset 14 of ai.onnx has no operator 'HannWindow', which is new in opset 17",
         "if its opset import is wrong, use --from-opset 17",
     ] {
         assert!(said(&refused).contains(part), "{}", said(&refused));

@@ -44,10 +44,10 @@ static RULES: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
 
 /// One output with the shape of the first input; sorted.
 const KEEPS_SHAPE: &str = "
-    Abs Acos Acosh Asin Asinh Atan Atanh Bernoulli BitCast BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh CumProd CumSum
-    DequantizeLinear Elu Erf Exp EyeLike Floor Gelu HardSigmoid HardSwish Hardmax Identity IsInf IsNaN LRN LeakyRelu Log
-    LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg Not PRelu QuantizeLinear RandomNormalLike RandomUniformLike
-    Reciprocal RegexFullMatch Relu ReverseSequence Round Scatter ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh
+    Abs Acos Acosh Affine Asin Asinh Atan Atanh Bernoulli BitCast BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh CumProd CumSum
+    DequantizeLinear Elu Erf Exp EyeLike Floor Gelu HardSigmoid HardSwish Hardmax Identity ImageScaler IsInf IsNaN LRN LeakyRelu Log
+    LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg Not PRelu ParametricSoftplus QuantizeLinear RandomNormalLike RandomUniformLike
+    Reciprocal RegexFullMatch Relu ReverseSequence Round Scale ScaledTanh Scatter ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh
     Softmax Softplus Softsign Sqrt Swish Tan Tanh TensorScatter ThresholdedRelu Trilu
 ";
 

@@ -15,7 +15,8 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         "Flatten" => flattened(view),
         "Pad" => padded(view),
         "Reshape" => reshaped(view),
-        "Slice" => sliced(view),
+        "Crop" => cropped(view),
+        "DynamicSlice" | "Slice" => sliced(view),
         "SpaceToDepth" => blocks(view, true),
         "Split" => return Some(split(view)),
         "Squeeze" | "Unsqueeze" => squeezed(view),
@@ -24,6 +25,29 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         _ => return None,
     };
     Some(vec![shape])
+}
+
+/// `border` is left, top, right, bottom; with `scale`, the height and the width of the result are
+/// given.
+fn cropped(view: &View) -> Option<Dims> {
+    let (Some(&[batch, channels, height, width]), Some(&[left, top, right, bottom])) =
+        (view.shape(0).map(Vec::as_slice), view.ints("border"))
+    else {
+        return None;
+    };
+    let left_over = |dim: Dim, before: i64, after: i64| {
+        let size = dim?.size()?.checked_sub(before)?.checked_sub(after)?;
+        (size >= 0).then_some(Length::Size(size))
+    };
+    let [height, width] = match view.ints("scale") {
+        Some(&[height, width]) => [height, width].map(|size| Some(Length::Size(size))),
+        Some(_) => [None; 2],
+        None => [
+            left_over(height, top, bottom),
+            left_over(width, left, right),
+        ],
+    };
+    Some(vec![batch, channels, height, width])
 }
 
 fn flattened(view: &View) -> Option<Dims> {

@@ -12,6 +12,7 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         "BatchNormalization" => vec![input(), channels(), channels(), channels(), channels()],
         "GroupNormalization" | "InstanceNormalization" | "RMSNormalization" => vec![input()],
         "LayerNormalization" => vec![input(), statistics(view), statistics(view)],
+        "SimplifiedLayerNormalization" => vec![input(), statistics(view)],
         "GRU" | "RNN" => recurrent(view, 1),
         "LSTM" => recurrent(view, 2),
         "NegativeLogLikelihoodLoss" => vec![loss(view)],
