@@ -1,6 +1,6 @@
 //! The rule `operator-of-onnxruntime`.
 
-use crate::lint::{Finding, Rule, Selected, Severity, Subject};
+use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::ops::schemas;
 
 const DOCS: &str = r#"A node's operator is one that only onnxruntime has.
@@ -30,12 +30,8 @@ normalize (float[2, n] x, float[n] scale) => (float[2, n] y) {
 ```
 "#;
 
-pub(super) const RULE: Rule = Rule::new(
-    "RC503",
-    "operator-of-onnxruntime",
-    Severity::Warning,
-    Selected::ByDefault,
-    DOCS,
+pub(super) static RULE: FunctionRule = FunctionRule::new(
+    RuleFacts::new("RC503", "operator-of-onnxruntime", Severity::Warning, DOCS),
     check,
 );
 
