@@ -13,7 +13,7 @@ use onnx_recast::internals::passes::{self, Event, Options, Pass, PassError, Plan
 use onnx_recast::internals::protobuf::raw;
 use onnx_recast::internals::protobuf::schema::{ModelProto, TensorProto};
 
-use crate::lint::find;
+use crate::lint::{find, job, selecting};
 use crate::support::{expect_no_failures, fold, model};
 
 fn graph(text: &str) -> Model {
@@ -183,59 +183,39 @@ fn the_reason_of_a_kept_cast_has_its_data() {
 /// `Cast-19` says of `saturate`: "It is true by default", and gives no meaning to integers other
 /// than 0 and 1.
 #[test]
-fn a_saturate_beyond_0_and_1_is_an_error_everywhere() {
-    let text = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float8e5m2 h) <float w = {1}> { [c] h = Cast <to = 19, saturate = 2> (w) }"#;
+fn a_saturate_beyond_0_and_1_has_no_meaning() {
     let wrong = "`saturate` must be 0 or 1, not 2";
-    let mut failures = Vec::new();
-    let mut expect = |what: &str, found: String| {
-        if !found.contains(wrong) {
-            failures.push(format!("{what}: {found}"));
-        }
+    let to_float8 = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float8e5m2 h) <float w = {1}> { [c] h = Cast <to = 19, saturate = 2> (w) }"#;
+    let to_float16 = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16 h) <float w = {1}> { [c] h = Cast <to = 10, saturate = 2> (w) }"#;
+    let folded = passes::run(graph(to_float8), passes::DEFAULT, &Options::default());
+    let error = folded.err().map(|error| error.to_string());
+    assert!(
+        error.as_ref().is_some_and(|text| text.contains(wrong)),
+        "fold: {error:?}"
+    );
+
+    // Opset 18 has no `saturate`, so a conversion would have to know its meaning.
+    let Err(convert::NotConverted::Blocked { blockers, .. }) =
+        convert::convert(graph(to_float16), &ConvertOptions::to(18))
+    else {
+        panic!("the conversion to opset 18 is not refused")
     };
-    let folded = passes::run(graph(text), passes::DEFAULT, &Options::default());
-    expect(
-        "fold",
-        folded.map_or_else(|error| error.to_string(), |_| "folded".to_owned()),
+    let blockers: Vec<String> = blockers.iter().map(ToString::to_string).collect();
+    assert!(
+        matches!(&blockers[..], [only] if only.contains(wrong)),
+        "convert to 18: {blockers:?}"
     );
-    let text = text
-        .replace(
-            "(float8e5m2 h) <float w = {1}> {",
-            "(float16 h) <float w = {1}> {",
-        )
-        .replace("to = 19", "to = 10");
-    for to in [18, 24] {
-        let converted = convert::convert(graph(&text), &ConvertOptions::to(to));
-        let found = match converted {
-            Err(convert::NotConverted::Blocked { blockers, .. }) => {
-                blockers.iter().map(ToString::to_string).collect()
-            }
-            Err(other) => other.to_string(),
-            Ok(conversion) if to == 24 => {
-                // Nothing about `saturate` changes on the way up: the attribute stays as it is.
-                let kept = conversion.model.proto().graph.as_ref().unwrap().node[0]
-                    .attribute
-                    .iter()
-                    .any(|one| one.i() == 2);
-                if kept {
-                    wrong.to_owned()
-                } else {
-                    "dropped".to_owned()
-                }
-            }
-            Ok(_) => "converted".to_owned(),
-        };
-        expect(&format!("convert to {to}"), found);
-    }
-    let found = find(&text, "RC208");
-    expect(
-        "lint",
-        if found.len() == 1 {
-            wrong.to_owned()
-        } else {
-            format!("{found:?}")
-        },
-    );
-    expect_no_failures(failures);
+
+    // Nothing about `saturate` changes up to opset 24: the attribute stays as it is.
+    let converted = convert::convert(graph(to_float16), &ConvertOptions::to(24));
+    let proto = converted.unwrap_or_else(|error| panic!("convert to 24: {error}"));
+    let node = &proto.model.proto().graph.as_ref().unwrap().node[0];
+    let saturate = node.attribute.iter().find(|one| one.name() == "saturate");
+    assert_eq!(saturate.map(|one| one.i()), Some(2), "convert to 24");
+
+    let found = find(to_float16, "RC208");
+    let messages: Vec<String> = found.iter().map(|one| one.message.to_string()).collect();
+    assert_eq!(messages, ["`saturate` must be the integer 0 or 1"], "lint");
 }
 
 #[test]
@@ -246,24 +226,19 @@ fn an_integer_attribute_without_a_value_is_0_for_all_readers() {
         ..raw::AttributeProto::default()
     };
     assert_eq!(read_saturate(&proto3.clone().into()), Ok(false));
-    let mut before = model(
-        r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float8e5m2 h) { h = Cast <to = 19> (x) }"#,
-    );
-    before.graph.as_mut().unwrap().node[0]
-        .attribute
-        .push(proto3.into());
-    let job = onnx_recast::internals::lint::Selection::default();
-    let job = onnx_recast::internals::lint::Job {
-        path: "m.onnx",
-        selection: &job,
-        noqa: Default::default(),
-        overlapping: Default::default(),
+    let number_of_findings = |saturate: raw::AttributeProto| {
+        let mut before = model(
+            r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float8e5m2 h) { h = Cast <to = 19> (x) }"#,
+        );
+        let node = &mut before.graph.as_mut().unwrap().node[0];
+        node.attribute.push(saturate.into());
+        let before = Model::new(before).unwrap();
+        onnx_recast::internals::lint::lint(&before, &job(&selecting("RC208"))).len()
     };
-    let found = onnx_recast::internals::lint::lint(&Model::new(before).unwrap(), &job);
-    assert!(
-        found.iter().all(|found| found.code() != "RC208"),
-        "{found:?}"
-    );
+    assert_eq!(number_of_findings(proto3.clone()), 0);
+    // The rule looks at the attribute: it finds another value.
+    let i = Some(2);
+    assert_eq!(number_of_findings(raw::AttributeProto { i, ..proto3 }), 1);
 }
 
 #[test]

@@ -283,12 +283,16 @@ fn the_command_answers_with_its_exit_code() {
             1,
             r#""kind": "stored""#,
         ),
-        (&["diff", &folded, &path("missing.onnx")], 2, ""),
+        (
+            &["diff", &folded, &path("missing.onnx")],
+            2,
+            "missing.onnx: ",
+        ),
     ];
     for (arguments, code, words) in cases {
         let done = recast(arguments);
-        let text = String::from_utf8(done.stdout).unwrap();
-        assert_eq!(done.status.code(), Some(code), "{arguments:?}: {text}");
+        assert_eq!(done.status.code(), Some(code), "{arguments:?}: {done:?}");
+        let text = String::from_utf8(if code == 2 { done.stderr } else { done.stdout }).unwrap();
         assert!(text.contains(words), "{arguments:?}: {text}");
     }
     std::fs::remove_file(path("weights.bin")).unwrap();

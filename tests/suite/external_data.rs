@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use onnx_recast::internals::files::folder_of;
 use onnx_recast::internals::protobuf::raw;
-use onnx_recast::internals::protobuf::schema::{ModelProto, StringStringEntryProto, TensorProto};
+use onnx_recast::internals::protobuf::schema::{
+    GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto,
+};
 use onnx_recast::internals::tensor::{Reference, Tensor, Values, is_external, moved_to_file};
 use prost::Message;
 use serde_json::Value;
@@ -772,11 +774,20 @@ fn data_that_stays_as_it_is_need_not_be_there() {
     fs::remove_file(folder.path().join("weights.data")).unwrap();
     let message = refused(&[text(&input), "-o", text(&folder.path().join("out.onnx"))]);
     assert!(message.contains("No such file"), "{message}");
+    let before = proto.graph.clone().unwrap();
     let report = fold(&[text(&input), "--in-place"]);
-    assert!(report.contains("folded"), "{report}");
-    assert!(is_external(
-        &read_model(&input).graph.as_ref().unwrap().initializer[0]
-    ));
+    assert!(report.contains("folded 1 "), "{report}");
+    let after = read_model(&input).graph.clone().unwrap();
+    let casts_of = |name: &str| {
+        let is_cast = |node: &&NodeProto| node.op_type() == "Cast" && node.input == [name];
+        after.node.iter().filter(is_cast).count()
+    };
+    assert_eq!((casts_of("small"), casts_of("a")), (0, 1), "{report}");
+    let large = |graph: &GraphProto| {
+        let mut tensors = graph.initializer.iter();
+        tensors.find(|one| one.name() == "large").cloned()
+    };
+    assert_eq!(large(&after), large(&before));
 }
 
 #[test]

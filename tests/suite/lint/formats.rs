@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use onnx_recast::internals::base::printable::Printed;
+use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::internals::report::{LintFormat, LintRun, Shape};
 use prost::Message;
 use serde_json::Value;
@@ -114,32 +115,53 @@ fn a_clean_run_is_a_valid_document_too() {
 }
 
 #[test]
-fn byte_ranges_contain_the_reported_node() {
+fn byte_ranges_are_those_of_the_reported_messages() {
     let folder = folder();
-    let document: Value = serde_json::from_str(&stdout(
-        &folder.recast(&["lint", "a.onnx", "--format", "sarif"]),
-    ))
-    .unwrap();
-    let file = fs::read(folder.path("a.onnx")).unwrap();
-    let mut seen = 0;
-    for result in document["runs"][0]["results"].as_array().unwrap() {
-        let location = &result["locations"][0];
-        let region = &location["physicalLocation"]["region"];
-        let (offset, length) = (
-            region["byteOffset"].as_u64().unwrap() as usize,
-            region["byteLength"].as_u64().unwrap() as usize,
-        );
-        let bytes = &file[offset..offset + length];
-        let name = location["logicalLocations"][0]["name"].as_str().unwrap();
-        assert!(
-            bytes
-                .windows(name.len())
-                .any(|window| window == name.as_bytes()),
-            "{name} is not in its region"
-        );
-        seen += 1;
-    }
-    assert_eq!(seen, 2);
+    let read = |name: &str| {
+        let file = fs::read(folder.path(name)).unwrap();
+        ModelProto::decode(file.as_slice())
+            .unwrap()
+            .graph
+            .clone()
+            .unwrap()
+    };
+    let (plain, with_branches) = (read("a.onnx"), read("inside/b c%.onnx"));
+    let branch = |name: &str| {
+        let attributes = &with_branches.node[0].attribute;
+        let branch = attributes.iter().find(|one| one.name() == name).unwrap();
+        branch.g.as_ref().unwrap().node[0].encode_to_vec()
+    };
+    let weights = plain.initializer[0].encode_to_vec();
+    let expected = [
+        ("RC108", "a.onnx", weights),
+        ("RC101", "a.onnx", plain.node[0].encode_to_vec()),
+        ("RC106", "a.onnx", plain.node[2].encode_to_vec()),
+        ("RC301", "inside/b%20c%25.onnx", branch("then_branch")),
+        ("RC201", "inside/b%20c%25.onnx", branch("else_branch")),
+    ]
+    .map(|(code, uri, bytes)| (code.to_owned(), uri.to_owned(), bytes));
+    let output = folder.recast(&["lint", "--extend-select", "RC106", "--format", "sarif"]);
+    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let found: Vec<(String, String, Vec<u8>)> = document["runs"][0]["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| {
+            let place = &result["locations"][0]["physicalLocation"];
+            let uri = place["artifactLocation"]["uri"].as_str().unwrap();
+            let number = |key: &str| place["region"][key].as_u64().unwrap() as usize;
+            let (offset, length) = (number("byteOffset"), number("byteLength"));
+            let name = uri.replace("%20", " ").replace("%25", "%");
+            let file = fs::read(folder.path(&name)).unwrap();
+            let bytes = file[offset..offset + length].to_vec();
+            (
+                result["ruleId"].as_str().unwrap().to_owned(),
+                uri.to_owned(),
+                bytes,
+            )
+        })
+        .collect();
+    assert_eq!(found, expected);
 }
 
 #[test]

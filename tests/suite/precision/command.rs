@@ -126,5 +126,6 @@ fn invalid_options_are_errors_that_name_them() {
         let found = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {found}");
         assert!(found.contains(message), "{arguments:?}: {found}");
+        assert_eq!(found.is_empty(), code == 0, "{arguments:?}: {found}");
     }
 }

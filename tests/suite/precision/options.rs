@@ -99,10 +99,17 @@ fn the_signature_changes_on_request() {
         }
     }
     expect_no_failures(failures);
-    for signature in [("z", DType::Float16), ("x", DType::Int8)] {
-        let options = all().signature(vec![(signature.0.to_owned(), signature.1)]);
-        let mut model = parsed(CHAIN);
-        assert!(model.change_precision(&options).is_err(), "{signature:?}");
+    for (name, dtype, message) in [
+        (
+            "z",
+            DType::Float16,
+            "'z' is not an input or output of the model",
+        ),
+        ("x", DType::Int8, "INT8"),
+    ] {
+        let options = all().signature(vec![(name.to_owned(), dtype)]);
+        let error = parsed(CHAIN).change_precision(&options).unwrap_err();
+        assert!(error.to_string().contains(message), "{name}: {error}");
     }
 }
 
