@@ -25,7 +25,8 @@ pub trait Pass: Debug + Send + Sync {
     ///
     /// # Errors
     /// What is not as the pass requires.
-    fn requires(&self, _: &Model) -> Result<(), String> {
+    fn requires(&self, model: &Model) -> Result<(), String> {
+        let _ = model;
         Ok(())
     }
 
@@ -33,7 +34,8 @@ pub trait Pass: Debug + Send + Sync {
     ///
     /// # Errors
     /// What is not as the pass promises.
-    fn ensures(&self, _: &Model, _: &[Event]) -> Result<(), String> {
+    fn ensures(&self, model: &Model, events: &[Event]) -> Result<(), String> {
+        let _ = (model, events);
         Ok(())
     }
 

@@ -78,7 +78,6 @@ const OTHERS: &[(&str, &[&str])] = &[
             "precision/masks.rs MOST_VISITED",
             "precision/units.rs MOST_NODES",
             "protobuf/field.rs GROUP_DEPTH",
-            "storage/unused.rs LONGEST_PADDING",
             "verify/",
         ],
     ),

@@ -184,6 +184,8 @@ types! {
     onnx_recast::passes::Removed,
     onnx_recast::passes::Tier,
     onnx_recast::passes::UnknownPass,
+    onnx_recast::precision::Refusal,
+    onnx_recast::precision::Remedy,
     onnx_recast::precision::AddedCast,
     onnx_recast::precision::AddedFunction,
     onnx_recast::precision::AssumedOperator,

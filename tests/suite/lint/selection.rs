@@ -107,13 +107,14 @@ fn longer_codes_and_later_layers_take_precedence() {
 }
 
 #[test]
-fn the_default_rules_are_float8_validity_undefined_results_and_clipped_weights() {
+fn the_default_rules_are_float8_validity_undefined_results_clipped_weights_and_operators_of_onnxruntime()
+ {
     let expected: Vec<&str> = lint::all()
         .filter(|rule| match &rule.code[..3] {
             "RC1" => rule.severity != Severity::Info,
             // Inference of all types takes too long.
             "RC2" => !["RC211", "RC212"].contains(&rule.code),
-            _ => matches!(rule.code, "RC301" | "RC307"),
+            _ => matches!(rule.code, "RC301" | "RC307" | "RC503"),
         })
         .map(|rule| rule.code)
         .collect();
