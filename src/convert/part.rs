@@ -83,7 +83,7 @@ impl<'m> Shared<'_, 'm> {
             bodies,
             names,
             texts: SharedTexts::default(),
-            fates: HashMap::default(),
+            in_target: HashMap::default(),
             checked: CheckedReplacements::default(),
             expansions: ExpansionBodies::new(self.check),
             part: Part::default(),
@@ -105,7 +105,7 @@ struct NodePlanner<'a, 'm> {
     /// Texts of the report. Many nodes have the same operator and change in the same way.
     texts: SharedTexts,
     /// By operator: whether the target has the same one.
-    fates: HashMap<&'m str, Fate>,
+    in_target: HashMap<&'m str, InTarget>,
     checked: CheckedReplacements,
     expansions: ExpansionBodies,
     part: Part,
@@ -124,13 +124,13 @@ impl<'m> NodePlanner<'_, 'm> {
             bodies,
         ) = (*self.shared, self.bodies);
         let proto = model.node(id);
-        let fate = if !is_onnx_domain(proto.domain()) || model.callee(id).is_some() {
-            Fate::Same
+        let in_target = if !is_onnx_domain(proto.domain()) || model.callee(id).is_some() {
+            InTarget::Same
         } else {
-            self.fate(proto.op_type())
+            self.in_target(proto.op_type())
         };
-        let must_expand = fate == Fate::SameOfOnnxruntime && self.lacks_kernel(id);
-        if fate != Fate::Converted && !must_expand {
+        let must_expand = in_target == InTarget::SameOfOnnxruntime && self.lacks_kernel(id);
+        if in_target != InTarget::Converted && !must_expand {
             if let Some(wanted) = self.shared.wanted {
                 let checked = wanted.check_kept(model, inferred, id, options.opset);
                 self.part.check(model, id, options.opset, checked);
@@ -236,9 +236,9 @@ impl<'m> NodePlanner<'_, 'm> {
     }
 
     /// What becomes of the nodes of an operator.
-    fn fate(&mut self, op: &'m str) -> Fate {
+    fn in_target(&mut self, op: &'m str) -> InTarget {
         let (from, to) = (self.shared.from, self.shared.options.opset);
-        *self.fates.entry(op).or_insert_with(|| fate(op, from, to))
+        *self.in_target.entry(op).or_insert_with(|| in_target(op, from, to))
     }
 
     /// Records the result for a node.
@@ -328,7 +328,7 @@ pub(super) fn uses(node: &NodeProto, name: &str) -> bool {
 
 /// What becomes of the nodes of an operator.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum InTarget {
     /// The target does not have the version of the operator.
     Converted,
     /// They stay.
@@ -337,15 +337,15 @@ enum Fate {
     SameOfOnnxruntime,
 }
 
-fn fate(op: &str, from: i64, to: i64) -> Fate {
+fn in_target(op: &str, from: i64, to: i64) -> InTarget {
     let [present, target] = [from, to].map(|opset| schemas::schema("", op, opset));
     let same = present
         .zip(target)
         .filter(|(present, target)| std::ptr::eq(*present, *target) && !target.deprecated);
     match same {
-        Some((schema, _)) if schema.of_onnxruntime => Fate::SameOfOnnxruntime,
-        Some(_) => Fate::Same,
-        None if from == to => Fate::Same,
-        None => Fate::Converted,
+        Some((schema, _)) if schema.of_onnxruntime => InTarget::SameOfOnnxruntime,
+        Some(_) => InTarget::Same,
+        None if from == to => InTarget::Same,
+        None => InTarget::Converted,
     }
 }
