@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from onnx_recast._models import Opened
-from onnx_recast._options import flag, path, text
+from onnx_recast._options import path, text
 from onnx_recast._progress import Watcher, watcher
 from onnx_recast._values import Value
 from onnx_recast._verify import verified_by

@@ -3,8 +3,6 @@
 /// An attribute that states an element type.
 #[derive(Clone, Copy, Debug)]
 pub struct TypeAttribute {
-    /// The operator.
-    pub operator: &'static str,
     /// The attribute: the number of the type (in Cast-1 its name), a tensor, or a `TypeProto`.
     pub name: &'static str,
     /// What has the type.
@@ -52,7 +50,7 @@ const TYPE_ATTRIBUTES: &[(&str, &str, Stated)] = &[
 #[must_use]
 pub fn type_attribute(operator: &str) -> Option<TypeAttribute> {
     let row = TYPE_ATTRIBUTES.iter().find(|row| row.0 == operator);
-    row.map(|&(operator, name, of)| TypeAttribute { operator, name, of })
+    row.map(|&(_, name, of)| TypeAttribute { name, of })
 }
 
 /// How the elements of a result come from the inputs.
