@@ -141,7 +141,7 @@ def test_the_type_that_changes_can_be_stated(tmp_path: Path) -> None:
     onnx.save(onnx.parser.parse_model(text), path)
     unchanged = onnx_recast.convert_precision(path, "FLOAT")
     assert (unchanged.changed, unchanged.from_type) == (False, None)
-    assert "values of type DOUBLE change with --from DOUBLE" in unchanged.notes[0]
+    assert "values of type DOUBLE change if `from` is DOUBLE" in unchanged.notes[0]
     result = onnx_recast.convert_precision(path, "FLOAT", from_type=np.float64)
     assert (result.changed, result.from_type, len(result.casts_added)) == (True, "DOUBLE", 2)
     equal_to_command(path, ["--from", "DOUBLE", "--to", "FLOAT"], to="FLOAT", from_type="DOUBLE")

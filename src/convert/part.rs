@@ -238,7 +238,10 @@ impl<'m> NodePlanner<'_, 'm> {
     /// What becomes of the nodes of an operator.
     fn in_target(&mut self, op: &'m str) -> InTarget {
         let (from, to) = (self.shared.from, self.shared.options.opset);
-        *self.in_target.entry(op).or_insert_with(|| in_target(op, from, to))
+        *self
+            .in_target
+            .entry(op)
+            .or_insert_with(|| in_target(op, from, to))
     }
 
     /// Records the result for a node.
