@@ -11,6 +11,7 @@ mod many;
 mod noqa;
 mod properties;
 mod reports;
+#[cfg(unix)]
 mod rules_page;
 mod selection;
 mod targets;
