@@ -16,8 +16,6 @@ const MOST_COPIES: usize = 64;
 /// A model in which functions were copied.
 pub(super) struct Copied {
     pub model: Model,
-    /// The edits that lead to it, one batch after the other.
-    pub batches: Vec<Vec<Edit>>,
     /// The calls that call a copy.
     pub changes: Vec<NodeChange>,
 }
@@ -35,32 +33,24 @@ pub(super) fn copied(
     let mut wanted = with_callers(model, functions);
     let mut copied = Copied {
         model: model.clone(),
-        batches: Vec::new(),
         changes: Vec::new(),
     };
-    while copied.batches.len() < MOST_COPIES {
+    for _ in 0..MOST_COPIES {
         let current = &copied.model;
         let inferred = infer_with(current, contested);
         let differing = current.scopes().find_map(|scope| {
             let proto = function(current, scope)?;
             let calls = calls_of_other_types(current, &inferred, scope)?;
             wanted
-                .contains(&identity(proto))
+                .contains(&identity_of(proto))
                 .then_some((scope, proto, calls))
         });
         let Some((_, proto, calls)) = differing else {
-            return Some(copied).filter(|copied| !copied.batches.is_empty());
+            return Some(copied).filter(|copied| !copied.changes.is_empty());
         };
-        let mut copy = proto.clone();
-        let name = free_name(current, proto);
-        copy.name = Some(name.clone());
-        wanted.insert(identity(&copy));
-        let mut edits = vec![Edit::AddFunction(Box::new(copy))];
-        for &call in &calls {
-            let mut node = current.node(call).clone();
-            node.op_type = Some(name.clone());
-            edits.push(Edit::replace_node(call, vec![node]));
-        }
+        let names = (2..).map(|number: u64| format!("{}_{number}", proto.name()));
+        let (edits, name) = copy_for_calls(current, proto, &calls, names);
+        wanted.insert(identity(proto.domain(), &name, proto.overload()));
         let domain = domain_name(proto.domain());
         let changes = calls.iter().map(|&call| NodeChange {
             node: current.node_path(call).into(),
@@ -68,10 +58,34 @@ pub(super) fn copied(
             what: format!("calls {domain}.{name}, a copy of the function for these types").into(),
         });
         copied.changes.extend(changes);
-        copied.model = current.clone().with_edits(edits.clone()).ok()?;
-        copied.batches.push(edits);
+        copied.model = current.clone().with_edits(edits).ok()?;
     }
     None
+}
+
+/// The edits that give some calls of a function a copy of it, and its name: the first of these that
+/// no function or operator of its domain has.
+pub(crate) fn copy_for_calls(
+    model: &Model,
+    function: &FunctionProto,
+    calls: &[NodeId],
+    mut names: impl Iterator<Item = String>,
+) -> (Vec<Edit>, String) {
+    let is_same = |scope, name: &str| matches!(model.body(scope), Body::Function(known) if (known.domain(), known.name()) == (function.domain(), name));
+    let is_taken = |name: &str| {
+        model.scopes().any(|scope| is_same(scope, name))
+            || !versions(canonical_domain(function.domain()), name).is_empty()
+    };
+    let name = names.find(|name| !is_taken(name)).unwrap_or_default();
+    let mut copy = function.clone();
+    copy.name = Some(name.clone());
+    let mut edits = vec![Edit::AddFunction(Box::new(copy))];
+    for &call in calls {
+        let mut node = model.node(call).clone();
+        node.op_type = Some(name.clone());
+        edits.push(Edit::replace_node(call, vec![node]));
+    }
+    (edits, name)
 }
 
 fn function(model: &Model, scope: ScopeId) -> Option<&FunctionProto> {
@@ -81,11 +95,15 @@ fn function(model: &Model, scope: ScopeId) -> Option<&FunctionProto> {
     }
 }
 
-fn identity(function: &FunctionProto) -> Identity {
+fn identity_of(function: &FunctionProto) -> Identity {
+    identity(function.domain(), function.name(), function.overload())
+}
+
+fn identity(domain: &str, name: &str, overload: &str) -> Identity {
     (
-        canonical_domain(function.domain()).to_owned(),
-        function.name().to_owned(),
-        function.overload().to_owned(),
+        canonical_domain(domain).to_owned(),
+        name.to_owned(),
+        overload.to_owned(),
     )
 }
 
@@ -101,7 +119,7 @@ fn with_callers(model: &Model, functions: &BTreeSet<ScopeId>) -> BTreeSet<Identi
     }
     found
         .into_iter()
-        .filter_map(|scope| function(model, scope).map(identity))
+        .filter_map(|scope| function(model, scope).map(identity_of))
         .collect()
 }
 
@@ -112,35 +130,18 @@ fn calls_of_other_types(
     inferred: &Inferred,
     function: ScopeId,
 ) -> Option<Vec<NodeId>> {
-    let is_in_graph = |call: &&NodeId| match model.scope_kind(model.root(call.scope)) {
-        ScopeKind::Function(_) => inferred.is_called(model.root(call.scope)),
-        _ => true,
-    };
     let types = |call: NodeId| -> Option<Vec<(u32, ValueType)>> {
         let inputs = model.inputs(call);
         inputs
             .map(|(index, value)| Some((index, inferred.of(value).value_type?)))
             .collect()
     };
-    let calls = model.callers(function).iter().filter(is_in_graph);
-    let calls: Vec<_> = calls
-        .map(|&call| Some((call, types(call)?)))
+    let calls: Vec<_> = inferred
+        .calls_of(model, function)
+        .map(|call| Some((call, types(call)?)))
         .collect::<Option<_>>()?;
     let (_, first) = calls.first()?;
     let (_, second) = calls.iter().find(|(_, types)| types != first)?;
     let others = calls.iter().filter(|(_, types)| types == second);
     Some(others.map(|&(call, _)| call).collect())
-}
-
-/// The name of the function with a number, which no function or operator of its domain has.
-fn free_name(model: &Model, copied: &FunctionProto) -> String {
-    let is_taken = |name: &str| {
-        let is_same = |scope| {
-            function(model, scope)
-                .is_some_and(|known| (known.domain(), known.name()) == (copied.domain(), name))
-        };
-        model.scopes().any(is_same) || !versions(canonical_domain(copied.domain()), name).is_empty()
-    };
-    let mut names = (2..).map(|number: u64| format!("{}_{number}", copied.name()));
-    names.find(|name| !is_taken(name)).unwrap_or_default()
 }

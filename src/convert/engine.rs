@@ -20,8 +20,8 @@ pub struct Conversion {
 
 /// The edits of a conversion without blockers, and their report.
 pub(crate) struct PlannedConversion {
-    /// Edits that come before, one batch after the other.
-    copies: Vec<Vec<Edit>>,
+    /// The model with copies of functions, if the conversion needs them.
+    copied: Option<Model>,
     edits: Vec<Edit>,
     report: Report,
 }
@@ -37,12 +37,9 @@ impl PlannedConversion {
     /// # Errors
     /// If the result violates an invariant of the model.
     pub fn apply(self, model: Model) -> Result<Conversion, Invalid> {
-        let mut copied = model;
-        for edits in self.copies {
-            copied = copied.with_edits(edits).map_err(|refused| refused.0)?;
-        }
+        let model = self.copied.unwrap_or(model);
         Ok(Conversion {
-            model: copied.with_edits(self.edits).map_err(|refused| refused.0)?,
+            model: model.with_edits(self.edits).map_err(|refused| refused.0)?,
             report: self.report,
         })
     }
@@ -129,17 +126,14 @@ pub(crate) fn plan_valid(
 ) -> Result<PlannedConversion, NotConverted> {
     let planned = target_opset::plan(model, inferred, options, check)?;
     if !planned.plan.blocked_by_types.is_empty()
-        && let Some(Copied {
-            model,
-            batches,
-            changes,
-        }) = copied(model, options.contested, &planned.plan.blocked_by_types)
+        && let Some(Copied { model, changes }) =
+            copied(model, options.contested, &planned.plan.blocked_by_types)
     {
         let inferred = Deferred::with(options.contested);
         let with_copies = target_opset::plan(&model, &inferred, options, check)?;
         if with_copies.plan.blockers.is_empty() {
             let mut conversion = possible(&model, with_copies, options)?;
-            conversion.copies = batches;
+            conversion.copied = Some(model);
             conversion.report.changes.splice(..0, changes);
             return Ok(conversion);
         }
@@ -180,7 +174,7 @@ fn possible(
         edits.push(Edit::SetIrVersion(ir_to));
     }
     Ok(PlannedConversion {
-        copies: Vec::new(),
+        copied: None,
         edits,
         report,
     })

@@ -56,6 +56,7 @@ use onnx_cast::Contested;
 
 pub use crate::passes::NodeChange;
 pub(crate) use adapters::differing_operators;
+pub(crate) use copies::copy_for_calls;
 pub(crate) use engine::{convert, expect_valid, plan, plan_valid, read};
 pub use expanded::{Exactness, Expanded};
 pub(crate) use lowest::{lowest, lowest_that_runs};

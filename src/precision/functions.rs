@@ -6,9 +6,9 @@ use super::options::{Options, Selection};
 use super::report::AddedFunction;
 use super::types::value_type;
 use crate::base::error::Error;
-use crate::graph::{Body, Edit, Model, NodeId, ScopeId, ScopeKind};
+use crate::convert::copy_for_calls;
+use crate::graph::{Body, Edit, Model, NodeId, ScopeId};
 use crate::ops::inference::{Inferred, infer};
-use crate::ops::schemas;
 use onnx_cast::DType;
 
 /// A model with copies of functions.
@@ -86,13 +86,8 @@ struct Calls<'c> {
 impl Calls<'_> {
     /// The calls of a function that change the same types, if others do not.
     fn changing(&self, function: ScopeId) -> Option<Vec<NodeId>> {
-        let is_in_graph = |call: &&NodeId| match self.model.scope_kind(self.model.root(call.scope))
-        {
-            ScopeKind::Function(_) => self.inferred.is_called(self.model.root(call.scope)),
-            _ => true,
-        };
-        let calls = self.model.callers(function).iter().filter(is_in_graph);
-        let changes: Vec<_> = calls.map(|&call| (call, self.changes(call))).collect();
+        let calls = self.inferred.calls_of(self.model, function);
+        let changes: Vec<_> = calls.map(|call| (call, self.changes(call))).collect();
         let first = changes.iter().find_map(|(_, changes)| changes.as_ref())?;
         let of_first = changes
             .iter()
@@ -130,24 +125,11 @@ fn copy(
     let Body::Function(proto) = model.body(function) else {
         unreachable!("only functions have callers")
     };
-    let is_taken = |name: &str| {
-        let same = |scope| matches!(model.body(scope), Body::Function(known) if (known.domain(), known.name()) == (proto.domain(), name));
-        model.scopes().any(same)
-            || !schemas::versions(schemas::canonical_domain(proto.domain()), name).is_empty()
-    };
-    let mut candidates = (0..).map(|number| match number {
+    let names = (0..).map(|number| match number {
         0 => format!("{}_{to}", proto.name()),
         number => format!("{}_{to}_{number}", proto.name()),
     });
-    let name = candidates.find(|name| !is_taken(name)).unwrap_or_default();
-    let mut copy = proto.clone();
-    copy.name = Some(name.clone());
-    let mut edits = vec![Edit::AddFunction(Box::new(copy))];
-    for &call in calls {
-        let mut node = model.node(call).clone();
-        node.op_type = Some(name.clone());
-        edits.push(Edit::replace_node(call, vec![node]));
-    }
+    let (edits, name) = copy_for_calls(model, proto, calls, names);
     let added = AddedFunction {
         domain: proto.domain().to_owned(),
         name,

@@ -6,7 +6,7 @@ use super::known::{Fact, Ints, Known, NOTHING};
 use super::length::Length;
 use super::walk::{Inference, walk};
 use crate::base::hash::HashMap;
-use crate::graph::{Attribute, Model, NodeId, ScopeId, ValueId};
+use crate::graph::{Attribute, Model, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::ops::schemas::TypeSet;
 use onnx_cast::Contested;
 
@@ -59,6 +59,19 @@ impl Inferred {
     #[must_use]
     pub fn is_called(&self, function: ScopeId) -> bool {
         self.called.contains_key(&function)
+    }
+
+    /// The calls of a function in graphs, and in functions that graphs call.
+    pub fn calls_of<'m>(
+        &self,
+        model: &'m Model,
+        function: ScopeId,
+    ) -> impl Iterator<Item = NodeId> + use<'_, 'm> {
+        let counts = |call: &NodeId| {
+            let root = model.root(call.scope);
+            !matches!(model.scope_kind(root), ScopeKind::Function(_)) || self.is_called(root)
+        };
+        model.callers(function).iter().copied().filter(counts)
     }
 
     /// The types that a value of a function has in the calls of graphs, direct or through other
