@@ -259,11 +259,8 @@ impl<'m> NodeConverter<'_, 'm> {
                 reason: check::deprecated(from),
             });
         }
-        let own = schemas::versions_of_onnxruntime("", from.name);
-        let newer = own
-            .iter()
-            .chain(schemas::versions("", from.name))
-            .find(|newer| newer.since_version > at);
+        let mut versions = schemas::all_versions("", from.name);
+        let newer = versions.find(|newer| newer.since_version > at);
         Ok(match newer {
             Some(to) if to.since_version <= self.target => Some(VersionStep {
                 from,

@@ -54,30 +54,26 @@ fn flatten_axes(cx: &mut Context) -> Result<(), Reason> {
         "flat",
         table.clone(),
     );
-    let row = match input.rank() {
-        _ if copies_zeros(&input, axis) => None,
-        _ if cx.source.settings.opset >= 14 => {
-            let allowzero = vec![AttributeProto::int("allowzero", 1)];
-            cx.set_input(0, &flat);
-            cx.add_after("Reshape", &[&shape], allowzero, "flat_result", table);
-            return Ok(());
-        }
-        rank => rank.map(|rank| Row::new(cx, &source, rank)),
-    };
+    let keeps_zeros = copies_zeros(&input, axis);
+    let can_state_zeros = cx.source.settings.opset >= 14;
+    let rank = input.rank().filter(|_| !keeps_zeros && !can_state_zeros);
+    let row = rank.map(|rank| Row::new(cx, &source, rank));
     cx.set_input(0, &flat);
-    match row {
-        None => cx.add_after("Reshape", &[&shape], Vec::new(), "flat_result", table),
-        Some(row) => {
-            let known = row.known(input.value_type);
-            for (op, extra, suffix) in [
-                ("Reshape", &shape, "zeros_if_empty"),
-                ("Expand", &row.lengths, "row"),
-            ] {
-                cx.add_after(op, &[extra], Vec::new(), suffix, known.clone());
-            }
-            cx.add_after("Reshape", &[&row.shape], Vec::new(), "flat_result", table);
-        }
+    let Some(row) = row else {
+        let states_zeros = !keeps_zeros && can_state_zeros;
+        let allowzero = states_zeros.then(|| AttributeProto::int("allowzero", 1));
+        let attributes = Vec::from_iter(allowzero);
+        cx.add_after("Reshape", &[&shape], attributes, "flat_result", table);
+        return Ok(());
+    };
+    let known = row.known(input.value_type);
+    for (op, extra, suffix) in [
+        ("Reshape", &shape, "zeros_if_empty"),
+        ("Expand", &row.lengths, "row"),
+    ] {
+        cx.add_after(op, &[extra], Vec::new(), suffix, known.clone());
     }
+    cx.add_after("Reshape", &[&row.shape], Vec::new(), "flat_result", table);
     Ok(())
 }
 

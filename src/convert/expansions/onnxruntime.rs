@@ -4,6 +4,7 @@
 //! FLOAT16, onnxruntime runs all except the normalizations of layers in FLOAT, with casts.
 //! `stash_type` has no effect on the result of the normalizations: DOUBLE is normalized in DOUBLE.
 
+use super::rounding::thresholded;
 use super::{Expansion, axes_from, by_definition, exact, fill, list, number, type_name};
 use crate::convert::context::Context;
 use crate::convert::reason::{
@@ -11,7 +12,7 @@ use crate::convert::reason::{
 };
 use onnx_cast::DType;
 
-/// The opset of bodies that older and newer opsets can be reached from.
+/// The opset of bodies whose nodes can be converted to every older and newer opset.
 const ELEMENTWISE: i64 = 13;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
@@ -25,8 +26,16 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("Scale", 1, scale).in_opset(ELEMENTWISE),
     by_definition("ScaledTanh", 1, scaled_tanh).in_opset(ELEMENTWISE),
     by_definition("SimplifiedLayerNormalization", 1, simplified).in_opset(23),
-    exact("ThresholdedRelu", 1, thresholded_relu).in_opset(ELEMENTWISE),
+    exact("ThresholdedRelu", 1, thresholded).in_opset(ELEMENTWISE),
 ];
+
+/// The type in which the elements of the input are computed.
+fn compute_type(cx: &Context) -> Result<DType, Reason> {
+    Ok(match cx.dtype(0)? {
+        DType::Float16 => DType::Float,
+        dtype => dtype,
+    })
+}
 
 /// A body for which `x` is the input in the type of the computation, `$T`, and `y` the result.
 fn computed(
@@ -35,12 +44,7 @@ fn computed(
     body: &str,
     constants: &[(&str, f32)],
 ) -> Result<String, Reason> {
-    let dtype = cx.dtype(0)?;
-    let compute = if dtype == DType::Float16 {
-        DType::Float
-    } else {
-        dtype
-    };
+    let (dtype, compute) = (cx.dtype(0)?, compute_type(cx)?);
     let constants: String = constants
         .iter()
         .map(|(name, value)| {
@@ -96,22 +100,6 @@ fn alpha_and_beta(cx: &Context) -> Result<[(&'static str, f32); 2], Reason> {
     ])
 }
 
-/// Element by element, as `ThresholdedRelu` of opset 10.
-fn thresholded_relu(cx: &Context) -> Result<String, Reason> {
-    let body = "
-        alpha = Constant <value = $T {$alpha}> ()
-        zero = Constant <value = $T {0}> ()
-        is_above = Greater (X, alpha)
-        Y = Where (is_above, X, zero)";
-    Ok(fill(
-        body,
-        &[
-            ("T", &type_name(cx.dtype(0)?)),
-            ("alpha", &number(float(cx, "alpha", 1.0)?)),
-        ],
-    ))
-}
-
 /// The kernels of images refuse other ranks.
 fn expect_image(cx: &Context) -> Result<(), Reason> {
     match cx.rank(0)? {
@@ -135,15 +123,11 @@ fn image_scaler(cx: &Context) -> Result<String, Reason> {
             "`bias` does not have a number for each channel",
         ));
     }
-    let compute = match cx.dtype(0)? {
-        DType::Float16 => DType::Float,
-        dtype => dtype,
-    };
     let body = format!(
         "bias = Constant <value = {}[{}, 1, 1] {{{}}}> ()
         scaled = Mul (x, scale)
         y = Add (scaled, bias)",
-        type_name(compute),
+        type_name(compute_type(cx)?),
         bias.len(),
         list(bias.iter().map(|&value| number(value)))
     );
@@ -272,18 +256,22 @@ fn expect_broadcast(cx: &Context) -> Result<(), Reason> {
     }
 }
 
-/// The attributes `axis` and `epsilon`; DOUBLE is normalized in DOUBLE.
-fn attributes(cx: &Context, dtype: DType) -> Result<String, Reason> {
-    let stash = if dtype == DType::Double {
+/// The type of mean and deviation: DOUBLE is normalized in DOUBLE.
+fn statistics_type(dtype: DType) -> DType {
+    if dtype == DType::Double {
         dtype
     } else {
         DType::Float
-    };
+    }
+}
+
+/// The attributes `axis`, `epsilon` and `stash_type`.
+fn attributes(cx: &Context, dtype: DType) -> Result<String, Reason> {
     Ok(format!(
         "axis: int = {}, epsilon: float = {}, stash_type: int = {}",
         cx.int_or("axis", -1)?,
         number(float(cx, "epsilon", 1e-5)?),
-        stash.number()
+        statistics_type(dtype).number()
     ))
 }
 
@@ -327,11 +315,7 @@ fn simplified(cx: &Context) -> Result<String, Reason> {
         return Ok(normalized);
     }
     let axes = axes_from(cx, cx.int_or("axis", -1)?)?;
-    let statistics = if dtype == DType::Double {
-        dtype
-    } else {
-        DType::Float
-    };
+    let statistics = statistics_type(dtype);
     let body = "
         wide = Cast <to = $number> (X)
         square = Mul (wide, wide)

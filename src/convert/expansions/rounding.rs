@@ -79,7 +79,8 @@ fn is_nan(cx: &Context) -> Result<String, Reason> {
     Ok(fill(body, &[("T", &type_of(cx, 0)?)]))
 }
 
-fn thresholded(cx: &Context) -> Result<String, Reason> {
+/// Also the operator of onnxruntime before opset 10.
+pub(super) fn thresholded(cx: &Context) -> Result<String, Reason> {
     let body = "
         threshold = Constant <value = $T {$alpha}> ()
         zero = Constant <value = $T {0}> ()

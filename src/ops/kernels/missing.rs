@@ -36,10 +36,7 @@ pub fn missing_kernel(runtime: &Runtime, operation: &Operation) -> Option<Missin
         return None;
     }
     let (domain, op) = (operation.domain(), operation.op());
-    let all: Vec<&Schema> = schemas::versions_of_onnxruntime(domain, op)
-        .iter()
-        .chain(schemas::versions(domain, op))
-        .collect();
+    let all: Vec<&Schema> = schemas::all_versions(domain, op).collect();
     let newest = runtime.newest_opset();
     let mut opsets: Vec<i64> = Vec::new();
     for (index, &schema) in all.iter().enumerate() {

@@ -63,6 +63,13 @@ pub fn versions_of_onnxruntime(domain: &str, name: &str) -> &'static [Schema] {
     &all[start..start + length]
 }
 
+/// All versions of an operator, oldest first: those of onnxruntime, then those of ONNX.
+pub fn all_versions(domain: &str, name: &str) -> impl Iterator<Item = &'static Schema> {
+    versions_of_onnxruntime(domain, name)
+        .iter()
+        .chain(versions(domain, name))
+}
+
 /// Every schema of an operator that onnxruntime has in the domain ai.onnx beside those of ONNX,
 /// sorted by name and version.
 #[must_use]
