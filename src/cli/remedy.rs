@@ -23,20 +23,20 @@ pub fn with_remedy(error: Error) -> Error {
 /// The option that helps against a cause of an error.
 pub fn of_cause(cause: &(dyn StdError + 'static)) -> Option<Cow<'static, str>> {
     if let Some(refusal) = cause.downcast_ref::<Refusal>() {
-        return of_refusal(&refusal.remedy);
+        return Some(of_refusal(&refusal.remedy));
     }
     of_kind(cause).map(Cow::Borrowed)
 }
 
 /// The option of `recast precision` that avoids a refusal.
-fn of_refusal(remedy: &Remedy) -> Option<Cow<'static, str>> {
-    Some(match remedy {
+fn of_refusal(remedy: &Remedy) -> Cow<'static, str> {
+    match remedy {
         Remedy::Opset(opset) => format!("use --opset {opset}").into(),
         Remedy::OpsetOrLater(opset) => format!("use --opset {opset} or later").into(),
         Remedy::KeepValue(name) => format!("use --io {name}=FLOAT or --keep-value {name}").into(),
         Remedy::OnOverflow => "use another --on-overflow".into(),
         Remedy::OnUnderflow => "use --on-underflow allow or keep".into(),
-    })
+    }
 }
 
 fn of_kind(cause: &(dyn StdError + 'static)) -> Option<&'static str> {

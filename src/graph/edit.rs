@@ -253,10 +253,7 @@ impl Model {
     /// The model with a batch of edits applied.
     ///
     /// # Errors
-    /// If a value that is still used, is an output of a graph, has a
-    /// [`NonNodeUse`](super::NonNodeUse) or is overridable would lose its definition; if a name
-    /// would be defined twice or refer to another value than before; if the result violates an
-    /// invariant of the model.
+    /// See [`Model::apply`].
     pub(crate) fn with_edits(self, edits: Vec<Edit>) -> Result<Model, Refused> {
         if edits.is_empty() {
             return Ok(self);

@@ -53,7 +53,7 @@ def other_result(row):
 
 
 def check_strings(report):
-    """What is taken for the definition of casts from and to strings is what `recast cast` writes, and whether it writes by default."""
+    """`recast cast` writes the strings and numbers that runtimes are compared with, by default only those that ONNX defines."""
     for target in results.STRING_TARGETS:
         for literal in results.STRINGS:
             report.case(f"{literal!r} to {target}", other_definition("STRING", target, literal))
