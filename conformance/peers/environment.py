@@ -26,11 +26,6 @@ def precision_python():
     return make_environment(ROOT / "conformance/.venv-precision-peers", FOLDER / "precision_peers.txt")
 
 
-def openvino_python():
-    """The same for OpenVINO."""
-    return make_environment(ROOT / "conformance/.venv-openvino", FOLDER / "openvino.txt")
-
-
 def modelopt_python():
     """The Python with torch of the exporters, and the variables with which it finds modelopt, in a folder of its own."""
     python, variables = installed("torch")

@@ -3,16 +3,18 @@
 The reference evaluator of onnx and onnxruntime compute 448 from both models. OpenVINO computes NaN from the first one.
 """
 
-import json
-import subprocess
+import sys
 
 import numpy as np
 import onnx
 import onnxruntime
 from onnx.reference import ReferenceEvaluator
 
-from peers.environment import FOLDER, openvino_python
 from support.common import ROOT, recast, scratch_folder
+
+sys.path.append(str(ROOT / "facts"))
+from casts.models import value_of  # noqa: E402
+from casts.runtimes import RUNTIMES, Process  # noqa: E402
 
 MODEL = """<ir_version: 10, opset_import: ["": 21]>
 g (float[1] x) => (float[1] y) <float[1] w = {500.0}> {
@@ -20,8 +22,8 @@ g (float[1] x) => (float[1] y) <float[1] w = {500.0}> {
   c = Cast <to = 1> (f)
   y = Add (c, x)
 }"""
-OPENVINO = "2026.4.1"
-ONLY_WITH_ALL = "needs conformance/.venv-openvino"
+OPENVINO = next(runtime for runtime in RUNTIMES if runtime.name == "openvino")
+ONLY_WITH_ALL = "needs OpenVINO, which facts/casts/runtimes.py installs"
 
 
 def check(report):
@@ -32,19 +34,20 @@ def check(report):
         report.case("the fold", done.returncode and done.stderr)
         for model, theirs in [(source, "nan"), (folded, "448.0")]:
             expected = {"onnx": "448.0", "onnxruntime": "448.0", "OpenVINO": theirs}
-            computed = {tool: str(float(run(model))) for tool, run in RUNS.items()}
+            computed = {tool: str(run(model)) for tool, run in RUNS.items()}
             report.case(model.name, computed != expected and computed)
         lint = recast("lint", source, "--select", "RC104", "--format", "concise")
         report.case("the finding", (lint.returncode != 1 or "RC104" not in lint.stdout) and lint.stdout + lint.stderr)
-    report.case("the version in README.md", f"OpenVINO {OPENVINO}" not in (ROOT / "README.md").read_text() and f"is not {OPENVINO}")
+    report.case("the version in README.md", f"OpenVINO {OPENVINO.version}" not in (ROOT / "README.md").read_text() and f"is not {OPENVINO.version}")
 
 
 def by_openvino(model):
-    script = FOLDER / "run_openvino.py"
-    done = subprocess.run([openvino_python(), script, model], check=True, capture_output=True, text=True)
-    version, value = json.loads(done.stdout)
-    assert version.startswith(OPENVINO), version
-    return value
+    with Process(OPENVINO) as process:
+        answer = process.ask("run", model.read_bytes(), {"x": value_of("FLOAT", [0])})
+    if isinstance(answer, str):
+        return answer
+    _, _, data = answer[0]
+    return np.frombuffer(data, np.float32)[0]
 
 
 X = {"x": np.zeros(1, np.float32)}
