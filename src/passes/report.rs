@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::event::{ComputedNode, Event, Folded, KeptNode, NodeChange, Removal, Removed};
+use super::event::{
+    ComputedNode, Event, Folded, KeptNode, KeptReason, NodeChange, Removal, Removed,
+};
 
 /// The events of all passes that ran.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,10 +79,10 @@ impl Report {
 
     /// States for each node that was kept for a reason with one of these codes the option that
     /// removes the obstacle.
-    pub(crate) fn add_remedies(&mut self, remedy: impl Fn(&str) -> Option<&'static str>) {
+    pub(crate) fn add_remedies(&mut self, remedy: impl Fn(&KeptReason) -> Option<&'static str>) {
         for entry in &mut self.entries {
             if let Event::Kept(kept) = &mut entry.event {
-                kept.remedy = kept.remedy.or_else(|| remedy(kept.reason.code()));
+                kept.remedy = kept.remedy.or_else(|| remedy(&kept.reason));
             }
         }
     }

@@ -6,7 +6,9 @@ use super::changed::ChangedModel;
 use super::format::{counted, plural, write_reasons};
 use super::prepared::{Prepared, write_prepared};
 use crate::base::printable::Shown;
-use crate::passes::{ComputedNode, Folded, KeptNode, NodeChange, OfPass, RemovalOf, Report};
+use crate::passes::{
+    ComputedNode, Folded, KeptNode, KeptReason, NodeChange, NotFolded, OfPass, RemovalOf, Report,
+};
 
 /// One folded model of a run.
 pub type FoldedModel = ChangedModel<Folding>;
@@ -127,7 +129,9 @@ fn write_kept(text: &mut Shown, report: &Report, verbose: bool) {
         "left-to-runtimes",
         "result-too-large",
     ];
-    let is_other = |kept: &&KeptNode| of_others.contains(&kept.reason.code());
+    let is_other = |kept: &&KeptNode| {
+        of_others.contains(&kept.reason.code()) || is_not_worth_node(&kept.reason)
+    };
     let noun = if report.computed().next().is_none() && !kept.iter().any(is_other) {
         "cast"
     } else {
@@ -151,9 +155,18 @@ fn write_kept(text: &mut Shown, report: &Report, verbose: bool) {
     );
 }
 
+/// Whether a node other than a cast was kept since its result is too large.
+fn is_not_worth_node(reason: &KeptReason) -> bool {
+    matches!(reason, KeptReason::Folding(NotFolded::NotWorthNode { .. }))
+}
+
 /// The option of `recast fold` that removes an obstacle.
-fn remedy(code: &str) -> Option<&'static str> {
-    match code {
+fn remedy(reason: &KeptReason) -> Option<&'static str> {
+    // No option raises the limit of a node other than a cast.
+    if is_not_worth_node(reason) {
+        return None;
+    }
+    match reason.code() {
         "undefined-value" => Some("use --undefined fold to fold it anyway"),
         "contested-value" | "contested-result" => {
             Some("use --contested text|runtime to fold it anyway")

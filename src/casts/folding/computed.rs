@@ -278,7 +278,7 @@ impl FoldDecisions<'_> {
         let change = self.change(model.inputs(node).map(|(_, value)| value), &folds);
         let growth = change.after.growth - self.storage.growth;
         if growth > WORTH_A_NODE as i64 {
-            return Err(NotFolded::GrowthLimit {
+            return Err(NotFolded::NotWorthNode {
                 growth,
                 limit: WORTH_A_NODE,
             }

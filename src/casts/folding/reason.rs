@@ -118,6 +118,14 @@ pub enum NotFolded {
         /// The limit.
         limit: u64,
     },
+    /// The result of a node other than a cast would take more bytes than the node is worth.
+    #[error("the model would grow by {growth} bytes to save a node; at most {limit} are worth it")]
+    NotWorthNode {
+        /// By how many bytes.
+        growth: i64,
+        /// The limit, which is fixed.
+        limit: u64,
+    },
 }
 
 impl NotFolded {
@@ -152,7 +160,9 @@ impl NotFolded {
             NotFolded::InputNotComputed { .. } => NotFoldedCode::InputNotComputed,
             NotFolded::DataUnavailable(_) => NotFoldedCode::DataUnavailable,
             NotFolded::CastLimit { .. } => NotFoldedCode::CastLimit,
-            NotFolded::GrowthLimit { .. } => NotFoldedCode::GrowthLimit,
+            NotFolded::GrowthLimit { .. } | NotFolded::NotWorthNode { .. } => {
+                NotFoldedCode::GrowthLimit
+            }
         };
         code.code()
     }
