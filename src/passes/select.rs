@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::{DEFAULT, EXACT, LOSSY, Pass};
+use crate::base::choice::nearest;
 
 /// The tier of a list of passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,13 +57,18 @@ pub(crate) fn add(passes: Vec<Box<dyn Pass>>) {
     });
 }
 
+/// The names of tiers in a list of passes.
+const TIERS: [&str; 2] = ["default", "exact"];
+
 /// A name that is not that of a pass.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown pass '{name}'; available passes: {available}; `default` and `exact` select the passes of a tier"
+    "unknown pass '{name}'; {meant}available passes: {available}; `default` and `exact` select the passes of a tier"
 )]
 pub struct UnknownPass {
     name: String,
+    /// The name that was probably meant, as a question.
+    meant: String,
     available: String,
 }
 
@@ -83,6 +89,9 @@ pub fn named(name: &str) -> Result<&'static dyn Pass, UnknownPass> {
         .map(|(_, pass)| pass);
     known.ok_or_else(|| UnknownPass {
         name: name.to_owned(),
+        meant: nearest(name, all().map(|(_, pass)| pass.name()).chain(TIERS))
+            .map(|meant| format!("did you mean {meant}? "))
+            .unwrap_or_default(),
         available: all()
             .map(|(_, pass)| pass.name())
             .collect::<Vec<_>>()

@@ -68,7 +68,7 @@ pub fn missing_operators_text(runtime: &Runtime) -> Shown {
 pub fn missing_operators_json(runtime: &Runtime) -> Document<'static> {
     let document = json!({
         "target": runtime,
-        "version": runtime.version.to_string(),
+        "runtime_version": runtime.version.to_string(),
         "note": runtime.note(),
         "operators": runtime.missing_operators(),
     });

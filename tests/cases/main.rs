@@ -7,6 +7,8 @@
 
 mod file;
 mod run;
+#[path = "../suite/schemas/validate.rs"]
+mod schemas;
 
 use std::fs;
 use std::path::Path;

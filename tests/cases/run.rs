@@ -15,6 +15,8 @@ use onnx_recast::{FoldOptions, LintOptions, Model};
 use prost::Message;
 use serde_json::Value;
 
+use crate::schemas::expect_valid;
+
 const MODEL: &str = "model.onnx";
 const RESULT: &str = "result.onnx";
 const UNCHANGED: &str = "the model is unchanged";
@@ -59,9 +61,11 @@ impl Place<'_> {
             .current_dir(self.0)
             .env_remove("RECAST_BLESS")
             .env("NO_COLOR", "1");
-        command
+        let output = command
             .output()
-            .unwrap_or_else(|error| panic!("recast cannot be started: {error}"))
+            .unwrap_or_else(|error| panic!("recast cannot be started: {error}"));
+        expect_valid(&[arguments, options].concat(), &output);
+        output
     }
 
     fn read(&self, name: &str) -> Option<Vec<u8>> {

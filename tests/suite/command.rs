@@ -11,6 +11,7 @@ use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::schemas::expect_valid;
 use crate::support::{expect_no_failures, model};
 
 /// Two casts of constants and one of an input.
@@ -18,11 +19,13 @@ const THREE_CASTS: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float x
     { [first] a = Cast <to = 10> (w) b = Cast <to = 10> (v) [third] c = Cast <to = 10> (x) s = Add (a, b) y = Add (s, c) }"#;
 
 pub fn recast(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_recast"))
+    let output = Command::new(env!("CARGO_BIN_EXE_recast"))
         .args(arguments)
         .env("NO_COLOR", "1")
         .output()
-        .expect("the command starts")
+        .expect("the command starts");
+    expect_valid(arguments, &output);
+    output
 }
 
 fn stdout(output: &Output) -> String {
@@ -209,7 +212,7 @@ fn wrong_usage_says_what_to_do_and_exits_with_2() {
         ),
         (
             &["fold", &input, "--dry-run", "--passes", "fold"],
-            "unknown pass 'fold'; available passes: fold-casts",
+            "unknown pass 'fold'; did you mean fold-casts? available passes: fold-casts",
         ),
         (
             &["fold", &input, "--dry-run", "--max-growth", "2X"],

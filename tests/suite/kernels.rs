@@ -459,7 +459,7 @@ fn the_command_lists_the_operators_that_a_runtime_lacks() {
     let json: serde_json::Value =
         serde_json::from_str(&text(&["targets", "onnxruntime@1.31", "--format", "json"])).unwrap();
     assert_eq!(
-        (&json["version"], &json["target"]["opset"]),
+        (&json["runtime_version"], &json["target"]["opset"]),
         (&"1.31".into(), &26.into())
     );
     let operators = json["operators"].as_array().unwrap();

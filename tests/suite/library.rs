@@ -289,9 +289,9 @@ fn options_have_the_names_of_the_command_line() {
     assert_eq!(unknown.to_string(), "expected up, down or nearest");
     let unknown = passes::named("fold").unwrap_err();
     assert!(
-        unknown
-            .to_string()
-            .starts_with("unknown pass 'fold'; available passes: fold-casts, identity, "),
+        unknown.to_string().starts_with(
+            "unknown pass 'fold'; did you mean fold-casts? available passes: fold-casts, identity, "
+        ),
         "{unknown}"
     );
 }

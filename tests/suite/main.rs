@@ -63,6 +63,7 @@ mod replaced;
 #[cfg(unix)]
 mod run_files;
 mod runtimes;
+mod schemas;
 mod storage;
 mod support;
 mod symbols;

@@ -118,10 +118,12 @@ fn recast(folder: &Path, arguments: &str) -> Output {
         .current_dir(folder)
         .env("NO_COLOR", "1")
         .env("RECAST_PANIC", "bad.onnx");
-    command
+    let output = command
         .env_remove("RUST_BACKTRACE")
         .output()
-        .expect("the command starts")
+        .expect("the command starts");
+    crate::schemas::expect_valid(&arguments.split(' ').collect::<Vec<_>>(), &output);
+    output
 }
 
 fn folder() -> tempfile::TempDir {

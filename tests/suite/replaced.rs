@@ -19,11 +19,13 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn recast(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_recast"))
+    let output = Command::new(env!("CARGO_BIN_EXE_recast"))
         .args(arguments)
         .current_dir(folder)
         .output()
-        .unwrap()
+        .unwrap();
+    crate::schemas::expect_valid(arguments, &output);
+    output
 }
 
 fn is_folded(bytes: &[u8]) -> bool {

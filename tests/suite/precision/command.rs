@@ -13,12 +13,14 @@ const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x) =
 
 fn recast(folder: &Path, arguments: &[&str]) -> Output {
     fs::write(folder.join("m.onnx"), model(MODEL).encode_to_vec()).unwrap();
-    Command::new(env!("CARGO_BIN_EXE_recast"))
+    let output = Command::new(env!("CARGO_BIN_EXE_recast"))
         .arg("precision")
         .args(arguments)
         .current_dir(folder)
         .output()
-        .unwrap()
+        .unwrap();
+    crate::schemas::expect_valid(&[&["precision"], arguments].concat(), &output);
+    output
 }
 
 fn stdout(output: &Output) -> String {
