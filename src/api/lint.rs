@@ -3,8 +3,9 @@
 use crate::base::error::{Error, catch};
 use crate::base::options::options;
 use crate::graph::Model;
+use crate::lint::add_noqa::{WithNoqa, add_noqa};
 use crate::lint::fix::{Fixed, fix};
-use crate::lint::{self, Baseline, Diagnostic, Job, Noqa, Overlapping, Safety, Selection};
+use crate::lint::{self, Baseline, Diagnostic, Job, Linted, Noqa, Overlapping, Safety, Selection};
 
 options! {
     /// How to lint a model.
@@ -38,10 +39,18 @@ impl Model {
     /// # Errors
     /// If a tensor is inconsistent, or a rule panics.
     pub fn lint(&self, options: &LintOptions) -> Result<Vec<Diagnostic>, Error> {
+        Ok(self.lint_all(options)?.findings)
+    }
+
+    /// The findings, and the `recast.noqa` entries that suppressed none.
+    ///
+    /// # Errors
+    /// Those of [`Model::lint`].
+    pub(crate) fn lint_all(&self, options: &LintOptions) -> Result<Linted, Error> {
         self.check_tensors()?;
         let name = self.lint_name();
-        let found =
-            catch(|| lint::lint(self, &job(options, &name))).map_err(|panic| self.error(panic))?;
+        let found = catch(|| lint::lint_all(self, &job(options, &name)))
+            .map_err(|panic| self.error(panic))?;
         self.control()
             .check()
             .map_err(|cancelled| self.error(Error::of(&cancelled)))?;
@@ -64,6 +73,25 @@ impl Model {
             let Fixed { model, fixed } =
                 fix(model, &job(options, &name), allowed, known).map_err(Error::caused_by)?;
             Ok((model, fixed))
+        })
+    }
+
+    /// Adds `recast.noqa` entries that suppress the findings that are not in the baseline. Returns
+    /// these findings.
+    ///
+    /// # Errors
+    /// If a tensor is inconsistent, or the IR version of the model has no metadata of nodes.
+    pub fn add_noqa(
+        &mut self,
+        options: &LintOptions,
+        known: &Baseline,
+    ) -> Result<Vec<Diagnostic>, Error> {
+        self.check_tensors()?;
+        let name = self.lint_name();
+        self.change(|model| {
+            let WithNoqa { model, suppressed } =
+                add_noqa(model, &job(options, &name), known).map_err(Error::caused_by)?;
+            Ok((model, suppressed))
         })
     }
 

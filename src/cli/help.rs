@@ -58,7 +58,7 @@ const OWN: &[(&str, &[Group])] = &[
                 "Configuration",
                 &["config", "isolated", "baseline", "write-baseline"],
             ),
-            ("Fixes", &["fix", "diff", "unsafe-fixes"]),
+            ("Fixes", &["fix", "add-noqa", "diff", "unsafe-fixes"]),
             ("Report", &["output", "statistics"]),
             ("Exit code", &["fail-on", "exit-zero"]),
         ],

@@ -1,6 +1,6 @@
 //! Options that help against errors of the library.
 
-use crate::lint::BadBaseline;
+use crate::lint::{BadBaseline, NoqaError};
 use crate::precision::{Refusal, Remedy};
 use crate::verify::NotVerified;
 use crate::{BadLocation, Error, Unplaceable};
@@ -47,6 +47,9 @@ fn of_kind(cause: &(dyn StdError + 'static)) -> Option<&'static str> {
         return Some(
             "attach the output of `recast inspect --format json`; --no-verify writes the result unverified",
         );
+    }
+    if let Some(NoqaError::IrVersion(_)) = cause.downcast_ref() {
+        return Some("use --baseline FILE --write-baseline");
     }
     if let Some(BadBaseline::NotJson(_) | BadBaseline::Malformed(_)) = cause.downcast_ref() {
         return Some("--write-baseline writes one");

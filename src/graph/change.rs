@@ -158,6 +158,19 @@ impl BodyMut<'_> {
         }
     }
 
+    pub(super) fn declaration(&mut self, place: Declared) -> Option<&mut ValueInfoProto> {
+        let (list, index) = match (place, self) {
+            (Declared::Input(index), BodyMut::Graph(graph)) => (&mut graph.input, index),
+            (Declared::Output(index), BodyMut::Graph(graph)) => (&mut graph.output, index),
+            (Declared::ValueInfo(index), BodyMut::Graph(graph)) => (&mut graph.value_info, index),
+            (Declared::ValueInfo(index), BodyMut::Function(function)) => {
+                (&mut function.value_info, index)
+            }
+            (Declared::Input(_) | Declared::Output(_), BodyMut::Function(_)) => return None,
+        };
+        list.get_mut(index as usize)
+    }
+
     pub(super) fn tensor(&mut self, place: TensorPlace) -> Option<&mut TensorProto> {
         match (place, self) {
             (TensorPlace::Attribute(node, index, part), body) => attribute_part(

@@ -8,7 +8,9 @@ use super::change::{
     Changes, add_function, apply_changes, freeze_initializers, import_domain, set_opset,
 };
 use super::index::{Origin, ValueId};
-use super::metadata::{Entries, MetadataKeys, drop_entries};
+use super::metadata::{
+    Entries, EntriesPlace, MetadataKeys, MetadataPlace, drop_entries, set_entry,
+};
 use super::new_nodes::NewNodes;
 use super::query::{domain_name, tensor_type};
 use super::scope::{Body, NodeId, ScopeId, ScopeKind};
@@ -145,6 +147,15 @@ pub enum Edit {
     },
     /// Removes entries of `metadata_props` at every level.
     DropMetadata(MetadataKeys),
+    /// Sets an entry of `metadata_props`; a place that does not exist gets none.
+    SetMetadata {
+        /// What the entry describes.
+        at: MetadataPlace,
+        /// The key.
+        key: Cow<'static, str>,
+        /// The new value.
+        value: String,
+    },
 }
 
 /// The place of a declared element type.
@@ -239,6 +250,8 @@ struct Batch {
     /// The names of initializers of the main graph that are no longer inputs.
     frozen: HashSet<String>,
     dropped: Vec<(MetadataKeys, Entries)>,
+    /// Places, keys and values of metadata.
+    metadata: Vec<(EntriesPlace, Cow<'static, str>, String)>,
 }
 
 impl Batch {
@@ -287,6 +300,9 @@ impl Model {
         };
         for (keys, entries) in batch.dropped {
             drop_entries(&mut proto, &kinds, &entries, &keys);
+        }
+        for (place, key, value) in batch.metadata {
+            set_entry(&mut proto, &kinds, place, &key, value);
         }
         for (root, version) in batch.opsets {
             set_opset(&mut proto, kinds[root.0 as usize], version);
@@ -504,6 +520,12 @@ impl Model {
             Edit::DropMetadata(keys) => {
                 let entries = self.metadata_entries(&keys);
                 batch.dropped.push((keys, entries));
+            }
+            Edit::SetMetadata { at, key, value } => {
+                let place = self.entries_place(at);
+                batch
+                    .metadata
+                    .extend(place.map(|place| (place, key, value)));
             }
         }
         Ok(())

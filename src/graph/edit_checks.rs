@@ -90,7 +90,8 @@ impl Model {
                 | Edit::AddFunction(_)
                 | Edit::AddFirstFunction(_)
                 | Edit::Import { .. }
-                | Edit::DropMetadata(_) => {}
+                | Edit::DropMetadata(_)
+                | Edit::SetMetadata { .. } => {}
             }
         }
         removed_values.retain(|&value| {
@@ -193,7 +194,7 @@ impl Model {
             !self.index.functions.is_empty(),
         );
         let keeps = |edit: &Edit| match edit {
-            Edit::SetOpset { .. } | Edit::SetIrVersion(_) => true,
+            Edit::SetOpset { .. } | Edit::SetIrVersion(_) | Edit::SetMetadata { .. } => true,
             Edit::ReplaceNode { node, with } => {
                 is_good && !has_functions && with.keeps_values_of(self.node(*node))
             }

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use super::Model;
 use super::change::{BodyMut, body_mut};
-use super::scope::{Body, ScopeId, ScopeKind};
+use super::index::{Declared, Origin, ValueId};
+use super::scope::{Body, NodeId, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
+use crate::protobuf::raw;
 use crate::protobuf::schema::{ModelProto, StringStringEntryProto, ValueInfoProto};
 
 /// Keys of `metadata_props`.
@@ -16,6 +18,22 @@ pub enum MetadataKeys {
     All,
     /// These keys; a key that ends in `*` matches every key with that prefix.
     These(Vec<String>),
+}
+
+/// What `metadata_props` describe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum MetadataPlace {
+    /// The model.
+    Model,
+    /// A graph or function.
+    Scope(ScopeId),
+    /// A node.
+    Node(NodeId),
+    /// An initializer.
+    Initializer(ValueId),
+    /// The declaration of a value.
+    Declaration(ValueId),
 }
 
 impl MetadataKeys {
@@ -58,6 +76,83 @@ impl Model {
         self.metadata_entries(keys).counts
     }
 
+    /// The entries at a place; none if there is no such initializer or declaration.
+    #[must_use]
+    pub fn metadata_at(&self, place: MetadataPlace) -> &[StringStringEntryProto] {
+        match place {
+            MetadataPlace::Model => &self.proto().metadata_props,
+            MetadataPlace::Scope(scope) => match self.body(scope) {
+                Body::Graph(graph) => &graph.metadata_props,
+                Body::Function(function) => &function.metadata_props,
+            },
+            MetadataPlace::Node(node) => &self.node(node).metadata_props,
+            MetadataPlace::Initializer(value) => self
+                .initializer(value)
+                .map_or(&[], |tensor| &tensor.metadata_props),
+            MetadataPlace::Declaration(value) => self
+                .declared(value)
+                .map_or(&[], |info| &info.metadata_props),
+        }
+    }
+
+    /// The places that have entries of a key, in document order.
+    #[must_use]
+    pub fn places_with_metadata(&self, key: &str) -> Vec<MetadataPlace> {
+        let of_scopes = self.scopes().flat_map(|scope| {
+            let nodes = self.nodes(scope).map(MetadataPlace::Node);
+            std::iter::once(MetadataPlace::Scope(scope)).chain(nodes)
+        });
+        let of_values = self.values().flat_map(|value| {
+            [
+                MetadataPlace::Initializer(value),
+                MetadataPlace::Declaration(value),
+            ]
+        });
+        let has = |place: &MetadataPlace| {
+            let mut entries = self.metadata_at(*place).iter();
+            entries.any(|entry| entry.key() == key)
+        };
+        std::iter::once(MetadataPlace::Model)
+            .chain(of_scopes)
+            .chain(of_values)
+            .filter(has)
+            .collect()
+    }
+
+    /// The path of what entries describe: `model`, `graph`, `graph/cast_3`, `graph/weight`.
+    #[must_use]
+    pub fn metadata_path(&self, place: MetadataPlace) -> String {
+        match place {
+            MetadataPlace::Model => "model".to_owned(),
+            MetadataPlace::Scope(scope) => self.scope_path(scope),
+            MetadataPlace::Node(node) => self.node_path(node),
+            MetadataPlace::Initializer(value) | MetadataPlace::Declaration(value) => {
+                let scope = self.scope_path(self.scope_of(value));
+                format!("{scope}/{}", self.name(value))
+            }
+        }
+    }
+
+    /// Where [`set_entry`] finds the entries of a place; none if there is no such initializer or
+    /// declaration.
+    pub(super) fn entries_place(&self, place: MetadataPlace) -> Option<EntriesPlace> {
+        Some(match place {
+            MetadataPlace::Model => EntriesPlace::Model,
+            MetadataPlace::Scope(scope) => EntriesPlace::Scope(scope),
+            MetadataPlace::Node(node) => EntriesPlace::Node(node),
+            MetadataPlace::Initializer(value) => match self.origin(value) {
+                Origin::Initializer { index, .. } => {
+                    EntriesPlace::Initializer(self.scope_of(value), index)
+                }
+                _ => return None,
+            },
+            MetadataPlace::Declaration(value) => {
+                let declared = self.index.value(value).declared?;
+                EntriesPlace::Declaration(self.scope_of(value), declared)
+            }
+        })
+    }
+
     pub(super) fn metadata_entries(&self, keys: &MetadataKeys) -> Entries {
         let mut found = Entries::default();
         let mut count = |entries: &[StringStringEntryProto]| {
@@ -95,6 +190,68 @@ impl Model {
             .map(|(place, _)| place)
             .collect();
         found
+    }
+}
+
+/// A [`MetadataPlace`] by the positions of its message.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EntriesPlace {
+    Model,
+    Scope(ScopeId),
+    Node(NodeId),
+    Initializer(ScopeId, u32),
+    Declaration(ScopeId, Declared),
+}
+
+/// Sets the value of the first entry of a key, or adds an entry. Other messages are not borrowed
+/// mutably, and keep their bytes.
+pub(super) fn set_entry(
+    model: &mut ModelProto,
+    kinds: &[ScopeKind],
+    place: EntriesPlace,
+    key: &str,
+    value: String,
+) {
+    let scope = match place {
+        EntriesPlace::Model => return set(&mut model.metadata_props, key, value),
+        EntriesPlace::Scope(scope)
+        | EntriesPlace::Node(NodeId { scope, .. })
+        | EntriesPlace::Initializer(scope, _)
+        | EntriesPlace::Declaration(scope, _) => scope,
+    };
+    let Some(mut body) = body_mut(model, kinds, scope) else {
+        return;
+    };
+    let entries = match (place, &mut body) {
+        (EntriesPlace::Node(node), body) => body
+            .nodes()
+            .get_mut(node.position as usize)
+            .map(|node| &mut node.metadata_props),
+        (EntriesPlace::Initializer(_, index), BodyMut::Graph(graph)) => graph
+            .initializer
+            .get_mut(index as usize)
+            .map(|tensor| &mut tensor.metadata_props),
+        (EntriesPlace::Declaration(_, declared), body) => body
+            .declaration(declared)
+            .map(|info| &mut info.metadata_props),
+        (_, BodyMut::Graph(graph)) => Some(&mut graph.metadata_props),
+        (_, BodyMut::Function(function)) => Some(&mut function.metadata_props),
+    };
+    if let Some(entries) = entries {
+        set(entries, key, value);
+    }
+}
+
+fn set(entries: &mut Vec<StringStringEntryProto>, key: &str, value: String) {
+    match entries.iter_mut().find(|entry| entry.key() == key) {
+        Some(entry) => entry.value = Some(value),
+        None => entries.push(
+            raw::StringStringEntryProto {
+                key: Some(key.to_owned()),
+                value: Some(value),
+            }
+            .into(),
+        ),
     }
 }
 

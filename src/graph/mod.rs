@@ -45,7 +45,7 @@ pub use constant::{Constant, ConstantValue, NotConstant};
 pub use edit::{Edit, Refused, TypePlace};
 pub use fresh_names::FreshNames;
 pub use index::{NonNodeUse, Origin, ValueId};
-pub use metadata::MetadataKeys;
+pub use metadata::{MetadataKeys, MetadataPlace};
 pub(crate) use model::DataRanges;
 pub use model::Model;
 pub use new_nodes::NewNodes;

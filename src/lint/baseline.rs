@@ -1,6 +1,6 @@
 //! Known findings, which are not reported again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,13 @@ struct KnownFinding {
     path: String,
     code: String,
     place: String,
+}
+
+impl KnownFinding {
+    /// `model.onnx: graph/cast: RC101`.
+    fn to_line(&self) -> String {
+        format!("{}: {}: {}", self.path, self.place, self.code)
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -130,57 +137,94 @@ impl Baseline {
         serde_json::to_string_pretty(&file).expect("all keys are strings") + "\n"
     }
 
-    /// How many findings it lists of a file, by the path that reports name.
+    /// The findings that it lists of files that do not exist, by rules of a selection.
     #[must_use]
-    pub(crate) fn listed(&self, path: &str) -> usize {
-        self.of_path(&relative(path, &self.folder)).count()
-    }
-
-    /// How many findings it lists of files that do not exist.
-    #[must_use]
-    pub(crate) fn of_missing_files(&self) -> usize {
+    pub(crate) fn of_missing_files(&self, is_checked: impl Fn(&str) -> bool) -> Vec<String> {
         let files = self
             .findings
             .chunk_by(|left, right| left.path == right.path);
         let missing = files.filter(|known| {
             known[0].path != STDIN && !folders::is_file(&self.folder.join(&known[0].path))
         });
-        missing.flatten().count()
+        missing
+            .flatten()
+            .filter(|known| is_checked(&known.code))
+            .map(KnownFinding::to_line)
+            .collect()
     }
 
     /// The findings that are not in the baseline; each of its entries stands for one finding.
     #[must_use]
-    pub fn filter(&self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    pub fn filter(&self, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        self.filter_by(found, |found| found)
+    }
+
+    /// Like [`Baseline::filter`], of anything that has a finding.
+    pub(super) fn filter_by<F>(&self, mut found: Vec<F>, of: impl Fn(&F) -> &Diagnostic) -> Vec<F> {
         if self.findings.is_empty() {
             return found;
         }
-        let mut left: HashMap<&KnownFinding, usize> = HashMap::new();
-        let mut paths = HashSet::new();
-        found.retain(|one| {
-            let one = known(one, &self.folder);
-            if paths.insert(one.path.clone()) {
-                self.of_path(&one.path)
-                    .for_each(|known| *left.entry(known).or_default() += 1);
-            }
-            match left.get_mut(&one) {
-                Some(count) if *count > 0 => {
-                    *count -= 1;
-                    false
-                }
-                _ => true,
-            }
-        });
+        let paths: BTreeSet<String> = found
+            .iter()
+            .map(|one| relative(of(one).path(), &self.folder))
+            .collect();
+        let mut left = self.entries(paths.iter().map(String::as_str));
+        found.retain(|one| !self.take(&mut left, of(one)));
         found
     }
 
+    /// The findings of a file that are not in the baseline, and the entries of the baseline that
+    /// none of its findings matches, of rules that were checked.
+    pub(crate) fn compare(
+        &self,
+        path: &str,
+        mut found: Vec<Diagnostic>,
+        is_checked: impl Fn(&str) -> bool,
+    ) -> (Vec<Diagnostic>, Vec<String>) {
+        let mut left = self.entries([&*relative(path, &self.folder)]);
+        found.retain(|one| !self.take(&mut left, one));
+        let mut gone: Vec<String> = left
+            .into_iter()
+            .filter(|(known, _)| is_checked(&known.code))
+            .flat_map(|(known, count)| std::iter::repeat_n(known.to_line(), count))
+            .collect();
+        gone.sort();
+        (found, gone)
+    }
+
+    /// How often each finding of some files is listed.
+    fn entries<'b, 'p>(
+        &'b self,
+        paths: impl IntoIterator<Item = &'p str>,
+    ) -> HashMap<&'b KnownFinding, usize> {
+        let mut entries = HashMap::new();
+        for path in paths {
+            for known in self.of_path(path) {
+                *entries.entry(known).or_default() += 1;
+            }
+        }
+        entries
+    }
+
+    /// Takes the entry of a finding, if there is one left.
+    fn take(&self, left: &mut HashMap<&KnownFinding, usize>, one: &Diagnostic) -> bool {
+        match left.get_mut(&known(one, &self.folder)) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// The findings of a file.
-    fn of_path(&self, path: &str) -> impl Iterator<Item = &KnownFinding> {
+    fn of_path<'b>(&'b self, path: &str) -> impl Iterator<Item = &'b KnownFinding> + use<'b> {
         let first = self
             .findings
             .partition_point(|known| known.path.as_str() < path);
-        self.findings[first..]
-            .iter()
-            .take_while(move |known| known.path == path)
+        let listed = &self.findings[first..];
+        let count = listed.partition_point(|known| known.path == path);
+        listed[..count].iter()
     }
 }
 

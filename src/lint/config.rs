@@ -1,5 +1,6 @@
 //! `recast.toml`: the configuration of the lint.
 
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -111,7 +112,10 @@ impl Config {
             path: path.to_owned(),
             what: what.trim_end().to_owned(),
         };
-        let text = folders::read_text(path).map_err(|error| bad(error.to_string()))?;
+        let text = folders::read_text(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => bad("does not exist".to_owned()),
+            _ => bad(error.to_string()),
+        })?;
         let File { lint } =
             toml::from_str(&text).map_err(|error| bad(in_one_line(&text, &error)))?;
         let bad_at =

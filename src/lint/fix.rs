@@ -202,7 +202,8 @@ fn claims(model: &Model, edits: &[Edit]) -> Vec<Claim> {
             | Edit::AddFunction(_)
             | Edit::AddFirstFunction(_)
             | Edit::Import { .. }
-            | Edit::DropMetadata(_) => claims.push(Claim::Header),
+            | Edit::DropMetadata(_)
+            | Edit::SetMetadata { .. } => claims.push(Claim::Header),
         }
     }
     let owners = claims.iter().filter_map(|claim| match claim {

@@ -4,6 +4,7 @@
 //! `recast explain` prints and SARIF carries. A rule knows nothing of severities a user overrides,
 //! of output formats or of exit codes.
 
+pub(crate) mod add_noqa;
 mod baseline;
 #[cfg(feature = "config")]
 mod config;
@@ -20,6 +21,7 @@ mod selection;
 mod subject;
 
 pub use crate::base::patterns::BadPattern;
+pub use add_noqa::NoqaError;
 pub use baseline::{BadBaseline, Baseline};
 #[cfg(feature = "config")]
 pub use config::{BadConfig, Config};
@@ -29,6 +31,7 @@ pub use diagnostic::{Diagnostic, Region};
 pub use file_pattern::FilePattern;
 pub use finding::{Finding, FindingPlace, Fix, Safety};
 pub use noqa::Noqa;
+pub(crate) use noqa::UnusedNoqa;
 pub use registry::all;
 pub use rule::{FunctionRule, Rule, RuleFacts, Selected, Severity};
 pub use rules::RULES;
@@ -48,6 +51,7 @@ pub use crate::ops::inference::{Contradiction, Ints, Known, Shape};
 pub use crate::ops::schemas::ValueType;
 pub use crate::tensor::{Content, Data, Failure};
 use diagnostic::Places;
+use noqa::Suppressions;
 
 /// How a model is linted.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +81,38 @@ pub enum Overlapping {
 /// of its values come first.
 #[must_use]
 pub fn lint(model: &Model, job: &Job) -> Vec<Diagnostic> {
-    let found = find(model, job);
+    lint_all(model, job).findings
+}
+
+/// The findings of a model, and the entries that suppressed none.
+pub(crate) struct Linted {
+    pub findings: Vec<Diagnostic>,
+    pub unused_noqa: Vec<UnusedNoqa>,
+}
+
+/// Like [`lint`], with the `recast.noqa` entries that suppressed nothing.
+pub(crate) fn lint_all(model: &Model, job: &Job) -> Linted {
+    let Found {
+        findings,
+        unused_noqa,
+    } = find(model, job);
+    Linted {
+        findings: describe_all(model, job, findings),
+        unused_noqa,
+    }
+}
+
+/// The findings with their places in the model.
+fn lint_places(model: &Model, job: &Job) -> Vec<(FindingPlace, Diagnostic)> {
+    let found = find(model, job).findings;
+    let places: Vec<FindingPlace> = found.iter().map(|found| found.finding.at).collect();
+    places
+        .into_iter()
+        .zip(describe_all(model, job, found))
+        .collect()
+}
+
+fn describe_all(model: &Model, job: &Job, found: Vec<FoundFinding>) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::with_capacity(found.len());
     parallel::map_in_batches(
         &mut diagnostics,
@@ -122,10 +157,17 @@ struct FoundFinding {
     severity: Severity,
 }
 
-/// The findings to report, in the order of the document.
-fn find(model: &Model, job: &Job) -> Vec<FoundFinding> {
+/// What is found in a model.
+struct Found {
+    /// The findings to report, in the order of the document.
+    findings: Vec<FoundFinding>,
+    unused_noqa: Vec<UnusedNoqa>,
+}
+
+fn find(model: &Model, job: &Job) -> Found {
     let subject = Subject::new(model, job.selection.targets(), noqa::unknown_rules);
     let (mut found, mut messages) = (Vec::new(), SharedTexts::default());
+    let suppressions = Suppressions::of(model, job.noqa);
     let rules = job.selection.rules();
     let counter = model.control().counter(Unit::Rules, rules.len() as u64);
     for (rule, severity) in rules {
@@ -136,7 +178,7 @@ fn find(model: &Model, job: &Job) -> Vec<FoundFinding> {
         // One rule often has all findings: capacity for them is reserved exactly.
         found.reserve_exact(findings.len());
         for mut finding in findings {
-            if job.noqa == Noqa::Ignored || !noqa::is_suppressed(model, finding.at, facts) {
+            if !suppressions.suppress(finding.at, facts) {
                 if Arc::strong_count(&finding.message) == 1 {
                     finding.message = messages.shared(finding.message);
                 }
@@ -153,7 +195,10 @@ fn find(model: &Model, job: &Job) -> Vec<FoundFinding> {
         hide_less_specific(&mut found);
     }
     found.sort_by_key(|found| (found.finding.at, found.rule.code));
-    found
+    Found {
+        findings: found,
+        unused_noqa: suppressions.unused(job.selection),
+    }
 }
 
 /// Removes findings about a node that a more specific rule reports too.

@@ -2,13 +2,15 @@
 //! function, a node, an initializer or a declared value. Its value lists codes, prefixes of codes,
 //! or ALL.
 
-use super::subject::body_metadata;
-use super::{FindingPlace, RuleFacts, Selector};
-use crate::graph::{Model, ScopeId, ScopeKind};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use super::{FindingPlace, RuleFacts, Selection, Selector, registry};
+use crate::graph::{MetadataPlace, Model, ScopeKind};
 use crate::protobuf::schema::StringStringEntryProto;
 
 /// The metadata key.
-const KEY: &str = "recast.noqa";
+pub(super) const KEY: &str = "recast.noqa";
 
 /// Whether `recast.noqa` entries in a model suppress findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,48 +23,116 @@ pub enum Noqa {
     Ignored,
 }
 
-/// Whether the model suppresses a rule's findings at a place.
-pub(super) fn is_suppressed(model: &Model, at: FindingPlace, rule: &RuleFacts) -> bool {
-    let names_rule = |word: &str| {
-        word.parse::<Selector>()
-            .is_ok_and(|selector| selector.matches(rule))
-    };
-    let suppresses = |entries: &[StringStringEntryProto]| words(entries).any(names_rule);
-    if suppresses(&model.proto().metadata_props) {
-        return true;
-    }
-    let (own, scope) = match at {
-        FindingPlace::Model => return false,
-        FindingPlace::Node(node) => (suppresses(&model.node(node).metadata_props), node.scope),
-        FindingPlace::Value(scope, value) => {
-            let tensor = model
-                .initializer(value)
-                .is_some_and(|tensor| suppresses(&tensor.metadata_props));
-            (
-                tensor
-                    || model
-                        .declared(value)
-                        .is_some_and(|info| suppresses(&info.metadata_props)),
-                scope,
-            )
-        }
-    };
-    own || scope_and_enclosing(model, scope).any(suppresses)
+/// A word of a `recast.noqa` entry that suppressed nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UnusedNoqa {
+    /// The path of what the entry describes.
+    pub place: String,
+    /// The code.
+    pub word: String,
 }
 
-/// The metadata of a scope, of the node that owns it, and of the enclosing scopes.
-fn scope_and_enclosing(
-    model: &Model,
-    scope: ScopeId,
-) -> impl Iterator<Item = &[StringStringEntryProto]> {
-    let scopes = std::iter::successors(Some(scope), |&inner| model.enclosing(inner));
-    scopes.flat_map(|scope| {
-        let owner = match model.scope_kind(scope) {
-            ScopeKind::Subgraph { owner, .. } => model.node(owner).metadata_props.as_slice(),
-            _ => &[],
+/// The `recast.noqa` entries of a model.
+pub(super) struct Suppressions<'m> {
+    model: &'m Model,
+    words: BTreeMap<MetadataPlace, Vec<Word<'m>>>,
+}
+
+struct Word<'m> {
+    text: &'m str,
+    selector: Selector,
+    is_used: Cell<bool>,
+}
+
+impl<'m> Suppressions<'m> {
+    /// Those of a model; words that name no rule suppress nothing, and are a finding of their own.
+    pub fn of(model: &'m Model, noqa: Noqa) -> Suppressions<'m> {
+        let places = match noqa {
+            Noqa::Respected => model.places_with_metadata(KEY),
+            Noqa::Ignored => Vec::new(),
         };
-        [body_metadata(model, scope), owner]
-    })
+        let read = |place| {
+            let words = words(model.metadata_at(place)).filter_map(|text| {
+                Some(Word {
+                    text,
+                    selector: text.parse().ok()?,
+                    is_used: Cell::new(false),
+                })
+            });
+            (place, words.collect())
+        };
+        Suppressions {
+            model,
+            words: places.into_iter().map(read).collect(),
+        }
+    }
+
+    /// Whether the model suppresses a rule's findings at a place.
+    pub fn suppress(&self, at: FindingPlace, rule: &RuleFacts) -> bool {
+        if self.words.is_empty() {
+            return false;
+        }
+        // Every word that suppresses the finding is used, not only the first.
+        let mut suppresses = false;
+        for place in places(self.model, at) {
+            for word in self.words.get(&place).into_iter().flatten() {
+                if word.selector.matches(rule) {
+                    word.is_used.set(true);
+                    suppresses = true;
+                }
+            }
+        }
+        suppresses
+    }
+
+    /// The words that suppressed no finding, although all of their rules were checked.
+    pub fn unused(&self, selection: &Selection) -> Vec<UnusedNoqa> {
+        let is_checked = |word: &Word| {
+            registry::all()
+                .filter(|rule| word.selector.matches(rule))
+                .all(|rule| selection.rules().iter().any(|(own, _)| own.facts() == rule))
+        };
+        let mut unused = Vec::new();
+        for (place, words) in &self.words {
+            let words = words.iter().filter(|word| !word.is_used.get());
+            unused.extend(
+                words
+                    .filter(|word| is_checked(word))
+                    .map(|word| UnusedNoqa {
+                        place: self.model.metadata_path(*place),
+                        word: word.text.to_owned(),
+                    }),
+            );
+        }
+        unused
+    }
+}
+
+/// The places whose entries suppress findings at a place: those of what the finding is about, of
+/// its scope, of the node that owns the scope, of the enclosing scopes, and of the model.
+fn places(model: &Model, at: FindingPlace) -> Vec<MetadataPlace> {
+    let mut places = vec![MetadataPlace::Model];
+    let scope = match at {
+        FindingPlace::Model => return places,
+        FindingPlace::Node(node) => {
+            places.push(MetadataPlace::Node(node));
+            node.scope
+        }
+        FindingPlace::Value(scope, value) => {
+            places.extend([
+                MetadataPlace::Initializer(value),
+                MetadataPlace::Declaration(value),
+            ]);
+            scope
+        }
+    };
+    for scope in std::iter::successors(Some(scope), |&inner| model.enclosing(inner)) {
+        places.push(MetadataPlace::Scope(scope));
+        if let ScopeKind::Subgraph { owner, .. } = model.scope_kind(scope) {
+            places.push(MetadataPlace::Node(owner));
+        }
+    }
+    places
 }
 
 /// The words of entries that name no rule.

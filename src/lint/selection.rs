@@ -90,6 +90,12 @@ impl Selection {
         &self.rules
     }
 
+    /// Whether the rule of a code is one of them.
+    #[must_use]
+    pub(crate) fn checks(&self, code: &str) -> bool {
+        self.rules.iter().any(|(rule, _)| rule.facts().code == code)
+    }
+
     /// The runtimes that have to load the models.
     #[must_use]
     pub fn targets(&self) -> &[Runtime] {

@@ -31,6 +31,7 @@ mod left_out;
 mod matching;
 mod movement;
 mod new_messages;
+mod noqa;
 mod order;
 mod reported;
 mod rewrite;

@@ -3,9 +3,10 @@
 use super::fault::{Fault, NotVerified};
 use super::fixes::Fixes;
 use super::function_copies::with_copies;
+use super::noqa::AddedNoqa;
 use super::roundings::with_rounding;
 use super::verified::Verified;
-use super::{conversion, data_files, erasure, fixes, rewrite};
+use super::{conversion, data_files, erasure, fixes, noqa, rewrite};
 use crate::base::parallel;
 use crate::convert::Options as ConvertOptions;
 use crate::graph::{Checkpoint, Model};
@@ -29,6 +30,7 @@ enum Work {
     Conversion(Box<ConvertOptions>),
     Precision(Box<PrecisionReport>),
     Fixes(Box<Fixes>),
+    Noqa(Box<AddedNoqa>),
 }
 
 impl Verification {
@@ -95,6 +97,25 @@ impl Verification {
         }
     }
 
+    /// A verification of added `recast.noqa` entries. `original` is the model before.
+    #[must_use]
+    pub fn of_noqa(
+        original: &Model,
+        selection: &Selection,
+        noqa: Noqa,
+        known: &Baseline,
+    ) -> Verification {
+        let added = AddedNoqa {
+            selection: selection.clone(),
+            noqa,
+            known: known.clone(),
+        };
+        Verification {
+            original: original.checkpoint(),
+            work: Work::Noqa(Box::new(added)),
+        }
+    }
+
     /// The model before.
     pub(crate) fn original(&self) -> Model {
         self.original.clone().restore()
@@ -155,6 +176,7 @@ impl Verification {
             Work::Fixes(fixes) => by(original, &|original| {
                 fixes::verify(original, written, fixes)
             }),
+            Work::Noqa(added) => by(original, &|original| noqa::verify(original, written, added)),
         };
         let bad_tensors = written.bad_tensors().iter().map(Fault::from);
         let faults: Vec<Fault> = bad_tensors.chain(moved).chain(faults).collect();

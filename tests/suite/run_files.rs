@@ -305,7 +305,7 @@ fn a_report_that_cannot_be_written_is_noticed_before_models_are_replaced() {
             "precision m.onnx --to FLOAT16 --in-place",
             "1 model is written",
         ),
-        ("lint m.onnx --fix", "the fixes are written"),
+        ("lint m.onnx --fix", "the models are written"),
     ];
     let mut failures = Vec::new();
     for (run, is_said) in runs {

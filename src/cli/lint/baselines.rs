@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use super::settings::shown_path;
 use super::task::Task;
 use crate::Error;
-use crate::base::printable::Shown;
+use crate::api::explain_open;
 use crate::cli::remedy::with_remedy;
 use crate::files::{folders, read_all};
-use crate::lint::{Baseline, Diagnostic};
-use crate::report::plural;
+use crate::lint::{Baseline, Diagnostic, Selection};
 
 /// The baselines of a run, by their files.
 #[derive(Default)]
@@ -20,12 +19,14 @@ pub(super) struct Baselines {
     none: Baseline,
 }
 
-/// A baseline, and how many of its findings there still are, of those that it lists of the models
-/// of the run.
+/// A baseline, and which of its findings there still are, of those that it lists of the models of
+/// the run.
 struct Counted {
     baseline: Baseline,
-    listed: usize,
     found: usize,
+    gone: Vec<String>,
+    /// The rules that checked the models.
+    selections: Vec<Selection>,
 }
 
 impl Baselines {
@@ -39,8 +40,9 @@ impl Baselines {
                 path.to_owned(),
                 Counted {
                     baseline: read_one(path)?,
-                    listed: 0,
                     found: 0,
+                    gone: Vec::new(),
+                    selections: Vec::new(),
                 },
             );
         }
@@ -63,9 +65,12 @@ impl Baselines {
             return found;
         };
         let all = found.len();
-        counted.listed += counted.baseline.listed(&task.path.display().to_string());
-        let new = counted.baseline.filter(found);
+        let path = task.path.display().to_string();
+        let is_checked = |code: &str| task.selection.checks(code);
+        let (new, gone) = counted.baseline.compare(&path, found, is_checked);
         counted.found += all - new.len();
+        counted.gone.extend(gone);
+        counted.selections.push(task.selection.clone());
         new
     }
 
@@ -78,34 +83,37 @@ impl Baselines {
         (!self.read.is_empty()).then_some(found)
     }
 
-    /// Notes about baselines with obsolete findings: those that a model of the run no longer has,
-    /// and those of deleted models.
-    pub fn obsolete(&self) -> impl Iterator<Item = Shown> {
-        self.read.iter().filter_map(
-            |(
-                path,
-                Counted {
-                    baseline,
-                    listed,
-                    found,
-                },
-            )| {
-                let gone = listed - found + baseline.of_missing_files();
-                let gone = (gone > 0).then(|| plural(gone, "obsolete finding"))?;
-                Some(Shown::line(format_args!(
-                    "{} contains {gone}; use --write-baseline to update it",
-                    shown_path(path)
-                )))
-            },
-        )
+    /// The baselines with obsolete findings: those that a model of the run no longer has, and those
+    /// of deleted models.
+    pub fn obsolete(&self) -> impl Iterator<Item = Obsolete> {
+        self.read.iter().filter_map(|(path, counted)| {
+            let is_checked = |code: &str| {
+                let mut selections = counted.selections.iter();
+                selections.any(|selection| selection.checks(code))
+            };
+            let mut findings = counted.gone.clone();
+            findings.extend(counted.baseline.of_missing_files(is_checked));
+            (!findings.is_empty()).then(|| Obsolete {
+                baseline: shown_path(path),
+                findings,
+            })
+        })
     }
+}
+
+/// The findings of a baseline that are no longer found.
+pub(super) struct Obsolete {
+    /// The file.
+    pub baseline: String,
+    /// `model.onnx: graph/cast: RC101`.
+    pub findings: Vec<String>,
 }
 
 fn read_one(path: &Path) -> Result<Baseline, Error> {
     let name = shown_path(path);
     let text = folders::read(path)
         .and_then(|mut file| read_all(&mut file))
-        .map_err(|error| Error::of(&error).in_file(&name))?;
+        .map_err(|error| Error::of(&explain_open(path, error)).in_file(&name))?;
     let read = Baseline::read(&text, path.parent().unwrap_or(Path::new("")));
     read.map_err(|error| with_remedy(Error::caused_by(error)).in_file(&name))
 }

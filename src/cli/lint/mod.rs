@@ -6,6 +6,7 @@ mod run;
 mod search;
 mod settings;
 mod task;
+mod unmatched;
 mod values;
 
 pub use options::Lint;

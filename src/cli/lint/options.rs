@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use anstream::ColorChoice;
 use clap::{Args, ValueEnum};
 
-use super::values::{parse_pattern, parse_per_file_ignore, parse_severity};
+use super::values::{
+    List, PerFileIgnore, parse_fail_on, parse_patterns, parse_per_file_ignores, parse_severity,
+};
 use crate::Runtime;
 use crate::cli::files;
 use crate::cli::options::{Verify, exit_codes};
@@ -33,6 +35,7 @@ use crate::report::LintFormat;
   recast lint models --statistics
   recast lint models --format sarif -o findings.sarif
   recast lint models --baseline known.json --write-baseline
+  recast lint model.onnx --add-noqa
 
 A recast.toml:
   [lint]
@@ -59,8 +62,8 @@ pub struct Lint {
     pub(super) file_list: Option<PathBuf>,
     /// Exclude files and folders that match these glob patterns; explicitly named files are always
     /// checked
-    #[arg(long, value_name = "PATTERNS", value_delimiter = ',', value_parser = parse_pattern)]
-    pub(super) exclude: Vec<FilePattern>,
+    #[arg(long, value_name = "PATTERNS", value_parser = parse_patterns)]
+    pub(super) exclude: Vec<List<FilePattern>>,
     /// Check files in folders even if git or a `.ignore` file ignores them
     #[arg(long)]
     pub(super) no_ignore: bool,
@@ -75,8 +78,8 @@ pub struct Lint {
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     pub(super) ignore: Vec<Selector>,
     /// Disable rules for matching files, such as `legacy/*.onnx:RC1`
-    #[arg(long, value_name = "PATTERN:CODE", value_delimiter = ',', value_parser = parse_per_file_ignore)]
-    pub(super) per_file_ignores: Vec<(FilePattern, Vec<Selector>)>,
+    #[arg(long, value_name = "PATTERN:CODE", value_parser = parse_per_file_ignores)]
+    pub(super) per_file_ignores: Vec<List<PerFileIgnore>>,
     /// Override the severity of a rule, such as `RC103=info`
     #[arg(long, value_name = "CODE=SEVERITY", value_delimiter = ',', value_parser = parse_severity)]
     pub(super) severity: Vec<(Selector, Severity)>,
@@ -84,10 +87,10 @@ pub struct Lint {
     /// load (RC501), and nodes without a kernel (RC502). `recast targets` lists runtimes
     #[arg(long, value_name = "RUNTIME@VERSION", value_delimiter = ',')]
     pub(super) target: Vec<Runtime>,
-    /// Fail with exit code 2 if a pattern matches no file
+    /// Fail with exit code 2 if a pattern matches no file, or a suppression no finding
     ///
-    /// The patterns are those of --exclude and --per-file-ignores. By default, a pattern that
-    /// matches no file in the folders is a note.
+    /// The patterns are those of --exclude and --per-file-ignores, the suppressions those of
+    /// baselines and of `recast.noqa`. By default, those without a match are a note.
     #[arg(long)]
     pub(super) strict: bool,
     /// Ignore `recast.noqa` entries in models
@@ -114,6 +117,12 @@ pub struct Lint {
     /// Show the changes of --fix as a diff without writing any models
     #[arg(long, conflicts_with = "format")]
     pub(super) diff: bool,
+    /// Add `recast.noqa` entries for all findings and write the models in place
+    ///
+    /// Each node, initializer or declared value with a finding gets an entry with its code; nothing
+    /// else changes. Models before IR version 10 have no such metadata: use --write-baseline.
+    #[arg(long, conflicts_with_all = ["fix", "diff", "write_baseline", "unsafe_fixes", "freeze_initializers", "ignore_noqa"])]
+    pub(super) add_noqa: bool,
     /// Include unsafe fixes: they change the structure of the graph or guess the author's intent
     #[arg(long)]
     pub(super) unsafe_fixes: bool,
@@ -139,7 +148,7 @@ pub struct Lint {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(super) color: Color,
     /// The lowest severity that sets exit code 1: info, warning (default) or error
-    #[arg(long, value_name = "SEVERITY")]
+    #[arg(long, value_name = "SEVERITY", value_parser = parse_fail_on)]
     pub(super) fail_on: Option<Severity>,
     /// Exit with 0 even if there are findings
     #[arg(long)]
@@ -165,5 +174,22 @@ impl Color {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         }
+    }
+}
+
+impl Lint {
+    /// Whether models are written, each in place of its input.
+    pub(super) fn writes(&self) -> bool {
+        self.fix || self.add_noqa
+    }
+
+    /// The patterns of --exclude.
+    pub(super) fn excluded(&self) -> impl Iterator<Item = &FilePattern> {
+        self.exclude.iter().flat_map(|list| &list.0)
+    }
+
+    /// The patterns of --per-file-ignores, with their rules.
+    pub(super) fn ignored_by_file(&self) -> impl Iterator<Item = &PerFileIgnore> {
+        self.per_file_ignores.iter().flat_map(|list| &list.0)
     }
 }

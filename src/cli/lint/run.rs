@@ -9,6 +9,7 @@ use super::baselines::Baselines;
 use super::options::Lint;
 use super::search::{self, Searched};
 use super::task::{Linted, lint_file};
+use super::unmatched::Unmatched;
 use crate::base::parallel;
 use crate::base::printable::{Printed, Shown};
 use crate::cli::exit_code::ExitCode;
@@ -40,9 +41,10 @@ impl Lint {
                 .page
                 .write("lint", &sketches, results, &run.errors, messages)
         {
-            let has_fixed = self.fix && !self.diff && !run.fixed.is_empty();
-            run.errors.push(if has_fixed {
-                error.with_remedy("the fixes are written")
+            let has_written =
+                !run.suppressed.is_empty() || (self.fix && !self.diff && !run.fixed.is_empty());
+            run.errors.push(if has_written {
+                error.with_remedy("the models are written")
             } else {
                 error
             });
@@ -60,6 +62,11 @@ impl Lint {
     ) -> anyhow::Result<()> {
         if self.statistics && !self.format.is_text() && self.format != LintFormat::Json {
             bail!("--statistics counts findings in the formats full, concise and json only");
+        }
+        if self.unsafe_fixes && !self.fix && !self.diff && !messages.quiet {
+            print_message(message(
+                "--unsafe-fixes has no effect without --fix or --diff",
+            ));
         }
         let mut known = Baselines::default();
         // A bad --baseline ends the run before folders are searched.
@@ -107,7 +114,7 @@ impl Lint {
         }
         let side_files: Vec<SideFile> = baseline.into_iter().chain(self.document()).collect();
         let mut reserved = None;
-        if self.fix {
+        if self.writes() {
             output::tidy(tasks.iter().map(|task| task.path.as_path()))?;
             reserved = self.page.reserve(
                 "lint",
@@ -128,12 +135,15 @@ impl Lint {
             })
         });
         drop(reserved);
+        let mut unmatched = Unmatched::default();
         for (task, one) in tasks.iter().zip(linted) {
             match one {
                 Ok(Linted {
                     path,
                     findings,
                     fixed,
+                    suppressed,
+                    unused_noqa,
                     frozen,
                     diff: change,
                     sketch,
@@ -162,17 +172,22 @@ impl Lint {
                     }
                     run.verified = run.verified.or(is_verified);
                     run.fixed.extend(fixed);
+                    run.suppressed.extend(suppressed);
+                    unmatched.of_noqa(&task.path, unused_noqa);
                     diff.append(&change);
                 }
                 Err(failure) => run.errors.push(with_remedy(failure)),
             }
         }
         run.known_findings = known.known();
-        if !self.diff && !messages.quiet {
-            known.obsolete().for_each(print_message);
-        }
-        self.write_new_baseline(run, messages)?;
         run.statistics = self.statistics.then(|| RuleCount::all(&run.findings));
+        self.write_new_baseline(run, messages)?;
+        if !self.diff {
+            known
+                .obsolete()
+                .for_each(|gone| unmatched.of_baseline(gone));
+            unmatched.report(self.strict, run, messages);
+        }
         Ok(())
     }
 

@@ -65,7 +65,7 @@ pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<Sear
     // Two names of one file would be fixed at the same time.
     let mut seen = HashSet::new();
     tasks.retain(|task| {
-        seen.insert(if lint.fix {
+        seen.insert(if lint.writes() {
             identity(&task.path)
         } else {
             task.path.clone()
@@ -105,15 +105,25 @@ impl Search<'_> {
         let (mut excluded_by, mut excluded, all) = (BTreeSet::new(), 0, found.len());
         for found in found {
             let found = match found {
-                Ok(found) if files::is_stdin(&found.path) && lint.fix => {
+                Ok(found) if files::is_stdin(&found.path) && lint.writes() => {
                     bail!(
-                        "a model from standard input cannot be fixed in place; use --diff or pass a file"
+                        "a model from standard input cannot be {}",
+                        if lint.fix {
+                            "fixed in place; use --diff or pass a file"
+                        } else {
+                            "changed in place; pass a file"
+                        }
                     );
                 }
-                Ok(found) if is_text_model(&found.path) && lint.fix => {
+                Ok(found) if is_text_model(&found.path) && lint.writes() => {
                     bail!(
-                        "{}: ONNX text cannot be fixed in place; use --diff or fix the binary model",
-                        found.path.display()
+                        "{}: ONNX text cannot be {}",
+                        found.path.display(),
+                        if lint.fix {
+                            "fixed in place; use --diff or fix the binary model"
+                        } else {
+                            "changed in place; pass the binary model"
+                        }
                     );
                 }
                 Ok(found) => found,

@@ -71,14 +71,12 @@ impl Settings<'_> {
         let matches = |pattern: &FilePattern| pattern.matches(&path);
         let excluding: Vec<&FilePattern> = self
             .lint
-            .exclude
-            .iter()
+            .excluded()
             .filter(|pattern| matches(pattern))
             .collect();
         let ignoring: Vec<_> = self
             .lint
-            .per_file_ignores
-            .iter()
+            .ignored_by_file()
             .filter(|(pattern, _)| matches(pattern))
             .collect();
         let matching = excluding
@@ -125,13 +123,11 @@ impl Settings<'_> {
     pub fn unmatched(&self) -> Vec<(&'static str, String)> {
         let excluded = self
             .lint
-            .exclude
-            .iter()
+            .excluded()
             .map(|pattern| ("--exclude", pattern.text()));
         let ignored = self
             .lint
-            .per_file_ignores
-            .iter()
+            .ignored_by_file()
             .map(|(pattern, _)| ("--per-file-ignores", pattern.text()));
         let unmatched = excluded
             .chain(ignored)

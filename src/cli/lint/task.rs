@@ -7,7 +7,9 @@ use crate::base::parallel;
 use crate::base::printable::Shown;
 use crate::cli::files;
 use crate::cli::output::SideFile;
-use crate::lint::{Baseline, Diagnostic, Noqa, Overlapping, Safety, Selection, Severity};
+use crate::lint::{
+    self, Baseline, Diagnostic, Noqa, Overlapping, Safety, Selection, Severity, UnusedNoqa,
+};
 use crate::report::{About, Sketch, model_diff};
 use crate::verify::Verification;
 use crate::{Error, LintOptions, SaveOptions, SaveTarget, Saved};
@@ -27,6 +29,10 @@ pub(super) struct Linted {
     pub path: String,
     pub findings: Vec<Diagnostic>,
     pub fixed: Vec<Diagnostic>,
+    /// The findings for which `recast.noqa` entries were added.
+    pub suppressed: Vec<Diagnostic>,
+    /// The `recast.noqa` entries that suppressed nothing.
+    pub unused_noqa: Vec<UnusedNoqa>,
     /// The initializers that were treated as constants; none if that was not requested.
     pub frozen: Option<Vec<String>>,
     pub diff: Shown,
@@ -79,20 +85,32 @@ pub(super) fn lint_file(
     } else {
         Safety::Safe
     };
-    let verification = (lint.fix && lint.verify.is_on())
-        .then(|| Verification::of_fixes(&model, &options.selection, options.noqa, allowed, known));
+    let verification = (lint.writes() && lint.verify.is_on()).then(|| {
+        if lint.add_noqa {
+            Verification::of_noqa(&model, &options.selection, options.noqa, known)
+        } else {
+            Verification::of_fixes(&model, &options.selection, options.noqa, allowed, known)
+        }
+    });
     let fixed = if is_fixing {
         model.fix(&options, allowed, known)?
     } else {
         Vec::new()
     };
-    let is_changed = !fixed.is_empty() || frozen.as_ref().is_some_and(|names| !names.is_empty());
+    let suppressed = if lint.add_noqa {
+        model.add_noqa(&options, known)?
+    } else {
+        Vec::new()
+    };
+    let is_changed = !fixed.is_empty()
+        || !suppressed.is_empty()
+        || frozen.as_ref().is_some_and(|names| !names.is_empty());
     let before = before.filter(|_| is_changed);
     let diff = before.map_or_else(Shown::default, |before| {
         model_diff(&name, &before, model.proto())
     });
     let (mut saved, mut is_verified) = (Saved::default(), None);
-    if lint.fix && is_changed {
+    if lint.writes() && is_changed {
         let target = SaveTarget::File(path.clone());
         let plan = model.into_plan(&target, &SaveOptions::default())?;
         lint.page.check_written(plan.files())?;
@@ -107,11 +125,13 @@ pub(super) fn lint_file(
         // The remaining findings are reported with their places in the new file.
         model = files::open_model(path, &lint.folders)?;
     }
-    let findings = if lint.diff {
-        Vec::new()
-    } else {
-        model.lint(&options)?
-    };
+    let (mut findings, mut unused_noqa) = (Vec::new(), Vec::new());
+    if !lint.diff {
+        lint::Linted {
+            findings,
+            unused_noqa,
+        } = model.lint_all(&options)?;
+    }
     let about = || [About::found(&findings), About::found(&fixed)].concat();
     let sketch = original.map(|original| original.sketch(&about(), is_fixing.then_some(&model)));
     parallel::drop_in_background(model);
@@ -119,6 +139,8 @@ pub(super) fn lint_file(
         path: name,
         findings,
         fixed,
+        suppressed,
+        unused_noqa,
         frozen,
         diff,
         sketch,

@@ -17,7 +17,10 @@ pub struct LintRun {
     pub findings: Vec<Diagnostic>,
     /// Findings that `--fix` has fixed.
     pub fixed: Vec<Diagnostic>,
-    /// Patterns of options that match no file.
+    /// Findings for which `--add-noqa` has added entries.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suppressed: Vec<Diagnostic>,
+    /// Patterns of options that match no file, and suppressions that match no finding.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unmatched: Vec<String>,
     /// The findings by rule, if they are wanted.
@@ -62,10 +65,14 @@ pub fn lint_summary(run: &LintRun, fixed: &str) -> String {
     if !run.fixed.is_empty() {
         parts.push(format!("{fixed} {}", plural(run.fixed.len(), "finding")));
     }
+    if !run.suppressed.is_empty() {
+        let count = plural(run.suppressed.len(), "finding");
+        parts.push(format!("suppressed {count} by `recast.noqa` entries"));
+    }
     if run.verified == Some(false) {
         parts.push("not verified".to_owned());
     }
-    if !run.findings.is_empty() || run.fixed.is_empty() {
+    if !run.findings.is_empty() || (run.fixed.is_empty() && run.suppressed.is_empty()) {
         let all = plural(run.models.len(), "model");
         let models: BTreeSet<&str> = run.findings.iter().map(|found| &**found.path()).collect();
         parts.push(match run.findings.len() {

@@ -11,6 +11,7 @@ use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::schemas::expect_valid;
 use crate::support::model;
 
 /// A folder that commands run in.
@@ -42,9 +43,12 @@ impl Folder {
     }
 
     pub fn recast(&self, arguments: &[&str]) -> Output {
-        self.command(arguments)
+        let output = self
+            .command(arguments)
             .output()
-            .expect("the command starts")
+            .expect("the command starts");
+        expect_valid(arguments, &output);
+        output
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -231,6 +235,12 @@ fn files_come_from_folders_patterns_lists_and_standard_input() {
     );
     assert_eq!(paths(&[".", "--exclude", "deep,a.*"]), ["b.onnx"]);
     assert_eq!(paths(&["a.onnx", "--exclude", "a.*"]), ["a.onnx"]);
+    // A comma in braces belongs to the pattern.
+    assert_eq!(paths(&[".", "--exclude", "{a,none}.onnx,deep"]), ["b.onnx"]);
+    assert_eq!(
+        paths(&[".", "--per-file-ignores", "{a,b}.onnx:RC1,deep/*:RC1"]),
+        [""; 0]
+    );
     let from_input = folder.recast_with_input(
         &["lint", "-", "--format", "json"],
         &model(SILENT).encode_to_vec(),
@@ -591,7 +601,7 @@ fn a_baseline_hides_known_findings_and_shows_new_ones() {
     folder.model("models/m.onnx", STATED);
     let gone = folder.recast(&["lint", "models", "--baseline", "ci/known.json"]);
     assert!(
-        stderr(&gone).contains("ci/known.json contains 1 obsolete finding"),
+        stderr(&gone).contains("ci/known.json: contains 1 obsolete finding"),
         "{}",
         stderr(&gone)
     );

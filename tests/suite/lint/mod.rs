@@ -1,5 +1,6 @@
 //! `recast lint`: rules, fixes, selection, formats, the command.
 
+mod add_noqa;
 #[path = "../../cases/file.rs"]
 mod case_file;
 pub mod command;

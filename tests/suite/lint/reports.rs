@@ -228,7 +228,7 @@ fn a_configuration_names_the_baseline_of_its_models() {
     let gone = stderr(&folder.recast(&["lint", "b"]));
     assert!(
         gone.starts_with(
-            "b/known.json contains 2 obsolete findings; use --write-baseline to update it\n"
+            "recast: b/known.json: contains 2 obsolete findings; use --write-baseline to update it\n"
         ),
         "{gone}"
     );
