@@ -35,6 +35,24 @@ def test_version_and_exit_codes(fp8: Path, tmp_path: Path) -> None:
     assert module.stdout == recast("--version").stdout.encode()
 
 
+def test_fleet_is_a_command(fp8: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "zoo"
+    folder.mkdir()
+    (folder / "m.onnx").write_bytes(fp8.read_bytes())
+    done = recast("fleet", "inspect", folder, "--manifest", tmp_path / "manifest", "--quiet")
+    assert (done.returncode, done.stdout) == (0, "1 models: 1 ok\n")
+    assert recast("fleet", "summary", tmp_path / "manifest").stdout.startswith("run: ")
+    assert "usage: recast fleet" in recast("fleet", "--help").stdout
+    # Without the packages of the extra, the command names them.
+    without = "import sys; sys.modules['obstore'] = None; sys.argv = ['recast', 'fleet']"
+    code = f"{without}; from onnx_recast.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "fleet: obstore is not installed; pip install 'onnx-recast[fleet]'\n",
+    )
+
+
 def test_a_broken_pipe_is_silent(fp8: Path) -> None:
     command = f"'{RECAST}' lint '{fp8}' --select ALL --format json | head -c 1 > /dev/null; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)

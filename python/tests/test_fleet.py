@@ -542,6 +542,29 @@ def test_a_summary_shows_names_safely() -> None:
     assert found.to_dict()["slowest"][0] == {"uri": "ok", "seconds": 2.0}
 
 
+def test_a_summary_begins_with_failed_and_refused_models() -> None:
+    from onnx_recast.fleet.summaries import summarised
+
+    blocker = {"node": "graph/norm", "op": "LayerNormalization", "step": [17, 16], "code": "operator-too-new"}
+    blockers = [{**blocker, "reason": "it is new in opset 17"}, {**blocker, "reason": "another"}]
+    rows = [
+        fleet.Row("z", "refused", blockers=blockers),
+        fleet.Row("a", "refused", code="cannot-cast", message="a: 300 is out of the range"),
+        fleet.Row("m", "timeout", message="m: timed out"),
+        fleet.Row("ok"),
+    ]
+    found = summarised("run", True, [["convert", {"opset": 16}]], rows)
+    assert [title for title, *_ in found.tables()][:3] == ["Failed models", "Refused models", "Outcomes"]
+    assert [rows for _, _, rows in found.tables()][:2] == [
+        [("m", "timeout", "timed out")],
+        [
+            ("a", "300 is out of the range"),
+            ("z", "graph/norm (LayerNormalization): it is new in opset 17, and 1 more"),
+        ],
+    ]
+    assert found.to_dict()["refused"][0] == {"uri": "a", "reason": "300 is out of the range"}
+
+
 def test_a_summary_does_not_depend_on_the_order_of_rows() -> None:
     from onnx_recast.fleet.summaries import summarised
 

@@ -1,4 +1,4 @@
-"""The command line: ``python -m onnx_recast.fleet``."""
+"""The command line: ``recast fleet``, or ``python -m onnx_recast.fleet``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from onnx_recast.fleet.text import plain, shown
 
 _EXAMPLES = """\
 examples:
-  python -m onnx_recast.fleet convert zoo --to zoo17 --opset 17 --manifest manifest
-  python -m onnx_recast.fleet convert s3://zoo/ --to s3://zoo17/ --target onnxruntime@1.17 --engine ray --manifest s3://zoo-manifest/
-  python -m onnx_recast.fleet precision zoo --to zoo16 --type FLOAT16 --manifest manifest
-  python -m onnx_recast.fleet lint,fold,convert s3://zoo/ --to s3://zoo17/ --opset 17 --manifest s3://zoo-manifest/
-  python -m onnx_recast.fleet summary s3://zoo-manifest/ --html night.html
+  recast fleet convert zoo --to zoo17 --opset 17 --manifest manifest
+  recast fleet convert s3://zoo/ --to s3://zoo17/ --target onnxruntime@1.17 --engine ray --manifest s3://zoo-manifest/
+  recast fleet precision zoo --to zoo16 --type FLOAT16 --manifest manifest
+  recast fleet lint,fold,convert s3://zoo/ --to s3://zoo17/ --opset 17 --manifest s3://zoo-manifest/
+  recast fleet summary s3://zoo-manifest/ --html night.html
 
 exit codes:
   0  all models are ok
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m onnx_recast.fleet",
+        prog="recast fleet",
         description="Process all models of a folder or table, and write a row for each to a manifest.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -229,7 +229,7 @@ class _Progress:
 
 
 def _summary(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m onnx_recast.fleet summary", description="Summarise a run.")
+    parser = argparse.ArgumentParser(prog="recast fleet summary", description="Summarise a run.")
     parser.add_argument("manifest", help="folder of the manifest")
     parser.add_argument("--run", help="name of a run; default: the last complete one, or else the last")
     parser.add_argument("--format", choices=["text", "json"], default="text", help="default: text")

@@ -57,6 +57,8 @@ class Summary:
     """Bytes, with data files, and URIs."""
     failed: list[tuple[str, str, str]] = field(default_factory=list)
     """URI, outcome and message of the models that failed, the first by name."""
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    """URI and reason of the models that are refused, the first by name."""
 
     def add(self, row: Row) -> None:
         """Count a row."""
@@ -79,12 +81,17 @@ class Summary:
         _keep(self.largest, (size, row.uri))
         if row.outcome in FAILED:
             self.failed = sorted([*self.failed, (row.uri, row.outcome, row.message or "")])[:_LISTED]
+        if row.outcome == "refused":
+            self.refused = sorted([*self.refused, (row.uri, _reason(row))])[:_LISTED]
 
     def tables(self) -> list[Table]:
         """Return titles, columns and rows, as they are shown. A title says how many rows were left out."""
         blockers = [(*kind, count, self.blocked_models[kind]) for kind, count in _most(self.blockers)]
         failed = sum(self.outcomes[name] for name in FAILED)
+        refused = self.outcomes["refused"]
         tables: list[Table] = [
+            _first("Failed models", ["model", "outcome", "error"], self._failures(), failed),
+            _first("Refused models", ["model", "error"], list(self.refused), refused),
             (
                 "Outcomes",
                 ["outcome", "models"],
@@ -95,13 +102,12 @@ class Summary:
             _first("Findings", ["code", "findings"], _most(self.findings)),
             ("Slowest models", ["seconds", "model"], [(f"{time:.3f}", uri) for time, uri in _sorted(self.slowest)]),
             ("Largest models", ["size", "model"], [(_size(size), uri) for size, uri in _sorted(self.largest)]),
-            _first("Failed models", ["outcome", "model", "error"], self._failures(), failed),
         ]
         return [table for table in tables if table[2]]
 
     def _failures(self) -> list[tuple[object, ...]]:
-        """Return outcomes, models and messages, which do not name the model again."""
-        return [(outcome, uri, message.removeprefix(f"{uri}: ")) for uri, outcome, message in self.failed]
+        """Return models, outcomes and messages, which do not name the model again."""
+        return [(uri, outcome, message.removeprefix(f"{uri}: ")) for uri, outcome, message in self.failed]
 
     def facts(self) -> list[tuple[str, str]]:
         """Return names and values of the run as a whole, as they are shown."""
@@ -146,6 +152,7 @@ class Summary:
             "slowest": [{"uri": uri, "seconds": time} for time, uri in _sorted(self.slowest)],
             "largest": [{"uri": uri, "bytes": size} for size, uri in _sorted(self.largest)],
             "failed": [{"uri": uri, "outcome": outcome, "message": message} for uri, outcome, message in self.failed],
+            "refused": [{"uri": uri, "reason": reason} for uri, reason in self.refused],
         }
 
     def to_json(self) -> str:
@@ -201,6 +208,15 @@ def summarised(run: str, complete: bool, steps: list[list[Any]], rows: Iterable[
     for row in rows:
         found.add(row)
     return found
+
+
+def _reason(row: Row) -> str:
+    """Return the first blocker of a model that is refused, and how many more there are; or else its error."""
+    if not row.blockers:
+        return (row.message or row.code or "").removeprefix(f"{row.uri}: ")
+    first, others = row.blockers[0], len(row.blockers) - 1
+    more = f", and {others} more" if others else ""
+    return f"{first['node']} ({first['op']}): {first['reason']}{more}"
 
 
 def _first(title: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]], count: int | None = None) -> Table:
