@@ -62,7 +62,7 @@ pub struct Convert {
     explicit: Explicit,
     #[command(flatten)]
     preparation: Preparation,
-    /// Treat warnings as errors
+    /// Treat warnings as errors, and a key of --drop-metadata that matches nothing
     #[arg(long)]
     strict: bool,
     /// Do not expand operators that have no equivalent into several nodes
@@ -175,7 +175,7 @@ impl Convert {
     }
 
     fn convert(&self, model: &mut Model) -> Result<Outcome<Conversion>, Error> {
-        let prepared = self.preparation.apply(model)?;
+        let prepared = self.preparation.apply(model, self.strict)?;
         let options = self.options(model)?;
         let verification = self
             .reporting

@@ -9,7 +9,7 @@ use super::open_results::{OnContested, Undefined};
 use super::options::{EXIT_CODES, Messages};
 use super::prepare::Preparation;
 use crate::base::printable::Shown;
-use crate::passes::{self, Pass, UnknownPass};
+use crate::passes::{self, Pass};
 use crate::report::{self, About, FoldedModel, Folding, Results};
 use crate::verify::Verification;
 use crate::{Error, FoldOptions, Model};
@@ -53,8 +53,11 @@ pub struct Fold {
     contested: OnContested,
     /// Keep casts that would grow the tensors of the model by more than this. Accepts the suffixes
     /// K, M and G (powers of 1024)
-    #[arg(long, value_name = "BYTES", value_parser = files::parse_bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = files::parse_bytes, allow_negative_numbers = true)]
     max_growth: Option<u64>,
+    /// Fail with exit code 2 if a key of --drop-metadata matches nothing
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     preparation: Preparation,
     #[command(flatten)]
@@ -82,7 +85,7 @@ impl Fold {
             contested: self.contested.0,
             max_growth: self.max_growth,
         };
-        let prepared = self.preparation.apply(model)?;
+        let prepared = self.preparation.apply(model, self.strict)?;
         if self.reporting.would_verify() {
             model.expect_defined()?;
         }
@@ -116,9 +119,15 @@ impl Changes for Folding {
     }
 }
 
-fn parse_passes(list: &str) -> Result<Passes, UnknownPass> {
+fn parse_passes(list: &str) -> Result<Passes, String> {
     if matches!(list, "" | "none") {
         return Ok(Passes(Vec::new()));
     }
-    passes::selected(list.split(',').map(str::trim)).map(Passes)
+    let names = list.split(',').map(str::trim);
+    if names.clone().any(|name| name == "none") {
+        return Err("`none` runs no pass, and cannot stand beside others".to_owned());
+    }
+    passes::selected(names)
+        .map(Passes)
+        .map_err(|unknown| unknown.to_string())
 }

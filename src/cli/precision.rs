@@ -12,6 +12,7 @@ use super::models::{Changes, ModelRun, Models, Outcome, Reporting};
 use super::opset::parse_opset;
 use super::options::{EXIT_CODES, Messages, chosen};
 use super::prepare::Preparation;
+use crate::api::explain_open;
 use crate::base::printable::{Shown, and_more};
 use crate::files::folders;
 use crate::graph::ScopeId;
@@ -131,8 +132,8 @@ pub struct Precision {
     /// operators support the type
     #[arg(long, value_name = "N|auto", value_parser = parse_goal)]
     opset: Option<Goal>,
-    /// Fail with exit code 2 if a pattern or a name in --ranges matches nothing. By default, this
-    /// is a note
+    /// Fail with exit code 2 if a pattern, a key of --drop-metadata or a name in --ranges matches
+    /// nothing. By default, this is a note
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -241,7 +242,7 @@ impl Precision {
         model: &mut Model,
         options: &PrecisionOptions,
     ) -> Result<Outcome<Narrowing>, Error> {
-        let prepared = self.preparation.apply(model)?;
+        let prepared = self.preparation.apply(model, self.strict)?;
         let opset = self.convert(model, options)?;
         let (mut report, verification) =
             model.change_precision_for(options, self.reporting.verifies())?;
@@ -295,7 +296,8 @@ impl Precision {
 /// Reads a file of ranges.
 fn read_ranges(file: &Path) -> Result<BTreeMap<String, ObservedRange>, Error> {
     let name = file.display().to_string();
-    let text = folders::read_text(file).map_err(|error| Error::of(&error).in_file(name.clone()))?;
+    let text = folders::read_text(file)
+        .map_err(|error| Error::of(&explain_open(file, error)).in_file(name.clone()))?;
     let ranges: BTreeMap<String, Range> = serde_json::from_str(&text).map_err(|error| {
         Error::new(
             ErrorKind::Usage,

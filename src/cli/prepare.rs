@@ -1,12 +1,13 @@
 //! Options that change a model before the command itself runs.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use clap::Args;
 
 use crate::graph::MetadataKeys;
 use crate::report::{DroppedMetadata, Prepared};
-use crate::{Error, Model};
+use crate::{Error, ErrorKind, Model};
 
 /// Freezing of initializers.
 #[derive(Args, Clone, Copy, Default)]
@@ -39,7 +40,10 @@ impl Freeze {
 
 impl Preparation {
     /// Prepares a model and reports the changes.
-    pub fn apply(&self, model: &mut Model) -> Result<Prepared, Error> {
+    ///
+    /// # Errors
+    /// If it cannot be prepared; if `is_strict`, also if a key of --drop-metadata matches nothing.
+    pub fn apply(&self, model: &mut Model, is_strict: bool) -> Result<Prepared, Error> {
         let frozen_initializers = self.freeze.apply(model)?;
         let keys = self
             .drop_metadata
@@ -48,12 +52,32 @@ impl Preparation {
             .transpose()?;
         let dropped_metadata = keys.map(|keys| DroppedMetadata {
             entries: keys.values().sum(),
+            unmatched: self.unmatched(&keys),
             keys,
         });
+        let unmatched = dropped_metadata
+            .iter()
+            .flat_map(|dropped| &dropped.unmatched);
+        if let Some(key) = unmatched.take(usize::from(is_strict)).next() {
+            let what = format!("no metadata has the key '{key}', which --strict does not permit");
+            return Err(model.error(Error::new(ErrorKind::Usage, what)));
+        }
         Ok(Prepared {
             frozen_initializers,
             dropped_metadata,
         })
+    }
+
+    /// The keys of --drop-metadata that match none of those that were dropped.
+    fn unmatched(&self, dropped: &BTreeMap<String, usize>) -> Vec<String> {
+        let Some(MetadataKeys::These(keys)) = &self.drop_metadata else {
+            return Vec::new();
+        };
+        let is_unmatched = |key: &&String| {
+            let one = MetadataKeys::These(vec![(*key).clone()]);
+            !dropped.keys().any(|dropped| one.contains(dropped))
+        };
+        keys.iter().filter(is_unmatched).cloned().collect()
     }
 
     /// How metadata that remains is removed.

@@ -25,6 +25,9 @@ pub struct DroppedMetadata {
     pub entries: usize,
     /// The number of entries by key.
     pub keys: BTreeMap<String, usize>,
+    /// Keys that match no entry.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmatched: Vec<String>,
 }
 
 /// The lines of the text report; with `verbose`, every name and key.
@@ -38,11 +41,19 @@ pub(super) fn write_prepared(text: &mut Shown, prepared: &Prepared, verbose: boo
             text.push_line(format_args!("    {name}"));
         }
     }
-    if let Some(DroppedMetadata { entries, keys }) = &prepared.dropped_metadata {
+    if let Some(DroppedMetadata {
+        entries,
+        keys,
+        unmatched,
+    }) = &prepared.dropped_metadata
+    {
         let entries = plural(*entries, "entry");
         text.push_line(format_args!("  dropped {entries} of metadata_props"));
         for (key, count) in keys.iter().filter(|_| verbose) {
             text.push_line(format_args!("    {key}: {count}"));
+        }
+        for key in unmatched {
+            text.push_line(format_args!("  no metadata has the key '{key}'"));
         }
     }
 }

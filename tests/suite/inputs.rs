@@ -338,3 +338,46 @@ fn equal_blockers_are_one_line_of_text_and_single_entries_of_json() {
         3
     );
 }
+
+#[test]
+fn keys_of_metadata_that_match_nothing_are_told() {
+    let folder = Folder::new();
+    let text = r#"<ir_version: 10, opset_import: ["": 21], metadata_props: ["origin": "here"]> g (float x) => (float y) { y = Relu (x) }"#;
+    folder.model("m.onnx", text);
+    let commands: [&[&str]; 3] = [
+        &["fold", "m.onnx"],
+        &["convert", "m.onnx", "--opset", "20"],
+        &["precision", "m.onnx", "--to", "FLOAT16"],
+    ];
+    for command in commands {
+        let run = |more: &[&str]| folder.recast(&[command, &["--dry-run"], more].concat());
+        let keys = "--drop-metadata=orig*,stage";
+        let text = stdout(&run(&[keys]));
+        assert!(
+            text.contains(
+                "\n  dropped 1 entry of metadata_props\n  no metadata has the key 'stage'\n"
+            ),
+            "{text}"
+        );
+        let document: Value =
+            serde_json::from_str(&stdout(&run(&[keys, "--format", "json"]))).unwrap();
+        assert_eq!(
+            document["models"][0]["dropped_metadata"],
+            serde_json::json!({"entries": 1, "keys": {"origin": 1}, "unmatched": ["stage"]})
+        );
+        let strict = run(&[keys, "--strict"]);
+        let message =
+            "recast: m.onnx: no metadata has the key 'stage', which --strict does not permit\n";
+        assert_eq!(
+            (
+                strict.status.code(),
+                &*String::from_utf8_lossy(&strict.stderr)
+            ),
+            (Some(2), message)
+        );
+        for known in ["--drop-metadata=origin", "--drop-metadata"] {
+            let output = run(&[known, "--strict"]);
+            assert_eq!(output.status.code(), Some(0), "{known}: {output:?}");
+        }
+    }
+}

@@ -226,7 +226,7 @@ fn metadata_is_dropped_at_every_level_and_counted() {
     ]);
     assert_eq!(
         document(&done)["models"][0]["dropped_metadata"],
-        json!({"entries": 0, "keys": {}})
+        json!({"entries": 0, "keys": {}, "unmatched": ["absent"]})
     );
     assert!(folder.read("out.onnx") == full);
 }
