@@ -2,6 +2,7 @@
 //! to the error.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use prost::Message;
 
+use crate::base::choice::nearest;
 use crate::base::error::{Error, ErrorKind};
 use crate::files::formats::{Fact, NotAModel};
 use crate::files::{folder_of, identity};
@@ -81,10 +83,51 @@ pub fn explain_open(path: &Path, error: io::Error) -> io::Error {
             error.kind(),
             format!("is a link to {}, which does not exist", linked.display()),
         ),
-        (io::ErrorKind::NotFound, Err(_)) => io::Error::new(error.kind(), "does not exist"),
+        (io::ErrorKind::NotFound, Err(_)) => io::Error::new(
+            error.kind(),
+            match similar(path, |_| true).or_else(|| in_similar_folder(path)) {
+                Some(name) => format!("does not exist; did you mean {}?", name.display()),
+                None => "does not exist".to_owned(),
+            },
+        ),
         (io::ErrorKind::IsADirectory, _) => explain_folder(path),
         _ => error,
     }
+}
+
+/// The path beside it, of those that are wanted, whose name is most like that of a path that does
+/// not exist.
+fn similar(path: &Path, is_wanted: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    let parts = |name: &'_ Path| {
+        let stem = name.file_stem()?.to_str()?.to_owned();
+        Some((stem, name.extension().map(OsStr::to_owned)))
+    };
+    let (wanted, extension) = parts(Path::new(path.file_name()?))?;
+    let entries = fs::read_dir(folder_of(path)).ok()?.flatten();
+    // An extension that both have does not make them alike.
+    let mut beside: Vec<_> = entries
+        .filter_map(|entry| {
+            let name = PathBuf::from(entry.file_name());
+            let (stem, other) = parts(&name)?;
+            let is_of_kind = other == extension || extension.is_none() || stem == wanted;
+            (is_of_kind && is_wanted(&entry.path())).then_some((
+                other == Some("onnx".into()),
+                stem,
+                name,
+            ))
+        })
+        .collect();
+    beside.sort();
+    let stem = nearest(&wanted, beside.iter().map(|(_, stem, _)| &**stem))?;
+    let (.., name) = beside.iter().rfind(|(_, other, _)| other == stem)?;
+    Some(path.with_file_name(name))
+}
+
+/// The path in a folder that exists, if only the name of its folder is misspelt.
+fn in_similar_folder(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.exists())?;
+    let meant = similar(folder, Path::is_dir)?.join(path.file_name()?);
+    meant.exists().then_some(meant)
 }
 
 fn explain_folder(path: &Path) -> io::Error {

@@ -1,5 +1,6 @@
 //! `recast cast`
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,7 @@ use crate::{CastOptions, Contested, DType, DataFolder, RoundMode, Rules, SaveTar
 #[derive(Args)]
 #[command(after_help = format!("Examples:
   recast cast 500 --to FLOAT8E4M3FN
+  recast cast -inf --to FLOAT16
   recast cast 0x7E --from FLOAT8E4M3FN
   recast cast weights.npy -o weights_f8.npy --to float8e4m3fn
   recast cast weights.npy -o weights.pb --to INT4 --undefined fold --contested text
@@ -48,8 +50,7 @@ Types that numpy lacks are stored in .npy files as unsigned integers with the bi
 
 {}", exit_codes("done", "ONNX does not define the result of an element, or contradicts itself on it; nothing is written")))]
 pub struct CastFile {
-    /// The tensor, with `-` for standard input; or a number such as 3.14, inf or 0x7E, with `--
-    /// -inf` for minus infinity
+    /// The tensor, with `-` for standard input; or a number such as 3.14, -inf or 0x7E
     #[arg(value_name = "IN", allow_negative_numbers = true)]
     input: PathBuf,
     /// Write to this file; `-` is standard output. The extension selects the format, .npy or .pb;
@@ -90,6 +91,24 @@ pub struct CastFile {
     contested: OnContested,
     #[command(flatten)]
     folders: files::DataFolders,
+}
+
+/// The arguments with `-inf` and the like behind `--`, if they are those of `recast cast`: the parser
+/// reads only digits behind a `-` as a number, and other words as options.
+pub fn with_negative_last(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_word = |argument: &OsString| !argument.to_string_lossy().starts_with('-');
+    let is_negative = |argument: &OsString| {
+        let text = argument.to_string_lossy().to_ascii_lowercase();
+        ["-inf", "-infinity", "-nan"].contains(&&*text)
+    };
+    if arguments.iter().skip(1).find(|argument| is_word(argument)) == Some(&"cast".into())
+        && !arguments.contains(&"--".into())
+        && let Some(at) = arguments.iter().position(is_negative)
+    {
+        let number = arguments.remove(at);
+        arguments.extend(["--".into(), number]);
+    }
+    arguments
 }
 
 impl CastFile {

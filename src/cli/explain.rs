@@ -1,13 +1,13 @@
 //! `recast explain`
 
 use anyhow::bail;
-use clap::Args;
+use clap::{Args, Command};
 
 use super::exit_code::ExitCode;
 use super::options::{EXIT_CODES, Format, Messages};
 use super::streams::{print, text_width};
 use crate::lint::{self, RuleFacts};
-use crate::report;
+use crate::{passes, report};
 
 /// Explain the code of a rule, error or reason, or list all codes
 #[derive(Args)]
@@ -30,9 +30,10 @@ pub struct Explain {
 }
 
 impl Explain {
-    pub fn run(&self, messages: Messages) -> anyhow::Result<ExitCode> {
+    /// `command` makes the command line, whose commands are known.
+    pub fn run(&self, messages: Messages, command: fn() -> Command) -> anyhow::Result<ExitCode> {
         match &self.code {
-            Some(code) => self.explain(code, messages)?,
+            Some(code) => self.explain(code, messages, command)?,
             None if self.format == Format::Json => print(report::explanations_json())?,
             None if messages.quiet => {}
             None => print(report::explanations_text())?,
@@ -40,7 +41,12 @@ impl Explain {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn explain(&self, code: &str, messages: Messages) -> anyhow::Result<()> {
+    fn explain(
+        &self,
+        code: &str,
+        messages: Messages,
+        command: fn() -> Command,
+    ) -> anyhow::Result<()> {
         let is_named = |name: &str| name.eq_ignore_ascii_case(code);
         let rule = lint::all().find(|rule| is_named(rule.code) || is_named(rule.name));
         let meanings = report::meanings_of(code);
@@ -51,7 +57,7 @@ impl Explain {
             (None, _) if meanings.is_empty() && group.is_empty() => {
                 bail!(
                     "unknown code '{code}'; {}`recast explain` lists all codes",
-                    hint(code)
+                    hint(code, &command())
                 )
             }
             (Some(rule), Format::Json) => print(report::rule_json(rule))?,
@@ -67,7 +73,13 @@ impl Explain {
 }
 
 /// The code or name that was probably meant.
-fn hint(unknown: &str) -> String {
+fn hint(unknown: &str, command: &Command) -> String {
+    if passes::all().any(|(_, pass)| pass.name() == unknown) {
+        return format!("use `recast passes {unknown}`; ");
+    }
+    if command.find_subcommand(unknown).is_some() {
+        return format!("use `recast {unknown} --help`; ");
+    }
     report::nearest_code(unknown)
         .map(|meant| format!("did you mean {meant}? "))
         .unwrap_or_default()

@@ -22,7 +22,7 @@ pub struct ExternalData {
     external_data: Placement,
     /// Minimum size of tensors that are moved to a data file. Accepts the suffixes K, M and G
     /// (powers of 1024)
-    #[arg(long, value_name = "BYTES", default_value = "1K", value_parser = parse_bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "1K", value_parser = parse_bytes, allow_negative_numbers = true)]
     external_threshold: u64,
     #[command(flatten)]
     pub folders: DataFolders,

@@ -69,7 +69,7 @@ pub struct Cli {
     /// Memory limit, excluding mapped files; a run that needs more fails with exit code 2. Accepts
     /// the suffixes K, M and G (powers of 1024). Default: 8G or three quarters of the available
     /// memory, whichever is less
-    #[arg(long, value_name = "BYTES", global = true, value_parser = files::parse_bytes)]
+    #[arg(long, value_name = "BYTES", global = true, value_parser = files::parse_bytes, allow_negative_numbers = true)]
     max_memory: Option<u64>,
 }
 
@@ -93,7 +93,7 @@ enum Subcommands {
 /// the command.
 #[must_use]
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = cast::with_negative_last(arguments.into_iter().collect());
     // The help is arranged if it is needed: most runs do without.
     let parsed = Cli::command()
         .try_get_matches_from(&arguments)
@@ -117,7 +117,7 @@ fn run(cli: Cli, on_error: OnError) -> ExitCode {
     let result = catch(|| match cli.command {
         Subcommands::Fold(fold) => fold.run(messages),
         Subcommands::Lint(lint) => lint.run(messages),
-        Subcommands::Explain(explain) => explain.run(messages),
+        Subcommands::Explain(explain) => explain.run(messages, Cli::command),
         Subcommands::Passes(passes) => passes.run(messages),
         Subcommands::Targets(targets) => targets.run(messages),
         Subcommands::Convert(convert) => convert.run(messages),

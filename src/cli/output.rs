@@ -34,6 +34,10 @@ pub fn is_stdout(output: &Path) -> bool {
     output == Path::new("-") || process::is_standard_output(output)
 }
 
+fn is_there(input: &Path) -> bool {
+    is_stdin(input) || folders::stat(input).is_ok()
+}
+
 impl Output {
     /// Whether models go to standard output, which leaves no room there for a report.
     pub fn is_stdout(&self) -> bool {
@@ -81,10 +85,15 @@ impl Output {
             bail!("no output given; use -o FILE, --out-dir DIR or --in-place (or --dry-run)");
         }
         if self.output.is_some() && inputs.len() > 1 {
-            bail!(
-                "-o takes one model, but {} were given; use --out-dir DIR or --in-place",
-                inputs.len()
-            );
+            let count = inputs.len();
+            if let Some(missing) = inputs.iter().find(|input| !is_there(input)) {
+                bail!(
+                    "-o takes one model, but {count} were given, and {} does not exist; a value of --lowest or \
+                     --drop-metadata follows `=`",
+                    missing.display()
+                );
+            }
+            bail!("-o takes one model, but {count} were given; use --out-dir DIR or --in-place");
         }
         let targets = inputs
             .iter()

@@ -6,6 +6,8 @@ use clap::Args;
 use super::exit_code::ExitCode;
 use super::options::{EXIT_CODES, Format, Messages};
 use super::streams::print;
+use crate::base::choice::nearest;
+use crate::lint::Selector;
 use crate::passes::{self, Pass};
 use crate::report;
 
@@ -33,10 +35,13 @@ impl ListPasses {
         };
         let wanted: Vec<_> = passes::all().filter(is_wanted).collect();
         match (wanted.as_slice(), self.format) {
-            ([], _) => bail!(
-                "unknown pass '{}'; `recast passes` lists all passes",
-                self.name.as_deref().unwrap_or_default()
-            ),
+            ([], _) => {
+                let name = self.name.as_deref().unwrap_or_default();
+                bail!(
+                    "unknown pass '{name}'; {}`recast passes` lists all passes",
+                    hint(name)
+                )
+            }
             (passes, Format::Json) => print(report::passes_json(passes))?,
             (_, Format::Text) if messages.quiet => {}
             ([(_, pass)], Format::Text) if self.name.is_some() => print(report::pass_text(*pass))?,
@@ -44,4 +49,14 @@ impl ListPasses {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// What was probably meant: another pass, or a code.
+fn hint(unknown: &str) -> String {
+    if !report::meanings_of(unknown).is_empty() || unknown.parse::<Selector>().is_ok() {
+        return format!("use `recast explain {unknown}`; ");
+    }
+    nearest(unknown, passes::all().map(|(_, pass)| pass.name()))
+        .map(|meant| format!("did you mean {meant}? "))
+        .unwrap_or_default()
 }

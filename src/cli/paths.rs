@@ -17,7 +17,10 @@ pub fn read_list(list: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let name = || format!("--file-list {}", list.display());
     let reader: Box<dyn BufRead> = match list {
         list if files::is_stdin(list) => Box::new(io::stdin().lock()),
-        list => Box::new(BufReader::new(folders::read(list).with_context(name)?)),
+        list => {
+            let file = folders::read(list).map_err(|error| explain_open(list, error));
+            Box::new(BufReader::new(file.with_context(name)?))
+        }
     };
     let lines = reader
         .lines()

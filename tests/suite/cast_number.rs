@@ -5,7 +5,7 @@ use crate::support::expect_no_failures;
 
 #[test]
 fn a_number_is_shown_with_its_bits() {
-    let cases: [(&[&str], i32, &str); 21] = [
+    let cases: [(&[&str], i32, &str); 23] = [
         (
             &["3.14", "--to", "FLOAT16"],
             0,
@@ -60,6 +60,16 @@ FLOAT8E8M0  round_mode = nearest  4  0x81 = 10000001
             &["-0.0", "--to", "FLOAT16"],
             0,
             "FLOAT16  -0  0x8000 = 1 00000 0000000000\n",
+        ),
+        (
+            &["-inf", "--to", "FLOAT16"],
+            0,
+            "FLOAT16  -inf  0xfc00 = 1 11111 0000000000\n",
+        ),
+        (
+            &["--to", "FLOAT16", "-Infinity", "--from", "FLOAT"],
+            0,
+            "FLOAT16  -inf  0xfc00 = 1 11111 0000000000\n",
         ),
         (
             &["--to", "FLOAT6E3M2", "--", "-inf"],

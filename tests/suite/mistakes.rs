@@ -241,7 +241,6 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
             ("a tensor without an output", "cast array.npy --to FLOAT16"),
             ("a tensor without a type", "cast array.npy -o out.npy"),
             ("a number that is none", "cast 3,14 --to FLOAT16"),
-            ("minus infinity as an option", "cast -inf --to FLOAT16"),
             (
                 "a number in a type that has no such number",
                 "cast 300 --to INT8",
@@ -280,6 +279,204 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
                 "lint cast.onnx --baseline config.json",
             ),
             ("a shell that has no completions", "completions cmd"),
+        ],
+    ),
+    (
+        "The first hour",
+        &[
+            ("a misspelt extension", "fold cast.onx -o out.onnx"),
+            ("a misspelt name", "inspect cats.onnx"),
+            ("a name without its extension", "lint cast"),
+            ("a misspelt folder", "fold model/a.onnx -o out.onnx"),
+            ("a name in another letter case", "diff Cast.onnx norm.onnx"),
+            ("the output as an argument", "fold cast.onnx out.onnx"),
+            ("no file for the output", "fold cast.onnx --output"),
+            ("no model", "inspect"),
+            ("one model of two", "diff cast.onnx"),
+            (
+                "a tier that is misspelt",
+                "fold cast.onnx -o out.onnx --passes exat",
+            ),
+            (
+                "a pass that is misspelt",
+                "fold cast.onnx -o out.onnx --passes fold-cast",
+            ),
+            (
+                "no pass, beside others",
+                "fold cast.onnx -o out.onnx --passes none,exact",
+            ),
+            ("a pass that is misspelt, explained", "passes fold-cast"),
+            ("a rule among the passes", "passes RC101"),
+            ("a pass among the codes", "explain fold-casts"),
+            ("a command among the codes", "explain fold"),
+            ("a misspelt code", "explain not-fond"),
+            ("a command whose help is misspelt", "help lnt"),
+            ("the version as a command", "version"),
+            ("the fleet without Python", "fleet convert zoo --opset 17"),
+            ("another name of in-place", "fold cast.onnx --inplace"),
+            (
+                "an output that may be replaced",
+                "fold cast.onnx -o cast.onnx --force",
+            ),
+            ("another name of the format", "inspect cast.onnx --json"),
+            ("the format of ruff", "lint cast.onnx --output-format json"),
+            (
+                "a format of another tool",
+                "fold cast.onnx -o out.onnx --format yaml",
+            ),
+            (
+                "a verification that is left out",
+                "fold cast.onnx -o out.onnx --skip-verify",
+            ),
+            (
+                "a negative size",
+                "fold cast.onnx -o out.onnx --max-growth -1",
+            ),
+            (
+                "a size with another unit",
+                "fold cast.onnx -o out.onnx --max-memory 10X",
+            ),
+            (
+                "keys of metadata after a blank",
+                "fold cast.onnx -o out.onnx --drop-metadata KEY",
+            ),
+            (
+                "a page of another format",
+                "fold cast.onnx -o out.onnx --report report.pdf",
+            ),
+            (
+                "the option of another converter",
+                "convert cast.onnx -o out.onnx --target-opset 21",
+            ),
+            (
+                "an opset with its domain",
+                "convert cast.onnx -o out.onnx --opset ai.onnx=21",
+            ),
+            (
+                "an opset that is a decimal",
+                "convert cast.onnx -o out.onnx --opset 21.0",
+            ),
+            (
+                "no opset, which is an argument",
+                "convert cast.onnx 21 -o out.onnx",
+            ),
+            (
+                "a runtime without its version",
+                "convert cast.onnx -o out.onnx --target onnxruntime",
+            ),
+            (
+                "a runtime as pip names it",
+                "convert cast.onnx -o out.onnx --target onnxruntime==1.17",
+            ),
+            (
+                "a version with a letter",
+                "convert cast.onnx -o out.onnx --target onnxruntime@v1.17",
+            ),
+            (
+                "a version that is too old",
+                "convert cast.onnx -o out.onnx --target onnxruntime@0.1",
+            ),
+            (
+                "a runtime and an opset",
+                "convert cast.onnx -o out.onnx --target onnxruntime@1.17 --opset 21",
+            ),
+            (
+                "a lowest opset after a blank",
+                "convert cast.onnx -o out.onnx --lowest any",
+            ),
+            (
+                "an IR version that does not exist",
+                "convert cast.onnx -o out.onnx --opset 21 --ir-version 99",
+            ),
+            (
+                "a precision without a type",
+                "precision cast.onnx -o out.onnx",
+            ),
+            (
+                "a type as an option",
+                "precision cast.onnx -o out.onnx --fp16",
+            ),
+            (
+                "the type of NumPy",
+                "precision cast.onnx -o out.onnx --to float32",
+            ),
+            (
+                "a type of integers",
+                "precision cast.onnx -o out.onnx --to INT8",
+            ),
+            (
+                "the same type twice",
+                "precision cast.onnx -o out.onnx --to FLOAT16 --from FLOAT16",
+            ),
+            (
+                "operators of another converter",
+                "precision norm.onnx -o out.onnx --to FLOAT16 --op-block-list Softmax",
+            ),
+            (
+                "inputs of another converter",
+                "precision norm.onnx -o out.onnx --to FLOAT16 --keep-io-types",
+            ),
+            (
+                "an input that does not exist",
+                "precision norm.onnx -o out.onnx --to FLOAT16 --io x=FLOAT",
+            ),
+            (
+                "a node that does not exist",
+                "precision norm.onnx -o out.onnx --to FLOAT16 --keep-node none --strict",
+            ),
+            (
+                "ranges that do not exist",
+                "precision norm.onnx -o out.onnx --to FLOAT16 --ranges none.json",
+            ),
+            ("rules of another tool", "lint cast.onnx --ignore E501"),
+            (
+                "a code with a letter in place of a digit",
+                "lint cast.onnx --select RC1O1",
+            ),
+            (
+                "another name of the selection",
+                "lint cast.onnx --rules RC1",
+            ),
+            (
+                "a severity without a rule",
+                "lint cast.onnx --severity error",
+            ),
+            (
+                "a severity that never fails",
+                "lint cast.onnx --fail-on never",
+            ),
+            (
+                "unsafe fixes that are not applied",
+                "lint cast.onnx --unsafe-fixes",
+            ),
+            ("suppressions as in ruff", "lint cast.onnx --noqa"),
+            ("suppressions and fixes", "lint cast.onnx --add-noqa --fix"),
+            (
+                "suppressions in an old model",
+                "lint untold.onnx --add-noqa",
+            ),
+            (
+                "a pattern that excludes nothing",
+                "lint models --exclude none --strict",
+            ),
+            ("a pattern that is not closed", "lint models --exclude '[a'"),
+            (
+                "a rule without its pattern",
+                "lint models --per-file-ignores RC101",
+            ),
+            (
+                "a new baseline without a name",
+                "lint cast.onnx --write-baseline",
+            ),
+            ("findings over a model", "lint untold.onnx -o cast.onnx"),
+            ("a page of JSON", "report cast.onnx -o report.json"),
+            ("a type without its option", "cast 1.5 FLOAT16"),
+            ("a type of one of four formats", "cast 1.5 --to FLOAT8"),
+            ("bits that are too many", "cast 0x7E00 --from FLOAT8E4M3FN"),
+            (
+                "a type that is too new",
+                "cast 300 --to FLOAT8E4M3FN --opset 13",
+            ),
         ],
     ),
     (
@@ -429,6 +626,10 @@ fn make_files(folder: &Path) {
         &format!(
             "<ir_version: 8, opset_import: [\"\": 17]> g (float[2, 4] y0, float[4] s) => (float[2, 4] y19) {{ {norms} }}"
         ),
+    );
+    text(
+        "untold.onnx",
+        r#"<ir_version: 9, opset_import: ["": 19]> g (float x) => (float8e4m3fn y) { y = Cast <to = 17> (x) }"#,
     );
     text(
         "future.onnx",
