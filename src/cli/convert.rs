@@ -62,7 +62,7 @@ pub struct Convert {
     explicit: Explicit,
     #[command(flatten)]
     preparation: Preparation,
-    /// Treat warnings as errors, and a key of --drop-metadata that matches nothing
+    /// Treat warnings and keys of --drop-metadata without a match as errors
     #[arg(long)]
     strict: bool,
     /// Do not expand operators that have no equivalent into several nodes

@@ -132,8 +132,8 @@ pub struct Precision {
     /// operators support the type
     #[arg(long, value_name = "N|auto", value_parser = parse_goal)]
     opset: Option<Goal>,
-    /// Fail with exit code 2 if a pattern, a key of --drop-metadata or a name in --ranges matches
-    /// nothing. By default, this is a note
+    /// Exit with code 2 if a pattern, key or name in --ranges matches nothing. By default, this is
+    /// a note
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

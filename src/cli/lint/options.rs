@@ -87,7 +87,7 @@ pub struct Lint {
     /// load (RC501), and nodes without a kernel (RC502). `recast targets` lists runtimes
     #[arg(long, value_name = "RUNTIME@VERSION", value_delimiter = ',')]
     pub(super) target: Vec<Runtime>,
-    /// Fail with exit code 2 if a pattern matches no file, or a suppression no finding
+    /// Exit with code 2 if a pattern or a suppression matches nothing
     ///
     /// The patterns are those of --exclude and --per-file-ignores, the suppressions those of
     /// baselines and of `recast.noqa`. By default, those without a match are a note.
