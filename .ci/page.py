@@ -151,6 +151,7 @@ def counts(document):
             groups["blocker", f"{one['op']}, opset {before} to {after}: {one['code']}"] += 1
         for kind, key in [("expanded", "expansions"), ("warning", "warnings"), ("changed", "changes")]:
             groups.update((kind, one["op"]) for one in model[key])
+        groups.update(("wider type", f"{one['from']} to {one['to']}") for one in model["carried"])
     for model in document.get("precision", []):
         groups.update(("kept", one["code"]) for one in model["kept"])
         groups.update(("constant", f"{one['from']} to {one['to']}") for one in model["tensors"])

@@ -17,7 +17,7 @@ from onnx_recast._errors import (
 )
 from onnx_recast._operations.cast import cast, cast_like
 from onnx_recast._operations.compare_runs import compare_runs
-from onnx_recast._operations.convert import ConvertResult, Expansion, IrVersions, convert_version
+from onnx_recast._operations.convert import CarriedValue, ConvertResult, Expansion, IrVersions, convert_version
 from onnx_recast._operations.diff import Difference, diff
 from onnx_recast._operations.fix import FixResult, fix
 from onnx_recast._operations.fold import Computed, Folded, FoldResult, Kept, PassChange, Removal, fold
@@ -64,6 +64,7 @@ __all__ = [
     "AddedCast",
     "AddedFunction",
     "Blocker",
+    "CarriedValue",
     "CastError",
     "CastFacts",
     "Change",

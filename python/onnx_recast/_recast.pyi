@@ -62,6 +62,7 @@ class _Converting(TypedDict):
     explicit: str
     expand: str
     expand_into: str
+    legalize: str
     contested: str | None
     strict: bool
     prepare: _Preparation

@@ -121,6 +121,7 @@ pub struct Converting {
     explicit: String,
     expand: String,
     expand_into: String,
+    legalize: String,
     contested: Option<String>,
     strict: bool,
     prepare: Preparation,
@@ -144,6 +145,7 @@ impl Converting {
             .explicit(choice("explicit", &self.explicit)?)
             .expand(choice("expand", &self.expand)?)
             .expand_into(choice("expand_into", &self.expand_into)?)
+            .legalize(choice("legalize", &self.legalize)?)
             .contested(
                 self.contested
                     .as_deref()

@@ -274,13 +274,27 @@ def test_every_target_loads_what_is_converted_for_it() -> None:
         assert runtime.name in supported, runtime
 
 
+def test_a_wider_type_carries_one_that_the_opset_lacks() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) <float s = {0.5}, int4 z = {1}>'
+        " { q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, z) }"
+    )
+    carried = onnx_recast.convert_version(model, 20).carried
+    assert {one.value: (one.from_type, one.to_type, one.exactness) for one in carried} == {
+        "graph/q": ("INT4", "INT8", "exact"),
+        "graph/z": ("INT4", "INT8", "exact"),
+    }
+    with pytest.raises(onnx_recast.ConversionError):
+        onnx_recast.convert_version(model, 20, no_legalize=True)
+
+
 def test_a_refused_conversion_lists_blockers_and_writes_nothing(fp8: Path, tmp_path: Path) -> None:
-    with pytest.raises(onnx_recast.ConversionError, match="7 nodes cannot be converted") as raised:
+    with pytest.raises(onnx_recast.ConversionError, match="3 nodes cannot be converted") as raised:
         onnx_recast.convert_version(fp8, 18, tmp_path / "out.onnx")
     error = raised.value
     assert isinstance(error, RuntimeError)
     assert error.path == str(fp8)
-    assert len(error.blockers) == 7
+    assert len(error.blockers) == 3
     assert error.blockers[0].opset_step == (19, 18)
     assert error.nearest is None
     assert list(tmp_path.iterdir()) == []

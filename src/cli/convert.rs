@@ -12,7 +12,7 @@ use super::prepare::Preparation;
 use crate::base::choice::choice;
 use crate::base::printable::Shown;
 use crate::convert::{
-    Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, NotConverted, Remedy,
+    Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, Legalize, NotConverted, Remedy,
     differing_operators,
 };
 use crate::graph::domain_name;
@@ -80,6 +80,10 @@ pub struct Convert {
     /// Expand only operators whose results are bit-identical
     #[arg(long, conflicts_with = "no_expand")]
     exact_only: bool,
+    /// Keep the types of all values: do not carry a type that the older opset lacks, INT4 for
+    /// example, in a wider one
+    #[arg(long)]
+    no_legalize: bool,
     #[command(flatten)]
     reporting: Reporting,
 }
@@ -151,6 +155,11 @@ impl Convert {
                 _ => Expand::All,
             },
             expand_into: self.expand,
+            legalize: if self.no_legalize {
+                Legalize::None
+            } else {
+                Legalize::Inner
+            },
             contested: self.contested.0,
             runtime: None,
             adapters: adapters::added(),

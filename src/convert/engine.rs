@@ -2,8 +2,9 @@
 
 use super::copies::{Copied, copied};
 use super::expansion_body::CheckOfPasses;
+use super::legalize::{Legalized, Places};
 use super::target_opset::{self, PlanForOpset};
-use super::{NotConverted, Options, Report, ir, valid};
+use super::{Legalize, NotConverted, Options, Report, ir, valid};
 use crate::base::error::Invalid;
 use crate::graph::{Edit, Model, ScopeId, ScopeKind};
 use crate::ops::inference::Deferred;
@@ -20,7 +21,9 @@ pub struct Conversion {
 
 /// The edits of a conversion without blockers, and their report.
 pub(crate) struct PlannedConversion {
-    /// The model with copies of functions, if the conversion needs them.
+    /// The model with values of wider types, if the conversion needs them.
+    legalized: Option<Legalized>,
+    /// This model or the given one with copies of functions, if the conversion needs them.
     copied: Option<Model>,
     edits: Vec<Edit>,
     report: Report,
@@ -32,12 +35,31 @@ impl PlannedConversion {
         &self.report
     }
 
+    /// The model with values of wider types that is converted in place of the given one, if its
+    /// types need that.
+    pub fn legalized(&self) -> Option<&Model> {
+        self.legalized.as_ref().map(|legalized| &legalized.model)
+    }
+
+    /// The path by which the report names a node of the model that is converted.
+    pub fn reported_path(&self, path: String) -> String {
+        let place = self
+            .legalized
+            .as_ref()
+            .and_then(|each| each.places.of(&path));
+        place.map_or(path, |place| place.path.clone())
+    }
+
     /// Converts the model that the conversion was planned for.
     ///
     /// # Errors
     /// If the result violates an invariant of the model.
     pub fn apply(self, model: Model) -> Result<Conversion, Invalid> {
-        let model = self.copied.unwrap_or(model);
+        let model = match (self.copied, self.legalized) {
+            (Some(copied), _) => copied,
+            (None, Some(legalized)) => legalized.model,
+            (None, None) => model,
+        };
         Ok(Conversion {
             model: model.with_edits(self.edits).map_err(|refused| refused.0)?,
             report: self.report,
@@ -124,13 +146,38 @@ pub(crate) fn plan_valid(
     options: &Options,
     check: Option<CheckOfPasses>,
 ) -> Result<PlannedConversion, NotConverted> {
-    let planned = target_opset::plan(model, inferred, options, check)?;
+    let mut planned = target_opset::plan(model, inferred, options, check)?;
+    let Some(mut legalized) = planned.plan.legalized.take() else {
+        return with_copies(model, None, planned, options, check);
+    };
+    let places = Some(&legalized.places);
+    let mut conversion = with_copies(&legalized.model, places, planned, options, check)?;
+    let report = &mut conversion.report;
+    report.carried = std::mem::take(&mut legalized.carried);
+    report.changes.splice(..0, legalized.changes.drain(..));
+    conversion.legalized = Some(legalized);
+    Ok(conversion)
+}
+
+/// The conversion that is planned, with copies of functions if it has none without them.
+fn with_copies(
+    model: &Model,
+    places: Option<&Places>,
+    planned: PlanForOpset,
+    options: &Options,
+    check: Option<CheckOfPasses>,
+) -> Result<PlannedConversion, NotConverted> {
     if !planned.plan.blocked_by_types.is_empty()
         && let Some(Copied { model, changes }) =
             copied(model, options.contested, &planned.plan.blocked_by_types)
     {
         let inferred = Deferred::with(options.contested);
-        let with_copies = target_opset::plan(&model, &inferred, options, check)?;
+        // A value that only a copy shows to have a type keeps it.
+        let with_types = options.clone().legalize(Legalize::None);
+        let mut with_copies = target_opset::plan(&model, &inferred, &with_types, check)?;
+        if let Some(places) = places {
+            with_copies.plan.place_at_original_nodes(places);
+        }
         if with_copies.plan.blockers.is_empty() {
             let mut conversion = possible(&model, with_copies, options)?;
             conversion.copied = Some(model);
@@ -174,6 +221,7 @@ fn possible(
         edits.push(Edit::SetIrVersion(ir_to));
     }
     Ok(PlannedConversion {
+        legalized: None,
         copied: None,
         edits,
         report,

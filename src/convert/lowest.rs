@@ -47,7 +47,7 @@ fn search(
             return Some(from);
         }
         // A cancelled plan is none: the operation that follows reports it.
-        let Ok(plan) = ConversionPlan::new(
+        let Ok(plan) = ConversionPlan::with_legal_types(
             model,
             &inferred,
             &options.clone().opset(opset),

@@ -13,6 +13,7 @@
 mod adapter;
 mod adapters;
 mod bodies;
+mod carried_value;
 mod check;
 mod consistency;
 mod context;
@@ -26,6 +27,7 @@ mod expansions;
 mod functions;
 mod ir;
 mod kernels;
+mod legalize;
 mod lowest;
 mod make;
 mod operator_adapter;
@@ -56,13 +58,14 @@ use onnx_cast::Contested;
 
 pub use crate::passes::NodeChange;
 pub(crate) use adapters::differing_operators;
+pub use carried_value::CarriedValue;
 pub(crate) use copies::copy_for_calls;
-pub(crate) use engine::{convert, expect_valid, plan, plan_valid, read};
+pub(crate) use engine::{PlannedConversion, convert, expect_valid, plan, plan_valid, read};
 pub use expanded::{Exactness, Expanded};
 pub(crate) use lowest::{lowest, lowest_that_runs};
 pub use operator_adapter::{NodeAdapter, OperatorAdapter};
 pub use reason::{Code, Reason};
-pub use settings::{Expand, ExpandInto, Explicit};
+pub use settings::{Expand, ExpandInto, Explicit, Legalize};
 pub(crate) use valid::expect_defined;
 
 options! {
@@ -84,6 +87,8 @@ options! {
         pub expand: Expand,
         /// The form into which these operators are expanded.
         pub expand_into: ExpandInto,
+        /// Which values of types that the target lacks get wider types.
+        pub legalize: Legalize,
         /// How to read nodes on which the text of ONNX contradicts itself, or onnx's converter;
         /// none to refuse them.
         pub contested: Option<Contested>,
@@ -140,6 +145,7 @@ impl Options {
             strict: false,
             expand: Expand::All,
             expand_into: ExpandInto::Nodes,
+            legalize: Legalize::Inner,
             contested: None,
             runtime: None,
             adapters: Vec::new(),
@@ -182,6 +188,8 @@ pub struct Report {
     pub changes: Vec<NodeChange>,
     /// Operators that were expanded into several nodes.
     pub expansions: Vec<Expanded>,
+    /// Values whose types the target lacks, and that have wider ones.
+    pub carried: Vec<CarriedValue>,
     /// Warnings about converted nodes.
     pub warnings: Vec<NodeChange>,
     /// Notes: why another opset than the requested one was taken, and which kernels are not known.

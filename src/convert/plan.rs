@@ -9,8 +9,9 @@ use super::bodies::Bodies;
 use super::expansion_body::CheckOfPasses;
 use super::functions::Functions;
 use super::kernels::{Kernels, Wanted};
+use super::legalize::{Legalized, Places, legalized};
 use super::part::{Part, Shared, uses};
-use super::{Blocker, Code, ExpandInto, Expanded, NodeChange, Options, ir};
+use super::{Blocker, Code, ExpandInto, Expanded, Legalize, NodeChange, Options, ir};
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
 use crate::base::parallel;
@@ -31,6 +32,8 @@ pub(super) struct ConversionPlan {
     /// The functions with blockers that depend on types.
     pub blocked_by_types: BTreeSet<ScopeId>,
     pub kernels: Kernels,
+    /// The model that is converted, if values of it are carried by wider types.
+    pub legalized: Option<Legalized>,
 }
 
 /// The number of nodes per job of a thread.
@@ -82,6 +85,49 @@ impl ConversionPlan {
         // Nodes of scopes that do not import ai.onnx are not looked at.
         counter.finish();
         Ok(planner.finish())
+    }
+
+    /// Like [`ConversionPlan::new`]. If that has blockers, values of types that the target lacks are
+    /// carried by wider types.
+    ///
+    /// # Errors
+    /// If the operation is cancelled.
+    pub fn with_legal_types(
+        model: &Model,
+        inferred: &Deferred,
+        options: &Options,
+        wanted: Option<Wanted>,
+        check: Option<CheckOfPasses>,
+    ) -> Result<ConversionPlan, Invalid> {
+        let plan = ConversionPlan::new(model, inferred, options, wanted, check)?;
+        if plan.blockers.is_empty() || options.legalize == Legalize::None {
+            return Ok(plan);
+        }
+        let Some(legalized) = legalized(model, inferred.of(model), options.opset) else {
+            return Ok(plan);
+        };
+        let inferred = Deferred::with(options.contested);
+        let mut plan = ConversionPlan::new(&legalized.model, &inferred, options, wanted, check)?;
+        plan.place_at_original_nodes(&legalized.places);
+        plan.legalized = Some(legalized);
+        Ok(plan)
+    }
+
+    /// The report names the nodes of the model before legalization.
+    pub fn place_at_original_nodes(&mut self, places: &Places) {
+        for blocker in &mut self.blockers {
+            if let Some(place) = places.of(&blocker.node) {
+                blocker.node.clone_from(&place.path);
+                blocker.op.clone_from(&place.op);
+            }
+        }
+        let changes = self.changes.iter_mut().chain(&mut self.warnings);
+        let expansions = self.expansions.iter_mut().map(|each| &mut each.node);
+        for node in changes.map(|each| &mut each.node).chain(expansions) {
+            if let Some(place) = places.of(node) {
+                *node = place.path.as_str().into();
+            }
+        }
     }
 
     /// The opset closest to the target without blockers; none if that is not between the two.
@@ -284,6 +330,7 @@ impl<'m> ScopePlanner<'m> {
             blockers: in_order(blockers),
             blocked_by_types,
             kernels,
+            legalized: None,
         }
     }
 

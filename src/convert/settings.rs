@@ -55,4 +55,17 @@ pub enum ExpandInto {
 
 choice!(ExpandInto { "nodes" => Nodes, "function" => Function });
 
+/// Which values of types that the target lacks get wider types.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Legalize {
+    /// Those that the model only uses inside.
+    #[default]
+    Inner,
+    /// None.
+    None,
+}
+
+choice!(Legalize { "inner" => Inner, "none" => None });
+
 choice!(Expand { "all" => All, "exact" => Exact, "none" => None });

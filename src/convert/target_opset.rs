@@ -46,12 +46,12 @@ pub(super) fn plan(
         );
         return Ok(PlanForOpset {
             opset: options.opset,
-            plan: ConversionPlan::new(model, inferred, options, None, check)?,
+            plan: ConversionPlan::with_legal_types(model, inferred, options, None, check)?,
             notes,
         });
     };
     let plan_for = |opset: i64| {
-        ConversionPlan::new(
+        ConversionPlan::with_legal_types(
             model,
             inferred,
             &options.clone().opset(opset),

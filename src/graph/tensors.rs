@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::index::{Origin, ValueId};
 use super::scope::{Body, NodeId, ScopeId};
 use super::{DataRanges, Model};
 use crate::protobuf::schema::{AttributeProto, SparseTensorProto, TensorProto};
@@ -98,6 +99,27 @@ impl Model {
             });
             dense.chain(sparse).chain(attributes).chain(defaults)
         })
+    }
+
+    /// The tensor that states a value, and its place: an initializer, or the attribute `value` of a
+    /// `Constant` or `ConstantOfShape`.
+    #[must_use]
+    pub(crate) fn stated_tensor(&self, value: ValueId) -> Option<(TensorPlace, &TensorProto)> {
+        let node = match self.origin(value) {
+            Origin::Initializer { index, .. } => {
+                let place = TensorPlace::Initializer(self.scope_of(value), index);
+                return Some((place, self.initializer(value)?));
+            }
+            Origin::Node { node, .. } => node,
+            _ => return None,
+        };
+        if !self.is_op(node, "Constant") && !self.is_op(node, "ConstantOfShape") {
+            return None;
+        }
+        let mut attributes = (0..).zip(&self.node(node).attribute);
+        let (index, attribute) = attributes.find(|(_, attribute)| attribute.name() == "value")?;
+        let place = TensorPlace::Attribute(node, index, AttributePart::Single);
+        Some((place, attribute.t.as_ref()?))
     }
 
     /// The external data that the model refers to.

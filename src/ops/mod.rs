@@ -7,6 +7,7 @@ pub mod kernels;
 pub mod needs;
 pub mod operator_facts;
 pub mod readings;
+pub mod rounding;
 pub mod runtimes;
 pub mod schemas;
 pub mod validity;

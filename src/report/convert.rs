@@ -3,11 +3,13 @@
 use serde::Serialize;
 
 use super::changed::ChangedModel;
-use super::format::{counted, plural};
+use super::format::{bytes as byte_count, counted, plural};
 use super::prepared::{Prepared, write_prepared};
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
-use crate::convert::{Blocker, Code, Exactness, IrVersions, NodeChange, Opsets, Report};
+use crate::convert::{
+    Blocker, CarriedValue, Code, Exactness, IrVersions, NodeChange, Opsets, Report,
+};
 
 /// One converted model of a run.
 pub type ConvertedModel = ChangedModel<Conversion>;
@@ -105,6 +107,30 @@ fn write_changes(
             text.push_line(format_args!(
                 "  expanded {} ({how})",
                 counted(ops, "node", str::to_owned)
+            ));
+        }
+    }
+    if !report.carried.is_empty() {
+        let types = report.carried.iter().map(|each| (each.from, each.to));
+        let bytes = report.carried.iter().map(|each| each.bytes).sum();
+        text.push_line(format_args!(
+            "  carried {} (bit-exact, {} more)",
+            counted(types, "value", |(from, to)| format!("{from} as {to}")),
+            byte_count(bytes)
+        ));
+    }
+    if verbose {
+        for CarriedValue {
+            value,
+            from,
+            to,
+            bytes,
+            ..
+        } in &report.carried
+        {
+            text.push_line(format_args!(
+                "    {value}: {from} as {to}, {} more",
+                byte_count(*bytes)
             ));
         }
     }

@@ -2,12 +2,12 @@
 
 use super::fault::{Fault, NotVerified};
 use super::matching::Matching;
-use super::unchanged_fields::{are_same, compare_models, compare_nodes, of_conversion};
+use super::unchanged_fields::{compare_models, compare_nodes, of_conversion};
 use super::verified::Verified;
-use super::{rewrite, storage};
+use super::{carried, rewrite, storage};
 use crate::base::hash::HashSet;
 use crate::base::parallel;
-use crate::convert::{self, NotConverted, Options};
+use crate::convert::{self, NotConverted, Options, PlannedConversion};
 use crate::graph::{Model, NodeId};
 use crate::ops::inference::{Deferred, Inferred, Known};
 use crate::passes::Options as PassOptions;
@@ -17,11 +17,11 @@ pub(super) fn verify(
     written: &Model,
     options: &Options,
 ) -> (Verified, Vec<Fault>) {
-    let verified = Verified {
+    let mut verified = Verified {
         nodes: written.topological_order().len(),
         ..Verified::default()
     };
-    match faults(original, written, options) {
+    match faults(original, written, options, &mut verified) {
         Ok(faults) => (verified, faults),
         Err(error) => (
             verified,
@@ -33,66 +33,111 @@ pub(super) fn verify(
     }
 }
 
-fn faults(original: Model, written: &Model, options: &Options) -> Result<Vec<Fault>, NotConverted> {
+fn faults(
+    original: Model,
+    written: &Model,
+    options: &Options,
+    verified: &mut Verified,
+) -> Result<Vec<Fault>, NotConverted> {
     let original = convert::read(original, options)?;
-    let (before, after) = (
-        Deferred::with(options.contested),
-        Deferred::with(options.contested),
-    );
-    let infer_both = || {
-        before.of(&original);
-        after.of(written);
-    };
-    let compare = || {
-        // What the conversion may not change.
-        let faults = compare_models(&original, written, of_conversion);
-        let matching = Matching::by_results(&original, written);
-        let differing = differing(&matching);
-        (faults, matching, differing)
-    };
-    let ((), (mut faults, matching, differing)) = parallel::join(infer_both, compare);
-    faults.extend(types(&matching, [before.of(&original), after.of(written)]));
-    match convert::expect_valid(written, &after) {
-        Ok(()) => {}
-        Err(NotConverted::Blocked { blockers, .. }) => {
-            faults.extend(
-                blockers
-                    .into_iter()
-                    .map(|blocker| Fault::at(blocker.node, blocker.reason)),
-            );
-        }
-        Err(invalid) => faults.push(Fault::at("graph", invalid.to_string())),
+    let mut compared = Compared::new(&original, written, options);
+    let again = convert::plan_valid(
+        &original,
+        &compared.before,
+        options,
+        Some(expect_equal_results),
+    )?;
+    let (report, mut faults) = (again.report(), Vec::new());
+    // The nodes are compared with those that are converted.
+    if let Some(legalized) = again.legalized() {
+        compared = Compared::new(legalized, written, options);
+        faults = carried::verify(&original, legalized, report, verified);
     }
-    drop(after);
+    faults.extend(compared.faults(&again));
     // What was computed and written.
-    let again = convert::plan_valid(&original, &before, options, Some(expect_equal_results))?;
-    drop(before);
-    let report = again.report();
-    let expanded = report.expansions.iter().map(|expanded| &*expanded.node);
-    let changed: HashSet<&str> = report
-        .changes
-        .iter()
-        .map(|change| &*change.node)
-        .chain(expanded)
-        .collect();
-    for [node, counterpart] in differing {
-        let path = original.node_path(counterpart);
-        if !changed.contains(path.as_str()) {
-            let nodes = [original.node(counterpart), written.node(node)];
-            faults.extend(compare_nodes(
-                &matching,
-                || path.clone(),
-                nodes,
-                of_conversion,
-            ));
-        }
-    }
-    drop(matching);
     let again = again.apply(original)?.model;
     faults.extend(compare_models(&again, written, |_, _, _| false));
     faults.extend(storage::ambiguous(&again, written));
     parallel::drop_in_background(again);
     Ok(faults)
+}
+
+/// A model before its conversion and the written one, compared.
+struct Compared<'m> {
+    matching: Matching<'m>,
+    before: Deferred,
+    /// What a conversion may not change.
+    faults: Vec<Fault>,
+    /// The nodes that may differ only if the conversion reports them, and their counterparts.
+    differing: Vec<[NodeId; 2]>,
+}
+
+impl<'m> Compared<'m> {
+    fn new(original: &'m Model, written: &'m Model, options: &Options) -> Compared<'m> {
+        let (before, after) = (
+            Deferred::with(options.contested),
+            Deferred::with(options.contested),
+        );
+        let infer_both = || {
+            before.of(original);
+            after.of(written);
+        };
+        let compare = || {
+            let faults = compare_models(original, written, of_conversion);
+            let matching = Matching::by_results(original, written);
+            let differing = matching.differing_nodes().collect();
+            (faults, matching, differing)
+        };
+        let ((), (mut faults, matching, differing)) = parallel::join(infer_both, compare);
+        faults.extend(types(&matching, [before.of(original), after.of(written)]));
+        faults.extend(invalid(written, &after));
+        Compared {
+            matching,
+            before,
+            faults,
+            differing,
+        }
+    }
+
+    /// The differences that the conversion does not report.
+    fn faults(mut self, conversion: &PlannedConversion) -> Vec<Fault> {
+        let report = conversion.report();
+        let Matching {
+            original, written, ..
+        } = self.matching;
+        let expanded = report.expansions.iter().map(|expanded| &*expanded.node);
+        let changed: HashSet<&str> = report
+            .changes
+            .iter()
+            .map(|change| &*change.node)
+            .chain(expanded)
+            .collect();
+        for [node, counterpart] in self.differing {
+            let path = conversion.reported_path(original.node_path(counterpart));
+            if !changed.contains(path.as_str()) {
+                let nodes = [original.node(counterpart), written.node(node)];
+                self.faults.extend(compare_nodes(
+                    &self.matching,
+                    || path.clone(),
+                    nodes,
+                    of_conversion,
+                ));
+            }
+        }
+        self.faults
+    }
+}
+
+/// The nodes of the written model that are not valid.
+fn invalid(written: &Model, inferred: &Deferred) -> Vec<Fault> {
+    match convert::expect_valid(written, inferred) {
+        Ok(()) => Vec::new(),
+        Err(NotConverted::Blocked { blockers, .. }) => blockers
+            .into_iter()
+            .map(|blocker| Fault::at(blocker.node, blocker.reason))
+            .collect(),
+        Err(invalid) => vec![Fault::at("graph", invalid.to_string())],
+    }
 }
 
 /// Whether passes kept the results of a model, the first one.
@@ -103,19 +148,6 @@ fn expect_equal_results(before: &Model, after: &Model) -> Result<(), String> {
     } else {
         Err(NotVerified { faults }.to_string())
     }
-}
-
-/// The nodes that do not have the bytes of their counterparts, and these.
-fn differing(matching: &Matching) -> Vec<[NodeId; 2]> {
-    let (original, written) = (matching.original, matching.written);
-    let nodes = matching
-        .scopes()
-        .filter(|(_, counterpart)| counterpart.is_some())
-        .flat_map(|(scope, _)| written.nodes(scope));
-    let with_counterparts = nodes.filter_map(|node| Some([node, matching.node(node)?]));
-    with_counterparts
-        .filter(|&[node, same]| !are_same([original.node(same), written.node(node)]))
-        .collect()
 }
 
 /// Values whose types or shapes, inferred from the operators of both opsets, contradict each other.

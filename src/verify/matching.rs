@@ -141,6 +141,20 @@ impl<'m> Matching<'m> {
             .map(|scope| (scope, self.original_scope(scope)))
     }
 
+    /// The nodes that do not have the bytes of their counterparts, and these.
+    pub fn differing_nodes(&self) -> impl Iterator<Item = [NodeId; 2]> + '_ {
+        let nodes = self
+            .scopes()
+            .filter(|(_, counterpart)| counterpart.is_some())
+            .flat_map(|(scope, _)| self.written.nodes(scope));
+        nodes
+            .filter_map(|node| Some([node, self.node(node)?]))
+            .filter(|&[node, same]| {
+                let [node, same] = [self.written.node(node), self.original.node(same)];
+                node.source().is_none() || node.source() != same.source()
+            })
+    }
+
     /// The counterpart of a scope.
     pub fn original_scope(&self, scope: ScopeId) -> Option<ScopeId> {
         self.scopes.get(&scope).copied()

@@ -13,6 +13,7 @@
 //! and a fault that the law does not hide to `tests/suite/verify/`.
 
 mod canonical_form;
+mod carried;
 mod compare;
 mod constants;
 mod contents;

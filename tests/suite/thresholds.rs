@@ -65,6 +65,7 @@ const OTHERS: &[(&str, &[&str])] = &[
             "convert/make.rs LARGEST_CONSTANT",
             "convert/consistency.rs MOST_ELEMENTS",
             "convert/copies.rs MOST_COPIES",
+            "convert/legalize/operators/scales.rs LONGEST_AXIS",
             "files/open.rs LARGEST_STREAM",
             "files/replaceable.rs SHORTEST_HASH",
             "graph/removal.rs LONGEST_NAME",

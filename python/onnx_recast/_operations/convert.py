@@ -45,6 +45,22 @@ class Expansion(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class CarriedValue(Value):
+    """A value with a wider type, because the target lacks its type."""
+
+    value: str
+    """Path of the value."""
+    from_type: str = field(metadata=key("from"))
+    """ONNX type before."""
+    to_type: str = field(metadata=key("to"))
+    """ONNX type after, which has all numbers of the type before."""
+    exactness: str = field(metadata=key("class"))
+    """``"exact"``: the numbers are equal."""
+    bytes: int
+    """Number of bytes by which a constant grew; 0 for a computed value."""
+
+
+@dataclass(frozen=True, slots=True)
 class IrVersions(Value):
     """IR version of a model before and after a conversion."""
 
@@ -76,6 +92,8 @@ class ConvertResult(Value, Generic[Model]):
     """Nodes that changed."""
     expansions: tuple[Expansion, ...]
     """Operators that were replaced by several nodes."""
+    carried: tuple[CarriedValue, ...]
+    """Values with wider types, because the target lacks their types."""
     warnings: tuple[Change, ...]
     """Warnings about converted nodes."""
     saved: Saved | None
@@ -109,6 +127,7 @@ class Converting(Preparation, total=False):
     exact_only: bool
     expand: Literal["nodes", "function"]
     contested: Literal["refuse", "text", "runtime"]
+    no_legalize: bool
     strict: bool
 
 
@@ -134,6 +153,7 @@ def native_converting(given: Mapping[str, Any]) -> _recast._Converting:
         "explicit": options["explicit"],
         "expand": "none" if options["no_expand"] else "exact" if options["exact_only"] else "all",
         "expand_into": options["expand"],
+        "legalize": "none" if options["no_legalize"] else "inner",
         "contested": reading(options["contested"]),
         "strict": options["strict"],
         "prepare": native_preparation(options),
@@ -173,6 +193,7 @@ def convert_version(
     exact_only: bool = False,
     expand: Literal["nodes", "function"] = "nodes",
     contested: Literal["refuse", "text", "runtime"] = "refuse",
+    no_legalize: bool = False,
     strict: bool = False,
     freeze_initializers: bool = False,
     drop_metadata: bool | Sequence[str] = False,
@@ -215,6 +236,9 @@ def convert_version(
     contested : {"refuse", "text", "runtime"}
         How to read nodes on which ONNX contradicts itself, such as BatchNormalization with ``is_test`` = 0 and one
         output: refuse the conversion, or read them by their attributes or as onnx's converter does.
+    no_legalize : bool
+        Keep the types of all values. Otherwise a wider type carries a type that the older opset lacks: INT8 carries
+        INT4, for example.
     strict : bool
         Treat warnings as blockers.
     verify : bool or "onnxruntime"

@@ -62,7 +62,7 @@ impl About {
         ])
     }
 
-    /// The nodes that a conversion reports.
+    /// The nodes and values that a conversion reports.
     #[must_use]
     pub fn converted(
         Conversion {
@@ -84,10 +84,16 @@ impl About {
             .iter()
             .map(|expanded| About::Node(expanded.node.to_string()))
             .collect();
+        let carried = report
+            .carried
+            .iter()
+            .map(|each| About::Value(each.value.to_string()))
+            .collect();
         About::in_turn(vec![
             blockers,
             changed(&report.warnings),
             expansions,
+            carried,
             changed(&report.changes),
         ])
     }

@@ -52,7 +52,7 @@ fn a_report_has_the_keys_that_scripts_rely_on() {
         "path": input, "output": output, "from": {"ai.onnx": 13}, "to": {"ai.onnx": 18}, "ir_version": {"from": 8, "to": 8, "needed_by": null},
         "changes": [{"node": "graph/mean", "op": "ReduceMean",
             "what": "constant 'y_axes' added; `axes` removed"}],
-        "expansions": [], "warnings": [], "blockers": [], "nearest_opset": null,
+        "expansions": [], "carried": [], "warnings": [], "blockers": [], "nearest_opset": null,
         "before": {"nodes": 1, "casts": [], "initializers": 0, "bytes": fs::metadata(&input).unwrap().len()},
         "after": {"nodes": 2, "casts": [], "initializers": 0, "bytes": fs::metadata(&output).unwrap().len()},
         "verified": {"nodes": 2, "constants": 0, "elements": 0},
@@ -99,7 +99,7 @@ fn a_refusal_lists_every_blocker_writes_nothing_and_ends_with_1() {
     assert_eq!(done.status.code(), Some(1));
     let expected = json!({"version": 1, "models": [{
         "path": input, "output": null, "from": {"ai.onnx": 18}, "to": {"ai.onnx": 12}, "ir_version": {"from": 8, "to": 8, "needed_by": null},
-        "changes": [], "expansions": [], "warnings": [], "nearest_opset": null,
+        "changes": [], "expansions": [], "carried": [], "warnings": [], "nearest_opset": null,
         "before": {"nodes": 2, "casts": [], "initializers": 0, "bytes": fs::metadata(&input).unwrap().len()},
         "blockers": [{"node": "graph/col2im", "op": "Col2Im", "opset_step": [18, 17], "code": "operator-too-new", "reason": "Col2Im is new in opset 18"}],
     }], "errors": []});

@@ -64,6 +64,10 @@ function linesOf(content) {
       const what = `${op} became ${plural(nodes, "node")}, ${how}`;
       lines.push({ kind: "expanded", model: model.path, place: node, what, op, group: op, why: how });
     }
+    for (const { value, from, to, bytes } of model.carried) {
+      const what = `${from} became ${to}, which has all of its numbers; ${plural(bytes, "byte")} more`;
+      lines.push({ kind: "wider type", model: model.path, place: value, what, isValue: true, group: `${from} to ${to}`, why: "the older opset lacks the type" });
+    }
     for (const [kind, list] of [["warning", model.warnings], ["changed", model.changes]]) {
       for (const { node, op, what } of list) lines.push({ kind, model: model.path, place: node, what: `${op}: ${what}`, op, group: op, why: what });
     }

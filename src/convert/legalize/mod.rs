@@ -1,0 +1,116 @@
+//! Legalization: values of an element type that the target opset lacks get a wider type that it
+//! has.
+//!
+//! The model is rewritten in its own opset, and the result is converted like any other model. A
+//! value is carried if the wider type holds each of its numbers exactly, and if everything that
+//! makes or reads it does the same with the wider type, or can be replaced by nodes that do. Narrow
+//! values of one node are carried together, or none of them. Inputs and outputs of graphs and
+//! functions, and inputs of calls and of operators of other domains, keep their types.
+//!
+//! A type is a line of `operators::types`, an operator a file and a line of `operators`.
+
+mod components;
+mod constants;
+mod operators;
+mod places;
+mod replacement;
+
+use self::components::Components;
+pub(super) use self::places::Places;
+use super::{CarriedValue, Exactness, NodeChange};
+use crate::base::hash::HashMap;
+use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, TypePlace, ValueId};
+use crate::ops::inference::Inferred;
+use crate::protobuf::schema::NodeProto;
+
+/// A model in which values have wider types.
+pub(super) struct Legalized {
+    pub model: Model,
+    /// In the order of the values.
+    pub carried: Vec<CarriedValue>,
+    /// The nodes that others replace.
+    pub changes: Vec<NodeChange>,
+    /// Where the nodes were before.
+    pub places: Places,
+}
+
+/// The model with the values carried whose types an opset lacks; none if there are no such values,
+/// or they cannot be carried.
+pub(super) fn legalized(model: &Model, inferred: &Inferred, opset: i64) -> Option<Legalized> {
+    let Components { values, replaced } = Components::new(model, inferred, opset);
+    if values.is_empty() {
+        return None;
+    }
+    let (mut edits, mut changes) = (Vec::new(), Vec::new());
+    let (mut names, mut dropped_uses) = (FreshNames::new(model), HashMap::default());
+    for (id, text) in replaced {
+        let nodes = replacement::nodes(model, &mut names, id, &text)?;
+        for value in unused_inputs(model, id, &nodes) {
+            *dropped_uses.entry(value).or_insert(0) += 1;
+        }
+        changes.push(NodeChange {
+            node: model.node_path(id).into(),
+            op: model.node(id).op_type().into(),
+            what: format!("became {} nodes of wider types", nodes.len()).into(),
+        });
+        edits.push(Edit::replace_node(id, nodes));
+    }
+    let mut carried = Vec::new();
+    for (value, wider) in values {
+        let is_unused = dropped_uses.get(&value) == Some(&model.uses(value).count());
+        if let Some(removal) = removal(model, value).filter(|_| is_unused) {
+            edits.push(removal);
+            continue;
+        }
+        let bytes = match constants::widened(model, value, wider.to)? {
+            Some((edit, bytes)) => {
+                edits.push(edit);
+                bytes
+            }
+            None => 0,
+        };
+        if model.declared(value).is_some() {
+            edits.push(Edit::SetType {
+                at: TypePlace::Value(value),
+                from: Some(wider.from),
+                to: wider.to,
+            });
+        }
+        let scope = model.scope_path(model.scope_of(value));
+        carried.push(CarriedValue {
+            value: format!("{scope}/{}", model.name(value)).into(),
+            from: wider.from,
+            to: wider.to,
+            class: Exactness::Exact,
+            bytes,
+        });
+    }
+    let legalized = model.clone().with_edits(edits).ok()?;
+    Some(Legalized {
+        places: Places::new(model, &legalized),
+        model: legalized,
+        carried,
+        changes,
+    })
+}
+
+/// The inputs of a node that those in its place do not use, each as often as it is one.
+fn unused_inputs<'m>(
+    model: &'m Model,
+    id: NodeId,
+    with: &[NodeProto],
+) -> impl Iterator<Item = ValueId> + use<'m> {
+    let used: Vec<&String> = with.iter().flat_map(|node| &node.input).collect();
+    let is_unused = |value: &ValueId| !used.iter().any(|name| *name == model.name(*value));
+    let inputs = model.inputs(id).map(|(_, value)| value);
+    inputs.filter(is_unused).collect::<Vec<_>>().into_iter()
+}
+
+/// The edit that removes a constant.
+fn removal(model: &Model, value: ValueId) -> Option<Edit> {
+    match model.origin(value) {
+        Origin::Initializer { input: None, .. } => Some(Edit::RemoveInitializer(value)),
+        Origin::Node { node, .. } if model.is_op(node, "Constant") => Some(Edit::remove_node(node)),
+        _ => None,
+    }
+}
