@@ -73,7 +73,7 @@ pub mod verify;
 
 pub use api::{
     Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, MissingNode, OpenOptions,
-    Packing, RunsOn, diff,
+    Packing, RunsOn, WrongNode, diff,
 };
 pub use base::choice::UnknownName;
 pub use base::codes::CodeMeaning;
@@ -84,7 +84,7 @@ pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use files::{BadLocation, DataFolder, Located, ReadDataFile, SaveTarget};
 pub use graph::Model;
 pub use onnx_cast::{Contested, DType, RoundMode, Rules, Tally};
-pub use ops::kernels::{MissingKernel, MissingOperator};
+pub use ops::kernels::{MissingKernel, MissingOperator, WrongResult};
 pub use ops::runtimes::{Runtime, UnknownRuntime, Version};
 pub use ops::schemas::LATEST_OPSET;
 pub use passes::{Options as FoldOptions, Report as FoldReport};

@@ -1,16 +1,18 @@
 """Processes of other Pythons that answer requests, one after the other: pickled, each after its length in eight bytes."""
 
+import contextlib
 import os
 import pickle
+import select
 import struct
 import subprocess
 
 
 class Server:
-    """A process that is started when it is first asked, and again if a request crashes it."""
+    """A process that is started when it is first asked, and again if a request crashes it or takes longer than `seconds`."""
 
-    def __init__(self, name):
-        self.name, self.process = name, None
+    def __init__(self, name, seconds=None):
+        self.name, self.seconds, self.process = name, seconds, None
 
     def command(self):
         """The command, and environment variables in addition to those of this process."""
@@ -19,6 +21,9 @@ class Server:
     def ask(self, *request):
         try:
             self.send(request)
+            if not select.select([self.process.stdout], [], [], self.seconds)[0]:
+                self.close()
+                return f"{self.name} did not answer within {self.seconds} seconds"
             length = self.process.stdout.read(8)
             return pickle.loads(self.process.stdout.read(struct.unpack("<Q", length)[0]))
         except (BrokenPipeError, EOFError, struct.error):
@@ -37,7 +42,11 @@ class Server:
     def close(self):
         if self.process:
             self.process.kill()
-            self.process.communicate()
+            self.process.wait()
+            # Processes that a runtime starts may hold its end of the pipes: nothing is read to the end.
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.close()
+            self.process.stdout.close()
             self.process = None
 
     def __enter__(self):

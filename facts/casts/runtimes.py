@@ -78,8 +78,8 @@ RUNTIMES = [
 class Process(Server):
     """A process that runs models in a runtime."""
 
-    def __init__(self, runtime):
-        super().__init__(f"{runtime.name} {runtime.version}")
+    def __init__(self, runtime, seconds=None):
+        super().__init__(f"{runtime.name} {runtime.version}", seconds)
         self.runtime = runtime
 
     def command(self):

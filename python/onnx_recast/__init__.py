@@ -23,6 +23,7 @@ from onnx_recast._operations.fix import FixResult, fix
 from onnx_recast._operations.fold import Computed, Folded, FoldResult, Kept, PassChange, Removal, fold
 from onnx_recast._operations.inspect import (
     CastFacts,
+    DifferingNode,
     FunctionFacts,
     Initializers,
     Inspection,
@@ -51,7 +52,7 @@ from onnx_recast._operations.precision_error import (
     tune_precision,
 )
 from onnx_recast._operations.ranges import ranges
-from onnx_recast._operations.runs_on import MissingKernel, RunsOn, runs_on
+from onnx_recast._operations.runs_on import MissingKernel, RunsOn, WrongResult, runs_on
 from onnx_recast._operations.targets import MissingOperator, Runtime, missing_operators, targets
 from onnx_recast._outcomes import OutputComparison, OutputComparisons
 from onnx_recast._recast import LATEST_OPSET
@@ -74,6 +75,7 @@ __all__ = [
     "DataFile",
     "Diagnostic",
     "Difference",
+    "DifferingNode",
     "Emulation",
     "Expansion",
     "Fault",
@@ -112,6 +114,7 @@ __all__ = [
     "UnusedFile",
     "VerificationError",
     "Verified",
+    "WrongResult",
     "__version__",
     "cast",
     "cast_like",

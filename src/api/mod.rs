@@ -25,7 +25,7 @@ pub use lint::LintOptions;
 pub use memory::MemoryFiles;
 pub(crate) use not_a_model::{explain_open, is_text_model};
 pub use open::OpenOptions;
-pub use runtimes::{MissingNode, RunsOn};
+pub use runtimes::{MissingNode, RunsOn, WrongNode};
 pub(crate) use save::not_written;
 
 use crate::base::error::{Error, catch};

@@ -4,7 +4,9 @@ use serde::Serialize;
 
 use crate::graph::{Model, ScopeId};
 use crate::ops::inference::infer;
-use crate::ops::kernels::{MissingKernel, Table, missing_kernel, operations};
+use crate::ops::kernels::{
+    MissingKernel, Table, WrongResult, missing_kernel, operations, wrong_result,
+};
 use crate::ops::runtimes::Runtime;
 
 /// Whether a runtime runs a model, and what it lacks.
@@ -20,6 +22,9 @@ pub struct RunsOn {
     pub kernels_known: bool,
     /// The nodes for which it has no kernel, in document order.
     pub missing: Vec<MissingNode>,
+    /// The nodes that it runs, but for which it computes something else than ONNX defines, in
+    /// document order.
+    pub wrong: Vec<WrongNode>,
     /// The number of nodes whose kernels are not known, because their types or the operators of
     /// their domain are not; 0 if no kernels are known.
     pub undecided_nodes: usize,
@@ -38,6 +43,19 @@ pub struct MissingNode {
     /// The kernel.
     #[serde(flatten)]
     pub kernel: MissingKernel,
+}
+
+/// A node for which a runtime computes something else than ONNX defines.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct WrongNode {
+    /// The path of the node.
+    pub node: String,
+    /// Its operator.
+    pub op: String,
+    /// What the runtime computes.
+    #[serde(flatten)]
+    pub result: WrongResult,
 }
 
 /// # Runtimes
@@ -63,7 +81,7 @@ impl Model {
     #[must_use]
     pub fn runs_on(&self, runtime: &Runtime) -> RunsOn {
         let loads = runtime.loads(self.opset(ScopeId::MAIN, ""), self.ir_version());
-        let mut missing = Vec::new();
+        let (mut missing, mut wrong) = (Vec::new(), Vec::new());
         let mut undecided: Vec<_> = Vec::new();
         let known = Table::of_runtime(runtime);
         if let Some((table, version)) = known {
@@ -74,6 +92,12 @@ impl Model {
                         node: self.node_path(node),
                         op: operation.op().to_owned(),
                         kernel,
+                    });
+                } else if let Some(result) = wrong_result(runtime, &operation) {
+                    wrong.push(WrongNode {
+                        node: self.node_path(node),
+                        op: operation.op().to_owned(),
+                        result,
                     });
                 } else if !table.support(&operation).certain.contains(version) {
                     undecided.push(node);
@@ -86,6 +110,7 @@ impl Model {
             loads,
             kernels_known: known.is_some(),
             missing,
+            wrong,
             undecided_nodes: undecided.len(),
             note: runtime.note(),
         }

@@ -7,6 +7,7 @@ use super::bodies::graphs_mut;
 use super::context::{Context, NodeSource, Record};
 use super::expand::expand;
 use super::expansion_body::ExpansionBodies;
+use super::expansions::Expansion;
 use super::operator_adapter::{NodeAdapter, OperatorAdapter};
 use super::{adapters, check, expansions};
 use crate::graph::{FreshNames, is_onnx_domain};
@@ -25,6 +26,8 @@ pub(super) struct NodeConverter<'a, 'm> {
     /// Whether the node is expanded, although the target opset has its operator: one of onnxruntime
     /// that another runtime lacks.
     pub must_expand: bool,
+    /// The guard that the runtime needs around the node.
+    pub guard: Option<&'static Expansion>,
     /// Adapters of other crates.
     pub adapters: &'a [OperatorAdapter],
 }
@@ -160,8 +163,48 @@ impl<'m> NodeConverter<'_, 'm> {
                 break;
             }
         }
-        converted.node = Some(node);
+        match self.guard.filter(|_| !is_added) {
+            None => converted.node = Some(node),
+            Some(guard) => match self.guarded(node, at, guard) {
+                Ok(nodes) => converted.before.extend(nodes),
+                // The runtime is the obstacle to the node as it is.
+                Err(node) => converted.node = Some(node),
+            },
+        }
         later.map_or(Ok(converted), Err)
+    }
+
+    /// The nodes of the guard of a node in the target opset, or the node, if there is no guard for
+    /// its types.
+    fn guarded(
+        &mut self,
+        node: Cow<'m, NodeProto>,
+        at: i64,
+        guard: &'static Expansion,
+    ) -> Result<Vec<NodeProto>, Cow<'m, NodeProto>> {
+        let Some(schema) = schemas::schema("", node.op_type(), at) else {
+            return Err(node);
+        };
+        let mut cx = Context {
+            source: self.source,
+            names: &mut *self.names,
+            record: &mut *self.record,
+            schema,
+            to: self.target,
+            is_added: false,
+            node,
+            before: Vec::new(),
+            after: Vec::new(),
+            initializer: None,
+            is_removed: false,
+        };
+        let mut nodes = Vec::new();
+        let bodies = &mut *self.bodies;
+        let done = cx.attempt(|cx| {
+            nodes = expand(cx, guard, bodies)?;
+            Ok(())
+        });
+        done.map_or_else(|_| Err(cx.node), |()| Ok(nodes))
     }
 
     /// Converts a node that an adapter added. New constants are written for version 9 of `Constant`

@@ -29,6 +29,8 @@ pub(super) fn expand(
     let new = |why: &str| {
         if cx.schema.of_onnxruntime {
             format!("{op} is an operator of onnxruntime, and {why}")
+        } else if cx.schema.since_version <= older {
+            format!("{op} needs a guard, and {why}")
         } else if is_new {
             format!("{op} is new in opset {newer}, and {why}")
         } else {
@@ -74,9 +76,14 @@ pub(super) fn expand(
         Exactness::Exact => "exactly",
         Exactness::ByDefinition => "by definition",
     };
+    let what = if cx.schema.since_version <= older && !cx.schema.of_onnxruntime {
+        "guarded"
+    } else {
+        "expanded"
+    };
     cx.record
         .notes
-        .push(format!("expanded {how} into {} nodes", nodes.len()));
+        .push(format!("{what} {how} into {} nodes", nodes.len()));
     Ok(nodes)
 }
 

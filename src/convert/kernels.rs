@@ -3,13 +3,15 @@
 use super::Blocker;
 use super::bodies::graphs;
 use super::context::{NodeSource, Record};
-use super::reason::Code;
+use super::reason::{Code, Reason};
 use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, is_onnx_domain};
-use crate::ops::inference::Deferred;
-use crate::ops::kernels::{Operation, Table, Versions, is_run, missing_kernel, operations_of};
+use crate::ops::inference::{Deferred, Known};
+use crate::ops::kernels::{
+    Operation, Table, Versions, is_run, missing_kernel, operations_of, wrong_result,
+};
 use crate::ops::runtimes::Runtime;
-use crate::ops::schemas::{self, Schema, ValueType};
+use crate::ops::schemas::{self, Schema};
 use crate::protobuf::schema::NodeProto;
 
 /// The versions of a runtime of which at least one has to run the converted model.
@@ -21,7 +23,7 @@ pub(super) struct Wanted {
     runtime: Option<Runtime>,
 }
 
-/// A node of the converted model that none of the versions runs.
+/// A node of the converted model that none of the versions runs, or computes right.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
     /// The version of its operator, if it is one of ai.onnx.
@@ -37,7 +39,7 @@ pub(super) struct Gap {
 pub(super) struct Kernels {
     /// The wanted versions that run all nodes.
     pub runs: Versions,
-    /// The nodes that none of the wanted versions runs.
+    /// The nodes that none of the wanted versions runs, or computes right.
     pub gaps: Vec<Gap>,
     /// The number of nodes of which it is not certain that they have kernels.
     pub undecided: usize,
@@ -66,8 +68,8 @@ impl Kernels {
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     pub kernels: Kernels,
-    /// Why the first gap has no kernel.
-    pub missing: String,
+    /// Why the first gap is one.
+    pub missing: Option<Reason>,
 }
 
 impl Wanted {
@@ -97,6 +99,15 @@ impl Wanted {
             versions,
             runtime: None,
         })
+    }
+
+    /// Whether the runtime computes something else for a node, in an opset of ai.onnx.
+    pub fn is_wrong(&self, model: &Model, inferred: &Deferred, id: NodeId, opset: i64) -> bool {
+        let inferred = inferred.of(model);
+        is_run(model, inferred, id.scope)
+            && operations_of(model, inferred, id, opset)
+                .iter()
+                .any(|operation| self.table.wrong(operation).is_some())
     }
 
     /// Checks a node that stays as it is, in an opset of ai.onnx.
@@ -136,13 +147,13 @@ impl Wanted {
         let added = record
             .added_values
             .iter()
-            .map(|added| (added.name.as_str(), added.known.value_type));
-        let mut types: HashMap<&str, Option<ValueType>> = added.collect();
-        types.extend(
+            .map(|added| (added.name.as_str(), &added.known));
+        let mut known: HashMap<&str, &Known> = added.collect();
+        known.extend(
             source
                 .values
                 .iter()
-                .map(|&(name, value)| (name, inferred.of(value).value_type)),
+                .map(|&(name, value)| (name, inferred.of(value))),
         );
         let mut checked = Checked::default();
         let mut waiting: Vec<&NodeProto> = if is_run(source.model, inferred, source.id.scope) {
@@ -151,10 +162,13 @@ impl Wanted {
             Vec::new()
         };
         while let Some(node) = waiting.pop() {
-            let of = |names: &[String], index: usize| {
+            let known_of = |names: &[String], index: usize| {
                 names
                     .get(index)
-                    .and_then(|name| types.get(name.as_str()).copied().flatten())
+                    .and_then(|name| known.get(name.as_str()).copied())
+            };
+            let of = |names: &[String], index: usize| {
+                known_of(names, index).and_then(|known| known.value_type)
             };
             // Adapters of other crates may lead to other domains.
             let opset = if is_onnx_domain(node.domain()) {
@@ -167,7 +181,8 @@ impl Wanted {
                 opset,
                 |index| of(&node.input, index),
                 |index| of(&node.output, index),
-            );
+            )
+            .with_rank(known_of(&node.input, 0).and_then(|known| known.rank()));
             self.check(&operation, true, &mut checked);
             if source.bodies.is_empty() {
                 waiting.extend(graphs(node).flat_map(|graph| graph.node.iter().rev()));
@@ -184,15 +199,19 @@ impl Wanted {
         if (decision.certain & self.versions).is_empty() {
             kernels.undecided = 1;
         }
-        if !runs.is_empty() {
+        if !runs.is_empty() && self.table.wrong(operation).is_none() {
             return;
         }
         if kernels.gaps.is_empty()
-            && let Some(missing) = self
-                .runtime
-                .and_then(|runtime| missing_kernel(&runtime, operation))
+            && let Some(runtime) = self.runtime
         {
-            checked.missing = missing.to_string();
+            let missing = missing_kernel(&runtime, operation)
+                .map(|missing| Reason::new(Code::NoKernel, missing.to_string()));
+            let wrong = || {
+                wrong_result(&runtime, operation)
+                    .map(|wrong| Reason::new(Code::WrongInTarget, wrong.to_string()))
+            };
+            checked.missing = missing.or_else(wrong);
         }
         let schema = schemas::schema("", operation.op(), operation.opset())
             .filter(|_| operation.domain().is_empty());
@@ -204,14 +223,18 @@ impl Wanted {
     }
 }
 
-/// The blocker for a node that the runtime cannot run.
-pub(super) fn blocker(model: &Model, id: NodeId, opset: i64, reason: String) -> Blocker {
+/// The blocker for a node that the runtime cannot run, or does not compute right.
+pub(super) fn blocker(model: &Model, id: NodeId, opset: i64, reason: Option<Reason>) -> Blocker {
     let op = model.node(id).op_type().to_owned();
+    let (code, reason) = reason.map_or_else(
+        || (Code::NoKernel, String::new()),
+        |reason| (reason.code, reason.text),
+    );
     Blocker {
         node: model.node_path(id),
         op,
         opset_step: (opset, opset),
-        code: Code::NoKernel,
+        code,
         reason,
     }
 }

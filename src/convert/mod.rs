@@ -270,7 +270,9 @@ pub struct Blocker {
 impl fmt::Display for Blocker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.code {
-            Code::NodeInvalid | Code::NoKernel => write!(f, "{}: {}", self.node, self.reason),
+            Code::NodeInvalid | Code::NoKernel | Code::WrongInTarget => {
+                write!(f, "{}: {}", self.node, self.reason)
+            }
             _ => {
                 let (from, to) = self.opset_step;
                 write!(

@@ -6,6 +6,7 @@ use super::consistency::{CheckedReplacements, expect_consistent_replacement};
 use super::context::{NodeSource, Record};
 use super::convert_node::{Blocked, NodeConverter};
 use super::expansion_body::{CheckOfPasses, ExpansionBodies};
+use super::expansions::{self, Expansion};
 use super::kernels::{self, Checked, Kernels, Wanted};
 use super::reason::{NameAmbiguous, Reason};
 use super::{Blocker, Expanded, NodeChange, Options};
@@ -130,7 +131,8 @@ impl<'m> NodePlanner<'_, 'm> {
             self.in_target(proto.op_type())
         };
         let must_expand = in_target == InTarget::SameOfOnnxruntime && self.lacks_kernel(id);
-        if in_target != InTarget::Converted && !must_expand {
+        let guard = self.guard(id);
+        if in_target != InTarget::Converted && !must_expand && guard.is_none() {
             if let Some(wanted) = self.shared.wanted {
                 let checked = wanted.check_kept(model, inferred, id, options.opset);
                 self.part.check(model, id, options.opset, checked);
@@ -165,6 +167,7 @@ impl<'m> NodePlanner<'_, 'm> {
             bodies: &mut self.expansions,
             target: options.opset,
             must_expand,
+            guard,
             adapters: &options.adapters,
         };
         let converted = match ambiguous {
@@ -233,6 +236,23 @@ impl<'m> NodePlanner<'_, 'm> {
             (None, Some(runtime)) => runtime.name != "onnxruntime",
             (None, None) => false,
         }
+    }
+
+    /// The guard of a node for which the runtime that has to run the result computes something
+    /// else.
+    fn guard(&self, id: NodeId) -> Option<&'static Expansion> {
+        let Shared {
+            model,
+            options,
+            inferred,
+            wanted,
+            ..
+        } = *self.shared;
+        let node = model.node(id);
+        let guard = expansions::guard(node.op_type())?;
+        let is_wrong =
+            is_onnx_domain(node.domain()) && wanted?.is_wrong(model, inferred, id, options.opset);
+        is_wrong.then_some(guard)
     }
 
     /// What becomes of the nodes of an operator.

@@ -135,7 +135,7 @@ impl ConversionPlan {
     /// blocked in every opset.
     pub fn nearest(&self, from: i64, target: i64) -> Option<i64> {
         let is_step = |blocker: &Blocker| {
-            blocker.code == Code::NoKernel || blocker.opset_step.0 != blocker.opset_step.1
+            blocker.code.is_about_runtime() || blocker.opset_step.0 != blocker.opset_step.1
         };
         if !self.blockers.iter().all(is_step) {
             return None;
@@ -143,7 +143,7 @@ impl ConversionPlan {
         let conversions = self
             .blockers
             .iter()
-            .filter(|blocker| blocker.code != Code::NoKernel);
+            .filter(|blocker| !blocker.code.is_about_runtime());
         let possible = conversions.map(|blocker| blocker.opset_step.0);
         if target > from {
             possible.min().filter(|&opset| opset > from)

@@ -40,7 +40,15 @@ codes! {
         ExpansionDisabled = "expansion-disabled": "the operator can be expanded, but expansions are disabled",
         ExpansionInexact = "expansion-inexact": "the operator can be expanded, but not exactly, and only exact expansions are allowed",
         NoKernel = "no-kernel": "the target runtime has no kernel for the node and its types, in no opset that the model can be converted to",
+        WrongInTarget = "wrong-in-target": "the target runtime computes something else for the node, in all opsets that the model can be converted to",
         Strict = "strict": "a warning, which is treated as an error",
+    }
+}
+
+impl Code {
+    /// Whether the obstacle is the runtime that has to run the result, not the conversion.
+    pub(crate) fn is_about_runtime(self) -> bool {
+        matches!(self, Code::NoKernel | Code::WrongInTarget)
     }
 }
 

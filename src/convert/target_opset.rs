@@ -4,7 +4,6 @@ use super::Options;
 use super::expansion_body::CheckOfPasses;
 use super::kernels::{Gap, Wanted};
 use super::plan::ConversionPlan;
-use super::reason::Code;
 use crate::base::error::Invalid;
 use crate::base::printable::plural;
 use crate::graph::Model;
@@ -63,7 +62,7 @@ pub(super) fn plan(
     let why = first
         .blockers
         .iter()
-        .find(|blocker| blocker.code == Code::NoKernel)
+        .find(|blocker| blocker.code.is_about_runtime())
         .map(ToString::to_string);
     let (opset, plan) = search(options.opset, first, runtime.newest_opset(), plan_for)?;
     if let Some(why) = why.filter(|_| opset != options.opset) {
@@ -106,11 +105,11 @@ fn search(
 }
 
 impl ConversionPlan {
-    /// Whether only kernels are missing.
+    /// Whether the runtime is the only obstacle.
     pub fn is_converted(&self) -> bool {
         self.blockers
             .iter()
-            .all(|blocker| blocker.code == Code::NoKernel)
+            .all(|blocker| blocker.code.is_about_runtime())
     }
 
     /// The highest lower opset than this one in which the nodes without a kernel may be others: a

@@ -6,7 +6,7 @@ mod summary;
 
 pub(crate) use counts::counts;
 pub use counts::{CastCount, Counts};
-pub use runtimes::{LackingVersions, RuntimeVersions};
+pub use runtimes::{DifferingNode, LackingVersions, RuntimeVersions};
 pub use summary::{
     CastFacts, ContradictionFacts, FunctionFacts, Initializers, Inspection, InterfaceFacts,
     TypeAndShape, TypeFacts, ValueFacts, types,

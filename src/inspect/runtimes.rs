@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::graph::{Model, ScopeId};
 use crate::ops::inference::Inferred;
-use crate::ops::kernels::{Lacking, Table, support};
+use crate::ops::kernels::{Differing, Lacking, Table, support};
 use crate::ops::runtimes::{Runtime, Version};
 
 /// Consecutive versions of a runtime that run the model, or load it.
@@ -21,6 +21,9 @@ pub struct RuntimeVersions {
     pub kernels: bool,
     /// Whether the last version is the newest known one.
     pub newest: bool,
+    /// The number of nodes of which it is not known whether they run, in runtimes whose kernels are
+    /// known from running models: no model had the operator in this form, or its types are unknown.
+    pub untried_nodes: usize,
 }
 
 /// Consecutive versions of a runtime that do not run the model, and why.
@@ -41,13 +44,34 @@ pub struct LackingVersions {
     pub operators: Vec<String>,
 }
 
+/// A node for which consecutive versions of a runtime run the model, but compute something else than
+/// ONNX defines.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct DifferingNode {
+    /// The name of the runtime.
+    pub runtime: &'static str,
+    /// The first version.
+    pub first: String,
+    /// The last version.
+    pub last: String,
+    /// The path of the node.
+    pub node: String,
+    /// Its operator with its types.
+    pub operation: String,
+    /// What the runtime computes.
+    pub instead: &'static str,
+}
+
 /// Runtimes, and whether they run a model.
 pub(super) struct Runtimes {
     /// The versions that run the model, or that load it if their kernels are not known.
     pub targets: Vec<RuntimeVersions>,
+    /// The nodes for which versions that run the model compute something else.
+    pub differing: Vec<DifferingNode>,
     /// The versions that do not run the model.
     pub lacking: Vec<LackingVersions>,
-    /// The number of nodes whose kernels are not known.
+    /// The number of nodes whose kernels are not known in runtimes that list theirs.
     pub undecided: usize,
 }
 
@@ -56,6 +80,7 @@ pub(super) fn runtimes(model: &Model, inferred: &Inferred) -> Runtimes {
     let opset = model.opset(ScopeId::MAIN, "");
     let mut found = Runtimes {
         targets: Vec::new(),
+        differing: Vec::new(),
         lacking: Vec::new(),
         undecided: 0,
     };
@@ -83,24 +108,47 @@ pub(super) fn runtimes(model: &Model, inferred: &Inferred) -> Runtimes {
                     last,
                     kernels: false,
                     newest: false,
+                    untried_nodes: 0,
                 }),
             }
         }
         if let Some(table) = table {
             let support = support(model, inferred, table);
-            found.undecided = found.undecided.max(support.undecided);
+            let (undecided, untried) = if table.is_measured() {
+                (0, support.undecided)
+            } else {
+                (support.undecided, 0)
+            };
+            found.undecided = found.undecided.max(undecided);
             let count = table.versions().len();
             let version = |index: usize| table.versions()[index].to_string();
-            found
-                .targets
-                .extend(support.runs.ranges(count).into_iter().map(|(first, last)| {
-                    RuntimeVersions {
+            let ranges = support.runs.ranges(count);
+            for Differing {
+                node,
+                operation,
+                instead,
+            } in support.differing
+            {
+                found
+                    .differing
+                    .extend(ranges.iter().map(|&(first, last)| DifferingNode {
                         runtime: table.runtime,
                         first: version(first),
                         last: version(last),
-                        kernels: true,
-                        newest: last + 1 == count,
-                    }
+                        node: model.node_path(node),
+                        operation: operation.clone(),
+                        instead,
+                    }));
+            }
+            found
+                .targets
+                .extend(ranges.into_iter().map(|(first, last)| RuntimeVersions {
+                    runtime: table.runtime,
+                    first: version(first),
+                    last: version(last),
+                    kernels: true,
+                    newest: last + 1 == count,
+                    untried_nodes: untried,
                 }));
             for Lacking {
                 versions,

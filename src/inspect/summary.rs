@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde::Serialize;
 
 use super::counts::{graphs, result_type};
-use super::runtimes::{LackingVersions, RuntimeVersions, Runtimes, runtimes};
+use super::runtimes::{DifferingNode, LackingVersions, RuntimeVersions, Runtimes, runtimes};
 use crate::base::error::Invalid;
 use crate::base::hash::HashMap;
 use crate::graph::{Body, Model, NodeId, ScopeId, ScopeKind, UnclearCast, ValueId, domain_name};
@@ -46,6 +46,8 @@ pub struct Inspection {
     /// The runtimes that run the model, and those that load a model of this opset and IR version
     /// and whose kernels are not known.
     pub targets: Vec<RuntimeVersions>,
+    /// The nodes for which runtimes that run the model compute something else than ONNX defines.
+    pub differing: Vec<DifferingNode>,
     /// The versions of runtimes with known kernels that do not run the model, and why.
     pub lacking: Vec<LackingVersions>,
     /// The number of nodes whose kernels are not known, because their types or the operators of
@@ -229,6 +231,7 @@ pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
     let [inputs, outputs] = interface(model, || &inferred);
     let Runtimes {
         targets,
+        differing,
         lacking,
         undecided,
     } = runtimes(model, &inferred.0);
@@ -248,6 +251,7 @@ pub(crate) fn inspect(model: &Model) -> (Inspection, Vec<Invalid>) {
         functions: functions(model),
         external_data: external_files(model),
         targets,
+        differing,
         lacking,
         undecided_nodes: undecided,
     };

@@ -176,7 +176,7 @@ fn refusal(model: &ConvertedModel, from: &str, to: &str, verbose: bool) -> Shown
             ] => {
                 let nodes = plural(group.len(), "node");
                 let step = match code {
-                    Code::NodeInvalid | Code::NoKernel => String::new(),
+                    Code::NodeInvalid | Code::NoKernel | Code::WrongInTarget => String::new(),
                     _ => format!(", opset {from} to {to}"),
                 };
                 text.push_line(format_args!(
@@ -207,6 +207,14 @@ fn refusal(model: &ConvertedModel, from: &str, to: &str, verbose: bool) -> Shown
         {
             text.push_line(format_args!(
                 "  no opset works in which the runtime has kernels for all nodes"
+            ));
+        }
+        None if blockers
+            .iter()
+            .any(|blocker| blocker.code == Code::WrongInTarget) =>
+        {
+            text.push_line(format_args!(
+                "  no opset works in which the runtime computes all nodes right"
             ));
         }
         None if from == to => {}

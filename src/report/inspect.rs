@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::format::{bytes, plural};
 use crate::base::printable::Shown;
 use crate::inspect::{
-    CastFacts, ContradictionFacts, Inspection, InterfaceFacts, LackingVersions, RuntimeVersions,
-    ValueFacts,
+    CastFacts, ContradictionFacts, DifferingNode, Inspection, InterfaceFacts, LackingVersions,
+    RuntimeVersions, ValueFacts,
 };
 
 /// One model of a run.
@@ -182,6 +182,7 @@ const MOST_OPERATORS: usize = 3;
 fn write_runtimes(text: &mut Shown, inspection: &Inspection, verbose: bool) {
     let Inspection {
         targets,
+        differing,
         lacking,
         undecided_nodes,
         ..
@@ -200,8 +201,12 @@ fn write_runtimes(text: &mut Shown, inspection: &Inspection, verbose: bool) {
             last,
             kernels,
             newest,
+            untried_nodes,
         } = versions;
-        if !(kernels & newest) {
+        if *untried_nodes > 0 {
+            let nodes = plural(*untried_nodes, "node");
+            format!("{runtime} {} ({nodes} not tried)", range(first, last))
+        } else if !(kernels & newest) {
             format!("{runtime} {}", range(first, last))
         } else if first == last {
             format!("{runtime} {first} or later")
@@ -209,10 +214,13 @@ fn write_runtimes(text: &mut Shown, inspection: &Inspection, verbose: bool) {
             format!("{runtime} {first} or later (known to {last})")
         }
     };
+    let differs = |target: &RuntimeVersions| {
+        target.kernels && differing.iter().any(|node| node.runtime == target.runtime)
+    };
     let all = |kernels: bool| {
         targets
             .iter()
-            .filter(|target| target.kernels == kernels)
+            .filter(|target| target.kernels == kernels && !differs(target))
             .map(versions)
             .collect::<Vec<_>>()
             .join(", ")
@@ -223,6 +231,31 @@ fn write_runtimes(text: &mut Shown, inspection: &Inspection, verbose: bool) {
     ] {
         if !runtimes.is_empty() {
             text.push_line(format_args!("  {what} {runtimes}"));
+        }
+    }
+    for target in targets.iter().filter(|target| differs(target)) {
+        let nodes: Vec<&DifferingNode> = differing
+            .iter()
+            .filter(|node| node.runtime == target.runtime && node.first == target.first)
+            .collect();
+        text.push_line(format_args!(
+            "  runs, but computes something else, on {} {}",
+            target.runtime,
+            range(&target.first, &target.last)
+        ));
+        let listed = if verbose { nodes.len() } else { MOST_OPERATORS };
+        for DifferingNode {
+            node,
+            operation,
+            instead,
+            ..
+        } in nodes.iter().take(listed)
+        {
+            text.push_line(format_args!("    {node}: {operation} {instead}"));
+        }
+        if nodes.len() > listed {
+            let more = plural(nodes.len() - listed, "more node");
+            text.push_line(format_args!("    {more}; --verbose lists them"));
         }
     }
     if *undecided_nodes > 0 {

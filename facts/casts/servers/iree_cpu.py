@@ -10,7 +10,7 @@ from serving import array_of, serve, value_of
 
 def run(model, inputs):
     module = runtime.load_vm_flatbuffer(compiled(onnx.load_from_string(model)), driver="local-sync")
-    return value_of(np.asarray(module.cast(*map(array_of, inputs.values()))))
+    return [value_of(np.asarray(module.cast(*map(array_of, inputs.values()))))]
 
 
 def compiled(model):

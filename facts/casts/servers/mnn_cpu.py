@@ -26,7 +26,7 @@ def run(model, inputs):
     arrays = [array_of(value) for value in inputs.values()]
     dtypes = {"float32": expr.float, "int32": expr.int, "int8": expr.int8, "uint8": expr.uint8}
     (result,) = module.onForward([expr.const(array, list(array.shape), expr.NCHW, dtypes[array.dtype.name]) for array in arrays])
-    return value_of(np.array(result.read()))
+    return [value_of(np.array(result.read()))]
 
 
 serve(run)

@@ -14,10 +14,16 @@ CONFIG = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
 def run(model, inputs):
     compiled = CORE.compile_model(CORE.read_model(model), "CPU", CONFIG)
     request = compiled.create_infer_request()
+    # A port may have lost the name of its tensor; its node has not. Inputs that nothing uses have no port.
+    ports = {name: port for port in compiled.inputs for name in {*port.names, port.node.friendly_name}}
     for name, value in inputs.items():
-        request.set_tensor(name, tensor_of(value))
+        if name in ports:
+            request.set_tensor(ports[name], tensor_of(value))
     request.infer()
-    tensor = request.get_output_tensor(0)
+    return [value_of(request.get_output_tensor(index)) for index in range(len(compiled.outputs))]
+
+
+def value_of(tensor):
     number, shape = TYPES[tensor.element_type.to_string()], tuple(tensor.shape)
     if number == STRING:
         return number, shape, [str(each) for each in tensor.str_data.ravel().tolist()]

@@ -17,9 +17,9 @@ def run(model, inputs):
         (array,) = ReferenceEvaluator(model).run(None, arrays)
     number = model.graph.output[0].type.tensor_type.elem_type
     if number in PACKED:
-        return number, array.shape, packed(np.asarray(array).view("u1").ravel().tolist(), PACKED[number])
+        return [(number, array.shape, packed(np.asarray(array).view("u1").ravel().tolist(), PACKED[number]))]
     produced, shape, data = value_of(array)
-    return produced or number, shape, data
+    return [(produced or number, shape, data)]
 
 
 def array_of(value):

@@ -1,6 +1,6 @@
 """Answers requests to run a model: on standard input and output, in the Python of a runtime.
 
-A request is ("run", model, {name: value}), and its reply the output or a message. A value is (element type, shape, bytes), or for strings
+A request is ("run", model, {name: value}), and its reply the list of outputs or a message. A value is (element type, shape, bytes), or for strings
 (8, shape, list). Types are numbers of TensorProto.
 """
 
@@ -31,7 +31,7 @@ def serve(run):
             return
         _, model, inputs, *_ = pickle.loads(sys.stdin.buffer.read(struct.unpack("<Q", length)[0]))
         try:
-            answer = [run(model, inputs)]
+            answer = run(model, inputs)
         except Exception as error:
             answer = f"{type(error).__name__}: {error}"
         reply = pickle.dumps(answer, protocol=4)

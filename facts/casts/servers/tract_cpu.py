@@ -12,8 +12,7 @@ def run(model, inputs):
         path = pathlib.Path(folder) / "model.onnx"
         path.write_bytes(model)
         runnable = tract.onnx().load(str(path)).into_model().into_runnable()
-    (result,) = runnable.run([array_of(value) for value in inputs.values()])
-    return value_of(result.to_numpy())
+    return [value_of(result.to_numpy()) for result in runnable.run([array_of(value) for value in inputs.values()])]
 
 
 serve(run)

@@ -13,7 +13,7 @@ def run(model, inputs):
     module = from_onnx(onnx.load_from_string(model), keep_params_in_input=False)
     machine = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
     result = machine["main"](*map(tensor_of, inputs.values()))
-    return NUMBERS[str(result.dtype)], tuple(result.shape), result.numpy().tobytes()
+    return [(NUMBERS[str(result.dtype)], tuple(result.shape), result.numpy().tobytes())]
 
 
 def tensor_of(value):

@@ -84,6 +84,8 @@ class RuntimeVersions(Value):
     """Whether their kernels are known; otherwise they only support the opset and the IR version."""
     newest: bool
     """Whether the last version is the newest known one."""
+    untried_nodes: int
+    """Number of nodes of which it is not known whether they run, if kernels are known from running models."""
 
     def __str__(self) -> str:
         """Return the name and the versions."""
@@ -113,6 +115,24 @@ class LackingVersions(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class DifferingNode(Value):
+    """A node for which versions of a runtime that run the model compute something else than ONNX defines."""
+
+    runtime: str
+    """Name."""
+    first: str
+    """The first version."""
+    last: str
+    """The last version."""
+    node: str
+    """Path of the node."""
+    operation: str
+    """The operator with its version and types."""
+    instead: str
+    """What the runtime computes."""
+
+
+@dataclass(frozen=True, slots=True)
 class Inspection(Value):
     """Summary of a model, made by :func:`onnx_recast.inspect`."""
 
@@ -136,6 +156,8 @@ class Inspection(Value):
     """Data files of the model."""
     targets: tuple[RuntimeVersions, ...]
     """Runtimes that run the model, and those that support its opset and IR version and whose kernels are not known."""
+    differing: tuple[DifferingNode, ...]
+    """The nodes for which runtimes that run the model compute something else than ONNX defines."""
     lacking: tuple[LackingVersions, ...]
     """The versions of runtimes with known kernels that do not run the model, and why."""
     undecided_nodes: int

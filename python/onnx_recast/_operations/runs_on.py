@@ -32,8 +32,24 @@ class MissingKernel(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class WrongResult(Value):
+    """A node for which a runtime computes something else than ONNX defines."""
+
+    node: str
+    """Path of the node."""
+    op: str
+    """Operator."""
+    operation: str
+    """The operator with its version and types: ``"Softmax-11 of tensor(float)"``."""
+    instead: str
+    """What the runtime computes: ``"does not saturate: numbers beyond 448 become NaN"``."""
+    opset: int | None
+    """The closest opset in which the runtime computes what ONNX defines, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunsOn(Value):
-    """Whether a runtime runs a model, and what it lacks; it is true if the runtime runs the model."""
+    """Whether a runtime runs a model, and what it lacks; true if it runs the model, and no node is wrong."""
 
     runs: bool
     """Whether the runtime loads the model and has a kernel for every node; unknown kernels count as present."""
@@ -43,14 +59,16 @@ class RunsOn(Value):
     """Whether its kernels are known."""
     missing: tuple[MissingKernel, ...]
     """The nodes for which it has no kernel, in document order."""
+    wrong: tuple[WrongResult, ...]
+    """The nodes that it runs, but for which it computes something else than ONNX defines."""
     undecided_nodes: int
     """Number of nodes whose kernels are not known: their types, or the operators of their domain, are unknown."""
     note: str | None
     """What the version is treated as, if it is newer than the known ones."""
 
     def __bool__(self) -> bool:
-        """Return whether the runtime runs the model."""
-        return self.runs
+        """Return whether the runtime runs the model, as far as is known with the results that ONNX defines."""
+        return self.runs and not self.wrong
 
 
 @overload

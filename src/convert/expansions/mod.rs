@@ -18,6 +18,7 @@ mod expansion;
 mod fourier;
 mod gather;
 mod grid;
+mod guards;
 mod layout;
 mod loss;
 mod normalization;
@@ -71,6 +72,13 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     trilu::EXPANSIONS,
     window::EXPANSIONS,
 ];
+
+/// The guard of an operator: nodes around it that make a runtime compute what ONNX defines.
+pub(super) fn guard(op: &str) -> Option<&'static Expansion> {
+    guards::GUARDS
+        .iter()
+        .find(|guard| guard.ops.split(' ').any(|guarded| guarded == op))
+}
 
 /// The expansion of a version of an operator.
 pub(super) fn find(schema: &Schema) -> Option<&'static Expansion> {

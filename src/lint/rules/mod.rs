@@ -40,6 +40,7 @@ mod sign_changing_chain;
 mod string_cast_not_portable;
 mod to_has_wrong_kind;
 mod too_new_for_target;
+mod wrong_in_target;
 
 use super::{FunctionRule, RuleFacts};
 
@@ -86,6 +87,7 @@ pub static RULES: &[&FunctionRule] = &[
     &too_new_for_target::RULE,
     &no_kernel_in_target::RULE,
     &operator_of_onnxruntime::RULE,
+    &wrong_in_target::RULE,
 ];
 
 /// Pairs of rules that may report the same node for the same reason: the first is more specific,

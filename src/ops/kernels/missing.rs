@@ -4,10 +4,11 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::closest::closest_opset;
 use super::operation::Operation;
 use super::table::Table;
 use crate::ops::runtimes::Runtime;
-use crate::ops::schemas::{self, Schema};
+use crate::ops::schemas;
 
 /// A node for which a version of a runtime has no kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -35,39 +36,7 @@ pub fn missing_kernel(runtime: &Runtime, operation: &Operation) -> Option<Missin
     if found.contains(version) {
         return None;
     }
-    let (domain, op) = (operation.domain(), operation.op());
-    let all: Vec<&Schema> = schemas::all_versions(domain, op).collect();
-    let newest = runtime.newest_opset();
-    let mut opsets: Vec<i64> = Vec::new();
-    for (index, &schema) in all.iter().enumerate() {
-        let last = all
-            .get(index + 1)
-            .map_or(newest, |next| next.since_version - 1)
-            .min(newest);
-        let has_kernel = |opset: &i64| {
-            table
-                .support(&operation.in_version(schema, *opset))
-                .possible
-                .contains(version)
-        };
-        // What depends on the opset and not on the version of the operator is found in the first
-        // and the last opset only, which suffices for a hint.
-        let ends = [schema.since_version, last]
-            .into_iter()
-            .filter(|_| !schema.deprecated && schema.since_version <= last);
-        opsets.extend(ends.filter(has_kernel));
-    }
-    let older = opsets
-        .iter()
-        .copied()
-        .filter(|&opset| opset < operation.opset())
-        .max();
-    let newer = opsets
-        .iter()
-        .copied()
-        .filter(|&opset| opset > operation.opset())
-        .min();
-    let opset = older.or(newer).filter(|_| operation.domain().is_empty());
+    let opset = closest_opset((table, version), runtime, operation);
     Some(MissingKernel {
         operation: operation.to_string(),
         opset,

@@ -23,11 +23,25 @@ pub struct Lacking {
     pub operators: Vec<String>,
 }
 
+/// Nodes for which versions of a runtime that run the model compute something else than ONNX
+/// defines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Differing {
+    /// A node.
+    pub node: NodeId,
+    /// Its operator with its types.
+    pub operation: String,
+    /// What the runtime computes.
+    pub instead: &'static str,
+}
+
 /// Which versions of a runtime run a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Support {
     /// The versions that load the model and have kernels for all nodes, as far as types are known.
     pub runs: Versions,
+    /// The nodes that the runtime computes otherwise, in document order.
+    pub differing: Vec<Differing>,
     /// The other versions, with the reasons, oldest first.
     pub lacking: Vec<Lacking>,
     /// The number of nodes for which no version is certain to have a kernel: their types or the
@@ -91,6 +105,11 @@ pub fn operations_of<'m>(
         opset,
         |index| known(model.input(id, index as u32)),
         |index| known(model.output(id, index as u32)),
+    )
+    .with_rank(
+        model
+            .input(id, 0)
+            .and_then(|value| inferred.of(value).rank()),
     );
     let root = model.root(id.scope);
     if !matches!(model.scope_kind(root), ScopeKind::Function(_)) {
@@ -136,10 +155,21 @@ pub fn support(model: &Model, inferred: &Inferred, table: &Table) -> Support {
     // a kernel refuses.
     let mut missing: BTreeMap<String, Versions> = BTreeMap::new();
     let mut undecided = HashSet::default();
+    let mut differing: Vec<Differing> = Vec::new();
     for (node, operation) in operations(model, inferred) {
         let decision = table.support(&operation);
         if decision.certain != decision.possible {
             undecided.insert(node);
+        }
+        if let Some(instead) = table.wrong(&operation)
+            && differing.last().is_none_or(|last| last.node != node)
+        {
+            let operation = operation.to_string();
+            differing.push(Differing {
+                node,
+                operation,
+                instead,
+            });
         }
         if !Versions::between(0, table.versions().len() - 1).is_subset(decision.possible) {
             *missing
@@ -179,6 +209,7 @@ pub fn support(model: &Model, inferred: &Inferred, table: &Table) -> Support {
     }
     Support {
         runs,
+        differing,
         lacking,
         undecided: undecided.len(),
     }

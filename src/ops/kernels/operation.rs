@@ -21,6 +21,8 @@ pub struct Operation<'n> {
     signature: Option<&'static Signature>,
     /// Inputs, then outputs, each by index.
     operands: Vec<Operand>,
+    /// The rank of the first input.
+    rank: Option<usize>,
 }
 
 /// An input or output that a node has.
@@ -69,7 +71,14 @@ impl<'n> Operation<'n> {
                 .then(|| microsoft::signature(node.op_type()))
                 .flatten(),
             operands: inputs.chain(outputs).collect(),
+            rank: None,
         }
+    }
+
+    /// The operation with the rank of its first input, as far as it is known.
+    #[must_use]
+    pub fn with_rank(self, rank: Option<usize>) -> Operation<'n> {
+        Operation { rank, ..self }
     }
 
     /// The domain of the operator; empty for ai.onnx.
@@ -153,6 +162,24 @@ impl<'n> Operation<'n> {
         }
     }
 
+    /// Whether the version of the operator admits the known types.
+    pub(super) fn is_admitted(&self) -> bool {
+        let formal = |schema: &'static Schema, operand: &Operand| {
+            if operand.is_output {
+                schema.output(operand.index)
+            } else {
+                schema.input(operand.index)
+            }
+        };
+        self.schema.is_some_and(|schema| {
+            self.operands.iter().all(|operand| {
+                operand.known.is_none_or(|known| {
+                    formal(schema, operand).is_none_or(|formal| formal.types.contains(known))
+                })
+            })
+        })
+    }
+
     /// Whether an input is a tensor of this type.
     #[must_use]
     pub fn takes(&self, dtype: DType) -> bool {
@@ -194,15 +221,7 @@ impl<'n> Operation<'n> {
             .filter(|(variable, _)| *variable == name)
             .peekable();
         if types.peek().is_some() {
-            let is_listed = |value_type: ValueType| match value_type {
-                ValueType::Tensor(dtype) => values
-                    .split(['|', ' '])
-                    .any(|value| value.eq_ignore_ascii_case(dtype.name())),
-                other => values
-                    .split(['|', ' '])
-                    .any(|value| value == other.to_string()),
-            };
-            return types.any(|(_, known)| known.is_some_and(is_listed));
+            return types.any(|(_, known)| known.is_some_and(|found| is_listed(found, values)));
         }
         let attribute = self
             .node
@@ -226,6 +245,80 @@ impl<'n> Operation<'n> {
         }
     }
 
+    /// Whether a condition of a line of `facts/runs/` is true; none if it depends on an unknown type
+    /// or rank.
+    ///
+    /// The name is a type variable, whose type is one of the values; `input:` or `output:` and the
+    /// name of a formal one, which the node has (`*`) or lacks (`-`); or an attribute, the value of
+    /// which, or its default, is one of the values, any (`*`), none (`-`), or another than this one
+    /// (`!1`). `rank` is the rank of the first input.
+    pub(super) fn satisfies(&self, name: &str, values: &str) -> Option<bool> {
+        if let Some(value) = values.strip_prefix('!') {
+            let is_present = self.satisfies(name, "*")?;
+            return Some(is_present && !self.satisfies(name, value)?);
+        }
+        if name == "rank" {
+            let rank = self.rank?.to_string();
+            return Some(values == "*" || values.split('|').any(|value| value == rank));
+        }
+        let formal = name
+            .strip_prefix("input:")
+            .map(|name| (false, name))
+            .or_else(|| name.strip_prefix("output:").map(|name| (true, name)));
+        if let Some((is_output, name)) = formal {
+            return Some(self.has(is_output, name) == (values == "*"));
+        }
+        let is_variable = |variable: Option<&str>| variable == Some(name);
+        let mut types = self
+            .operands
+            .iter()
+            .filter(|operand| is_variable(self.variable(operand.is_output, operand.index)))
+            .peekable();
+        if types.peek().is_some() {
+            let known: Vec<ValueType> = types.filter_map(|operand| operand.known).collect();
+            return (!known.is_empty())
+                .then(|| known.iter().any(|&found| is_listed(found, values)));
+        }
+        let is_present = self
+            .node
+            .attribute
+            .iter()
+            .any(|attribute| attribute.name() == name);
+        let default = || {
+            let attribute = self.schema?.attribute(name)?;
+            match attribute.default? {
+                schemas::Default::Int(number) => Some(number.to_string()),
+                schemas::Default::String(text) => Some(text.to_owned()),
+                _ => None,
+            }
+        };
+        match (is_present, values) {
+            (_, "-") | (_, "*") => Some(is_present == (values == "*")),
+            (true, _) => Some(self.is_true(name, values)),
+            (false, _) => {
+                Some(default().is_some_and(|found| values.split('|').any(|value| value == found)))
+            }
+        }
+    }
+
+    /// Whether the node has a formal input or output.
+    fn has(&self, is_output: bool, name: &str) -> bool {
+        let Some(schema) = self.schema else {
+            return false;
+        };
+        self.operands
+            .iter()
+            .filter(|operand| operand.is_output == is_output)
+            .any(|operand| {
+                let formal = if is_output {
+                    schema.output(operand.index)
+                } else {
+                    schema.input(operand.index)
+                };
+                formal.is_some_and(|formal| formal.name == name)
+            })
+    }
+
     /// The type variables of inputs and outputs, and their types as far as they are known.
     fn operands(&self) -> impl Iterator<Item = (&'static str, Option<ValueType>)> + '_ {
         self.operands.iter().filter_map(|operand| {
@@ -244,6 +337,15 @@ impl<'n> Operation<'n> {
             (None, Some(signature), _) => signature.variable(is_output, index),
             (None, None, _) => None,
         }
+    }
+}
+
+/// Whether a type is one of those that a condition lists.
+fn is_listed(value_type: ValueType, values: &str) -> bool {
+    let mut values = values.split(['|', ' ']);
+    match value_type {
+        ValueType::Tensor(dtype) => values.any(|value| value.eq_ignore_ascii_case(dtype.name())),
+        other => values.any(|value| value == other.to_string()),
     }
 }
 

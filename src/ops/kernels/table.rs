@@ -4,6 +4,8 @@
 use std::sync::LazyLock;
 
 use super::operation::Operation;
+use super::outcomes::{Outcome, Outcomes};
+use super::ranges::{is_in, ranges};
 use super::versions::Versions;
 use crate::base::hash::HashMap;
 use crate::ops::runtimes::{Runtime, Version};
@@ -27,6 +29,9 @@ pub struct Table {
     limits: HashMap<&'static str, Vec<Limit>>,
     /// The oldest opset of ai.onnx that versions support.
     oldest_opsets: Vec<(Versions, i64)>,
+    /// What the runtime computes, if this was established by running models in it; its kernels are
+    /// then not listed.
+    outcomes: Option<Outcomes>,
 }
 
 /// Kernels for some versions of an operator, or bodies that run in some opsets, in some versions of
@@ -72,6 +77,7 @@ impl Table {
                     "tensorrt",
                     include_str!("../../../facts/kernels/tensorrt.txt"),
                 ),
+                read("openvino", include_str!("../../../facts/runs/openvino.txt")),
             ]
         });
         &TABLES
@@ -94,6 +100,12 @@ impl Table {
             Err(index) if index > newest => Some((table, newest)),
             Err(_) => None,
         }
+    }
+
+    /// Whether the table has what the runtime made of models, not the kernels that it lists.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        self.outcomes.is_some()
     }
 
     /// The versions, oldest first.
@@ -132,18 +144,19 @@ impl Table {
     #[must_use]
     pub fn support(&self, operation: &Operation) -> Decision {
         if self.is_built_in(operation.domain(), operation.op()) {
-            return Decision {
-                possible: Versions::ALL,
-                certain: Versions::ALL,
+            return Decision::ALL;
+        }
+        if let Some(outcomes) = &self.outcomes {
+            return match outcomes.of(operation) {
+                Outcome::Right | Outcome::Wrong(_) => Decision::ALL,
+                Outcome::Refused => Decision::NONE,
+                Outcome::Unknown => Decision::UNKNOWN,
             };
         }
         let lines = self.kernels.get(&(operation.domain(), operation.op()));
         if lines.is_none() && !operation.is_of_onnx() && !self.domains.contains(&operation.domain())
         {
-            return Decision {
-                possible: Versions::ALL,
-                certain: Versions::NONE,
-            };
+            return Decision::UNKNOWN;
         }
         let (types, unknown) = (operation.types(), operation.unknown_variables());
         let lines = lines.map_or(&[][..], Vec::as_slice);
@@ -176,6 +189,16 @@ impl Table {
         }
     }
 
+    /// What the runtime computes for an operation that it runs, if that is not what ONNX defines.
+    /// All listed versions compute the same.
+    #[must_use]
+    pub fn wrong(&self, operation: &Operation) -> Option<&'static str> {
+        match self.outcomes.as_ref()?.of(operation) {
+            Outcome::Wrong(what) => Some(what),
+            _ => None,
+        }
+    }
+
     /// The versions that refuse an operation in spite of a kernel.
     fn refused(&self, operation: &Operation) -> Versions {
         let limits = self
@@ -204,7 +227,7 @@ impl Table {
     /// the version of its operator.
     #[must_use]
     pub fn depends_on_opset(&self, operation: &Operation) -> bool {
-        operation.is_function()
+        operation.is_function() && self.outcomes.is_none()
             || self
                 .oldest_opsets
                 .iter()
@@ -215,15 +238,18 @@ impl Table {
         self.runtime == "onnxruntime"
     }
 
-    /// Constants become initializers of onnxruntime: no kernel runs them.
+    /// Constants become initializers of onnxruntime, and are data of OpenVINO: no kernel runs them.
     fn is_built_in(&self, domain: &str, op: &str) -> bool {
-        self.is_onnxruntime() && domain.is_empty() && op == "Constant"
+        (self.is_onnxruntime() || self.outcomes.is_some()) && domain.is_empty() && op == "Constant"
     }
 
     /// Whether a version of the runtime runs a version of an operator of ai.onnx in some type, in
     /// models of an opset.
     #[must_use]
     pub fn runs_in_some_type(&self, schema: &Schema, opset: i64, version: usize) -> bool {
+        if let Some(outcomes) = &self.outcomes {
+            return outcomes.runs_some(schema);
+        }
         let is_listed = |lines: Option<&Vec<Line>>, number: i64| {
             lines
                 .into_iter()
@@ -240,6 +266,19 @@ impl Table {
 }
 
 impl Decision {
+    const ALL: Decision = Decision {
+        possible: Versions::ALL,
+        certain: Versions::ALL,
+    };
+    const NONE: Decision = Decision {
+        possible: Versions::NONE,
+        certain: Versions::NONE,
+    };
+    const UNKNOWN: Decision = Decision {
+        possible: Versions::ALL,
+        certain: Versions::NONE,
+    };
+
     fn add(&mut self, other: Decision) {
         self.possible |= other.possible;
         self.certain |= other.certain;
@@ -249,22 +288,13 @@ impl Decision {
 /// The first opset in which the casts are valid that onnxruntime inserts.
 const FIRST_WITH_CASTS: i64 = 6;
 
-fn is_in(number: i64, ranges: &[(i64, i64)]) -> bool {
-    ranges
-        .iter()
-        .any(|&(first, last)| (first..=last).contains(&number))
-}
-
 fn find(
     lines: &[Line],
     number: i64,
     types: &[(&'static str, ValueType)],
     unknown: &[&'static str],
 ) -> Decision {
-    let mut decision = Decision {
-        possible: Versions::NONE,
-        certain: Versions::NONE,
-    };
+    let mut decision = Decision::NONE;
     for line in lines
         .iter()
         .filter(|line| is_in(number, &line.numbers) && line.accepts(types))
@@ -306,6 +336,7 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
         functions: HashMap::default(),
         limits: HashMap::default(),
         oldest_opsets: Vec::new(),
+        outcomes: None,
     };
     let (mut section, mut sets) = ("", HashMap::default());
     for text in text
@@ -320,7 +351,7 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
             section = name;
             if !matches!(
                 name,
-                "versions" | "opsets" | "types" | "functions" | "limits"
+                "versions" | "opsets" | "types" | "functions" | "limits" | "runs"
             ) {
                 table.domains.push(schemas::canonical_domain(name));
             }
@@ -342,6 +373,7 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
                 .map(|(op, line)| table.functions.entry(op).or_default().push(line)),
             "limits" => limit(text, &table.versions, &sets)
                 .map(|(op, limit)| table.limits.entry(op).or_default().push(limit)),
+            "runs" => table.outcomes.get_or_insert_default().add(text),
             domain => line(text, &table.versions, &sets).map(|(op, line)| {
                 table
                     .kernels
@@ -352,7 +384,7 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
         };
         assert!(
             is_read.is_some(),
-            "facts/kernels/{runtime}.txt is tested, but: {text}"
+            "the facts about {runtime} are tested, but: {text}"
         );
     }
     table
@@ -463,11 +495,7 @@ struct Head {
 fn head(text: &'static str, all: &[Version]) -> Option<Head> {
     let mut words = text.split(' ');
     let (op, numbers, versions) = (words.next()?, words.next()?, words.next()?);
-    let range = |range| {
-        let (first, last) = bounds(range);
-        Some((first.parse().ok()?, last.parse().ok()?))
-    };
-    let numbers = numbers.split(',').map(range).collect::<Option<Vec<_>>>()?;
+    let numbers = ranges(numbers)?;
     Some(Head {
         op,
         numbers,

@@ -31,6 +31,7 @@ pub fn selecting(codes: &str) -> Selection {
     let target = match codes {
         "RC501" => Some("onnxruntime@1.17"),
         "RC502" => Some("onnxruntime@1.31"),
+        "RC504" => Some("openvino@2026.4"),
         _ => None,
     };
     let targets = target

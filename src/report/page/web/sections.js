@@ -118,21 +118,34 @@ function runtimesOf({ before, after }) {
   const rows = runtimes.map((runtime) => el("tr", {}, el("td", {}, runtime), el("td", {}, old.get(runtime) ?? "none"),
     after ? el("td", {}, now.get(runtime) ?? "none") : null));
   const heads = after ? [["Runtime"], ["Before"], ["After"]] : [["Runtime"], ["Versions"]];
-  return el("div", {}, table({ class: "fit" }, heads, rows), lackingOf(after ?? before));
+  return el("div", {}, table({ class: "fit" }, heads, rows), differingOf(after ?? before), lackingOf(after ?? before));
 }
 
-// By runtime, and by runtime where only opset and IR version are known: the versions.
+// By runtime, by runtime that computes something else, and by runtime where only opset and IR version are known: the versions.
 function versionsOf(summary) {
   const versions = new Map();
-  for (const { runtime, first, last, kernels, newest } of summary?.targets ?? []) {
-    const known = newest && kernels ? `${first} or later${first === last ? "" : ` (known to ${last})`}` : range(first, last);
-    const place = kernels ? runtime : `${runtime} (by opset and IR version)`;
+  const { targets = [], differing = [] } = summary ?? {};
+  for (const { runtime, first, last, kernels, newest, untried_nodes } of targets) {
+    const differs = kernels && differing.some((node) => node.runtime === runtime && node.first === first);
+    const untried = untried_nodes ? ` (${plural(untried_nodes, "node")} not tried)` : "";
+    const open = `${first} or later${first === last ? "" : ` (known to ${last})`}`;
+    const known = newest && kernels && !differs && !untried ? open : `${range(first, last)}${untried}`;
+    const place = `${runtime}${kernels ? "" : " (by opset and IR version)"}${differs ? " (computes something else)" : ""}`;
     versions.set(place, [versions.get(place), known].filter(Boolean).join(", "));
   }
   return versions;
 }
 
 const range = (first, last) => (first === last ? first : `${first} to ${last}`);
+
+function differingOf({ differing = [] }) {
+  if (!differing.length) return null;
+  const rows = differing.slice(0, 200).map(({ runtime, first, last, node, operation, instead }) =>
+    el("tr", {}, el("td", {}, name(node)), el("td", {}, `${operation} ${instead}`), el("td", {}, `${runtime} ${range(first, last)}`)));
+  const rest = differing.length > 200 ? el("p", { class: "faint" }, `${plural(differing.length - 200, "node")} more`) : null;
+  const heads = [["Node"], ["What the runtime computes"], ["Runtime"]];
+  return el("details", {}, el("summary", {}, "Nodes of which a runtime computes something else"), table({ class: "fit" }, heads, rows), rest);
+}
 
 function lackingOf({ lacking = [] }) {
   if (!lacking.length) return null;

@@ -1,0 +1,31 @@
+"""What a runtime computes instead of what ONNX defines, as far as it is known: operators, conditions, and a phrase.
+
+`!` before a value means any other. A phrase completes the sentence "openvino 2026.4 …". All tests of these operators for which the conditions
+hold have to be wrong; wrong ones for which none hold are listed as unknown. FLOAT8 has the sources of facts/casts.txt.
+"""
+
+SOURCES = "T1=float|float16|bfloat16|int16|uint16|int32|uint32|int64|uint64"
+
+FLATTENS = "normalizes along `axis` alone, and does not flatten its input to a matrix"
+
+INSTEAD = {
+    "openvino": [
+        ("Cast CastLike", f"{SOURCES} T2=float8e4m3fn saturate=1", "does not saturate: numbers beyond 448 become NaN"),
+        ("Cast CastLike", f"{SOURCES} T2=float8e5m2 saturate=1", "does not saturate: numbers beyond 57344 become infinities"),
+        ("Cast CastLike", "T2=float8e8m0", "rounds to the power of two below, whatever `round_mode` is"),
+        ("Attention", "T1=float left_window_size=!-1", "ignores `left_window_size`"),
+        ("Attention", "right_window_size=!-1", "ignores `right_window_size`"),
+        ("Attention", "is_causal=1 qk_matmul_output_mode=2", "computes other numbers with `is_causal` = 1 and `qk_matmul_output_mode` = 2"),
+        ("DFT", "onesided=1", "gives a result of another shape with `onesided` = 1"),
+        ("GRU LSTM RNN", "layout=1", "computes other numbers with `layout` = 1"),
+        ("LSTM", "input:P=*", "computes other numbers with peepholes"),
+        ("Resize", "exclude_outside=1", "computes other numbers with `exclude_outside` = 1"),
+        ("Resize", "antialias=1", "computes other numbers with `antialias` = 1"),
+        ("Resize", "keep_aspect_ratio_policy=not_larger|not_smaller", "ignores `keep_aspect_ratio_policy`"),
+        ("RoiAlign", "mode=max", "computes other numbers with `mode` = max"),
+        ("Softmax", "axis=0 rank=!1", FLATTENS),
+        ("Softmax", "axis=1 rank=!2", FLATTENS),
+        ("Softmax", "axis=2 rank=!3", FLATTENS),
+        ("SpaceToDepth", "mode=CRD", "ignores `mode`"),
+    ],
+}

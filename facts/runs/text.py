@@ -1,0 +1,151 @@
+"""The file of a runtime, from its results."""
+
+import sys
+from collections import Counter, defaultdict
+
+from support.models import readable
+
+from runs.features import features_of
+from runs.instead import INSTEAD
+from runs.lines import lines
+from runs.tests import all_tests, node_tests, only_node
+
+HEADER = """\
+# What {name} {version} computes for the operators of ONNX, measured by facts/generate_runs.py; do not edit.
+# {notes}
+#
+# Models of one node were run: the node tests of onnx {onnx}, those of the wheel of onnx 1.22.0, what `recast convert` makes of the first in the last
+# opset of each older version of their operators, and those of facts/runs/flattening.py. The values are inputs of the model.
+#   right    the outputs have the expected types, shapes and elements: floats within a share of the expected one, and another share of the
+#            largest one ({tolerances}); results of quantization within 1; of random operators, types and shapes alone
+#   special  right, except where an infinity or NaN is expected or cast. Lines count these nodes as right; they are listed at the end
+#   wrong    other outputs, without an error
+#   refused  the model does not load or run within {seconds} seconds
+#
+# Of {total:,} node tests of onnx {onnx}: {counts}. Of all {all:,}: {all_counts}.
+#
+# A line is OPERATOR VERSIONS OUTCOME COUNT CONDITION... : WORDS. The first line for a node of which all conditions hold decides. VERSIONS are
+# those of the operator, COUNT is the number of tests. The name of a condition is a type variable; `input:` or `output:` and the name of
+# one that the node has (*) or lacks (-); or an attribute, whose value or default is one of the values, any (*), none (-), or not this one (!);
+# or `rank`, that of the first input.
+# Besides right, wrong and refused, an outcome is
+#   constant  right if all inputs after the first are initializers; else refused or wrong
+#   unknown   some are right and some are not, and no condition tells them apart
+"""
+
+
+def render(runtime, results):
+    from runs.running import SECONDS, TOLERANCES
+
+    groups, special, left = grouped(runtime, results)
+    rows = [row for (domain, op), versions in sorted(groups.items()) for row in rows_of(domain, op, versions)]
+    nodes = [results[test.name] for test in node_tests() if test.name in results]
+    tolerances = ", ".join(f"{relative:g} and {absolute:g} for {name.upper()}" for name, (relative, absolute) in TOLERANCES.items())
+    head = HEADER.format(
+        name=runtime.name,
+        version=runtime.version,
+        notes=" ".join(runtime.notes),
+        onnx=newest(),
+        tolerances=tolerances,
+        seconds=SECONDS,
+        total=len(nodes),
+        counts=counted(nodes),
+        all=len(results),
+        all_counts=counted(results.values()),
+    )
+    minor = ".".join(runtime.version.split(".")[:2])
+    tail = ["", "# Special:", *(f"#   {line}" for line in special), "", "# Wrong, and no line says so:", *(f"#   {line}" for line in left)]
+    return "\n".join([head, "[versions]", f"{minor} {runtime.version}", "", "[runs]", *rows, *tail]) + "\n"
+
+
+def newest():
+    import onnx
+
+    return onnx.__version__
+
+
+def counted(rows):
+    counts = Counter(row["outcome"] for row in rows)
+    return ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in ("right", "special", "wrong", "refused"))
+
+
+def grouped(runtime, results):
+    """{(domain, operator): {version: lines}}, special results, and wrong ones that no line states."""
+    nodes, special, left = defaultdict(list), defaultdict(set), {}
+    for test in all_tests():
+        row = results[test.name]
+        if row["since"] and row["outcome"] != "unknown":
+            model = readable(test.model)
+            node = only_node(model)
+            domain = "" if node.domain == "ai.onnx" else node.domain
+            nodes[domain, node.op_type, row["since"]].append((test.name, features_of(model, node, row["since"]), outcome_of(row)))
+            if row["outcome"] == "special":
+                special[qualified(domain, node.op_type)].add(row["detail"].split(": ", 1)[-1].split(", ")[0])
+    groups = defaultdict(dict)
+    for (domain, op, since), each in nodes.items():
+        groups[domain, op][since], unexplained = lines_of(runtime, op, since, each)
+        left |= {name: f"{name} ({op}-{since}): {results[name]['detail'][:90]}" for name in unexplained if "@" not in name}
+    return groups, [f"{op}: {'; '.join(sorted(details)[:3])}" for op, details in sorted(special.items())], sorted(left.values())
+
+
+def outcome_of(row):
+    if row["outcome"] in ("wrong", "refused") and row.get("constant") == "right":
+        return "constant"
+    return row["outcome"]
+
+
+def lines_of(runtime, op, since, nodes):
+    """The lines of a version of an operator: what is wrong and why, then the others; and the tests that are wrong for unknown reasons."""
+    found, rest = [], nodes
+    for ops, conditions, words in INSTEAD[runtime.name]:
+        if op not in ops.split():
+            continue
+        conditions = dict(condition.split("=", 1) for condition in conditions.split())
+        covered = [node for node in rest if holds(conditions, node[1])]
+        refused = [node for node in covered if node[2] == "refused"]
+        others = [node for node in covered if node[2] not in ("wrong", "special", "refused")]
+        if others or len(refused) == len(covered):
+            for name, _, outcome in others:
+                print(f"{name} is {outcome}, but {op}-{since} {words}", file=sys.stderr)
+            continue
+        found.append(("wrong", len(covered) - len(refused), conditions, words, bool(refused)))
+        rest = [node for node in rest if node not in covered or node in refused]
+    unexplained = [name for name, _, outcome in rest if outcome == "wrong"]
+    plain = {"wrong": "unknown", "special": "right"}
+    rest = [(name, features, plain.get(outcome, outcome)) for name, features, outcome in rest]
+    others = [(outcome, count, {name: "|".join(sorted(values)) for name, values in conditions.items()}, "") for outcome, count, conditions, _ in lines(rest)]
+    # What is wrong comes after what is refused in spite of the same conditions.
+    after = next((index for index, line in enumerate(others) if line[0] not in ("unknown", "refused") or not line[2]), len(others))
+    first, second = ([line[:4] for line in found if line[4] == has_refused] for has_refused in (False, True))
+    return [*first, *others[:after], *second, *others[after:]], unexplained
+
+
+def holds(conditions, features):
+    def one(name, values):
+        value = features.get(name)
+        if values.startswith("!"):
+            return value not in (values[1:], None, "-")
+        return value is not None and value in values.split("|")
+
+    return all(one(name, values) for name, values in conditions.items())
+
+
+def rows_of(domain, op, versions):
+    """The rows of an operator; versions with the same lines share them."""
+    shared = defaultdict(list)
+    for since, each in sorted(versions.items()):
+        shared[tuple((outcome, tuple(sorted(conditions.items(), key=rank)), words) for outcome, _, conditions, words in each)].append((since, each))
+    for key, members in shared.items():
+        numbers = ",".join(str(since) for since, _ in members)
+        for index, (outcome, conditions, words) in enumerate(key):
+            count = sum(each[index][1] for _, each in members)
+            parts = [qualified(domain, op), numbers, outcome, str(count), *(f"{name}={values}" for name, values in conditions)]
+            yield " ".join(parts) + (f" : {words}" if words else "")
+
+
+def rank(condition):
+    return not condition[0][0].isupper(), condition[0]
+
+
+def qualified(domain, op):
+    return f"{domain}:{op}" if domain else op

@@ -1,0 +1,106 @@
+//! What a runtime computes, established by running models: right, wrong or refused.
+//!
+//! A line of `facts/runs/` is `OPERATOR NUMBERS OUTCOME COUNT CONDITION… : WORDS`. The first line
+//! for an operation of which all conditions are true decides.
+
+use super::operation::Operation;
+use super::ranges::{is_in, ranges};
+use crate::base::hash::HashMap;
+use crate::ops::schemas::{self, Schema};
+
+/// What a runtime makes of operations.
+#[derive(Debug, Default)]
+pub(super) struct Outcomes {
+    /// By domain and operator, in the order of the file.
+    lines: HashMap<(&'static str, &'static str), Vec<Line>>,
+}
+
+#[derive(Debug)]
+struct Line {
+    /// The versions of the operator: the first and the last of each range.
+    numbers: Vec<(i64, i64)>,
+    outcome: Outcome,
+    conditions: Vec<(&'static str, &'static str)>,
+}
+
+/// What a runtime makes of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The results are those that ONNX defines.
+    Right,
+    /// The results are others; what it computes instead.
+    Wrong(&'static str),
+    /// It does not load or run the node.
+    Refused,
+    /// It was not run, or depends on more than the types, attributes and number of inputs.
+    Unknown,
+}
+
+impl Outcomes {
+    /// Adds a line; none if it is not one.
+    pub fn add(&mut self, text: &'static str) -> Option<()> {
+        let (line, words) = text.split_once(" : ").unwrap_or((text, ""));
+        let mut parts = line.split(' ');
+        let (operator, numbers) = (parts.next()?, ranges(parts.next()?)?);
+        let outcome = match parts.next()? {
+            "right" => Outcome::Right,
+            "wrong" => Some(Outcome::Wrong(words)).filter(|_| !words.is_empty())?,
+            "refused" => Outcome::Refused,
+            "constant" | "unknown" => Outcome::Unknown,
+            _ => return None,
+        };
+        parts.next()?.parse::<u32>().ok()?;
+        let conditions = parts
+            .map(|word| word.split_once('='))
+            .collect::<Option<_>>()?;
+        let (domain, op) = operator.split_once(':').unwrap_or(("", operator));
+        self.lines.entry((domain, op)).or_default().push(Line {
+            numbers,
+            outcome,
+            conditions,
+        });
+        Some(())
+    }
+
+    /// What the runtime makes of an operation. A condition on a type that is not known makes it
+    /// unknown.
+    pub fn of(&self, operation: &Operation) -> Outcome {
+        let lines = self.lines.get(&(operation.domain(), operation.op()));
+        let known = lines
+            .into_iter()
+            .flatten()
+            .filter(|line| is_in(operation.since(), &line.numbers));
+        for line in known {
+            let mut is_true = Some(true);
+            for &(name, values) in &line.conditions {
+                match operation.satisfies(name, values) {
+                    Some(false) => {
+                        is_true = Some(false);
+                        break;
+                    }
+                    None => is_true = None,
+                    Some(true) => {}
+                }
+            }
+            match is_true {
+                Some(true) => return line.outcome,
+                None => return Outcome::Unknown,
+                Some(false) => {}
+            }
+        }
+        Outcome::Unknown
+    }
+
+    /// Whether some node of a version of an operator is run, or none was tried.
+    pub fn runs_some(&self, schema: &Schema) -> bool {
+        let lines = self
+            .lines
+            .get(&(schemas::canonical_domain(schema.domain), schema.name));
+        let mut known = lines
+            .into_iter()
+            .flatten()
+            .filter(|line| is_in(schema.since_version, &line.numbers))
+            .peekable();
+        known.peek().is_none() || known.any(|line| line.outcome != Outcome::Refused)
+    }
+}
