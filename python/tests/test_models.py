@@ -288,6 +288,19 @@ def test_a_wider_type_carries_one_that_the_opset_lacks() -> None:
         onnx_recast.convert_version(model, 20, no_legalize=True)
 
 
+def test_inputs_and_outputs_get_wider_types_if_they_may() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["": 21]> g (int4[2] x) => (float[2] y) { y = Cast <to = 1> (x) }'
+    )
+    with pytest.raises(onnx_recast.ConversionError):
+        onnx_recast.convert_version(model, 20)
+    result = onnx_recast.convert_version(model, 20, legalize_io=True)
+    assert [(one.value, one.to_type, one.role) for one in result.carried] == [("graph/x", "INT8", "input")]
+    assert result.model.graph.input[0].type.tensor_type.elem_type == onnx.TensorProto.INT8
+    with pytest.raises(ValueError, match="no_legalize or legalize_io"):
+        onnx_recast.convert_version(model, 20, no_legalize=True, legalize_io=True)
+
+
 def test_a_refused_conversion_lists_blockers_and_writes_nothing(fp8: Path, tmp_path: Path) -> None:
     with pytest.raises(onnx_recast.ConversionError, match="3 nodes cannot be converted") as raised:
         onnx_recast.convert_version(fp8, 18, tmp_path / "out.onnx")

@@ -84,6 +84,9 @@ pub struct Convert {
     /// example, in a wider one
     #[arg(long)]
     no_legalize: bool,
+    /// Carry inputs and outputs in wider types, too: callers then pass and get these types
+    #[arg(long, conflicts_with = "no_legalize")]
+    legalize_io: bool,
     #[command(flatten)]
     reporting: Reporting,
 }
@@ -155,10 +158,10 @@ impl Convert {
                 _ => Expand::All,
             },
             expand_into: self.expand,
-            legalize: if self.no_legalize {
-                Legalize::None
-            } else {
-                Legalize::Inner
+            legalize: match (self.no_legalize, self.legalize_io) {
+                (true, _) => Legalize::None,
+                (_, true) => Legalize::Io,
+                _ => Legalize::Inner,
             },
             contested: self.contested.0,
             runtime: None,

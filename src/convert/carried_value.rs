@@ -19,4 +19,19 @@ pub struct CarriedValue {
     pub class: Exactness,
     /// By how many bytes a constant grows; 0 for a computed value.
     pub bytes: u64,
+    /// Where the model has the value.
+    pub role: CarriedRole,
+}
+
+/// Where a model has a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum CarriedRole {
+    /// Inside.
+    Inner,
+    /// It is an input of the model.
+    Input,
+    /// It is an output of the model.
+    Output,
 }

@@ -58,7 +58,7 @@ use onnx_cast::Contested;
 
 pub use crate::passes::NodeChange;
 pub(crate) use adapters::differing_operators;
-pub use carried_value::CarriedValue;
+pub use carried_value::{CarriedRole, CarriedValue};
 pub(crate) use copies::copy_for_calls;
 pub(crate) use engine::{PlannedConversion, convert, expect_valid, plan, plan_valid, read};
 pub use expanded::{Exactness, Expanded};

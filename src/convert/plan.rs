@@ -103,7 +103,7 @@ impl ConversionPlan {
         if plan.blockers.is_empty() || options.legalize == Legalize::None {
             return Ok(plan);
         }
-        let Some(legalized) = legalized(model, inferred.of(model), options.opset) else {
+        let Some(legalized) = legalized(model, inferred.of(model), options) else {
             return Ok(plan);
         };
         let inferred = Deferred::with(options.contested);

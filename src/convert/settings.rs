@@ -62,10 +62,12 @@ pub enum Legalize {
     /// Those that the model only uses inside.
     #[default]
     Inner,
+    /// Those that the model uses inside, its inputs and its outputs.
+    Io,
     /// None.
     None,
 }
 
-choice!(Legalize { "inner" => Inner, "none" => None });
+choice!(Legalize { "inner" => Inner, "io" => Io, "none" => None });
 
 choice!(Expand { "all" => All, "exact" => Exact, "none" => None });

@@ -8,7 +8,7 @@ use super::prepared::{Prepared, write_prepared};
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
 use crate::convert::{
-    Blocker, CarriedValue, Code, Exactness, IrVersions, NodeChange, Opsets, Report,
+    Blocker, CarriedRole, CarriedValue, Code, Exactness, IrVersions, NodeChange, Opsets, Report,
 };
 
 /// One converted model of a run.
@@ -118,6 +118,21 @@ fn write_changes(
             counted(types, "value", |(from, to)| format!("{from} as {to}")),
             byte_count(bytes)
         ));
+    }
+    for CarriedValue {
+        value,
+        from,
+        to,
+        role,
+        ..
+    } in &report.carried
+    {
+        let role = match role {
+            CarriedRole::Input => "input",
+            CarriedRole::Output => "output",
+            _ => continue,
+        };
+        text.push_line(format_args!("  {role} {value} is {to}, no longer {from}"));
     }
     if verbose {
         for CarriedValue {

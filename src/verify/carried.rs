@@ -161,7 +161,7 @@ fn has_numbers_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::Exactness;
+    use crate::convert::{CarriedRole, Exactness};
     use crate::onnx_text;
 
     const ORIGINAL: &str = r#"<ir_version: 10, opset_import: ["": 21]>
@@ -175,6 +175,7 @@ mod tests {
             to: DType::Int8,
             class: Exactness::Exact,
             bytes: 0,
+            role: CarriedRole::Inner,
         };
         let report = Report {
             carried: reported.iter().map(carried).collect(),

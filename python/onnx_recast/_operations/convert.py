@@ -58,6 +58,8 @@ class CarriedValue(Value):
     """``"exact"``: the numbers are equal."""
     bytes: int
     """Number of bytes by which a constant grew; 0 for a computed value."""
+    role: str
+    """``"inner"``, or ``"input"`` or ``"output"`` of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class Converting(Preparation, total=False):
     expand: Literal["nodes", "function"]
     contested: Literal["refuse", "text", "runtime"]
     no_legalize: bool
+    legalize_io: bool
     strict: bool
 
 
@@ -145,6 +148,8 @@ def native_converting(given: Mapping[str, Any]) -> _recast._Converting:
     options = checked(Converting, given)
     if options["no_expand"] and options["exact_only"]:
         raise ValueError("exact_only: expected no_expand or exact_only, not both")
+    if options["no_legalize"] and options["legalize_io"]:
+        raise ValueError("legalize_io: expected no_legalize or legalize_io, not both")
     return {
         "opset": _recast.LATEST_OPSET if opset in (None, "latest") else whole("opset", opset),
         "target": target,
@@ -153,7 +158,7 @@ def native_converting(given: Mapping[str, Any]) -> _recast._Converting:
         "explicit": options["explicit"],
         "expand": "none" if options["no_expand"] else "exact" if options["exact_only"] else "all",
         "expand_into": options["expand"],
-        "legalize": "none" if options["no_legalize"] else "inner",
+        "legalize": "none" if options["no_legalize"] else "io" if options["legalize_io"] else "inner",
         "contested": reading(options["contested"]),
         "strict": options["strict"],
         "prepare": native_preparation(options),
@@ -194,6 +199,7 @@ def convert_version(
     expand: Literal["nodes", "function"] = "nodes",
     contested: Literal["refuse", "text", "runtime"] = "refuse",
     no_legalize: bool = False,
+    legalize_io: bool = False,
     strict: bool = False,
     freeze_initializers: bool = False,
     drop_metadata: bool | Sequence[str] = False,
@@ -239,6 +245,8 @@ def convert_version(
     no_legalize : bool
         Keep the types of all values. Otherwise a wider type carries a type that the older opset lacks: INT8 carries
         INT4, for example.
+    legalize_io : bool
+        Inputs and outputs get wider types, too: ``carried`` lists them, with their ``role``.
     strict : bool
         Treat warnings as blockers.
     verify : bool or "onnxruntime"

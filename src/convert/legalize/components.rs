@@ -4,7 +4,7 @@ use petgraph::unionfind::UnionFind;
 
 use super::operators::{Role, Site, Wider, carried_in, role};
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{Model, NodeId, Origin, ValueId};
+use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
 use crate::ops::inference::Inferred;
 use crate::ops::schemas::ValueType;
 
@@ -19,7 +19,8 @@ pub(super) struct Components {
 
 impl Components {
     /// Narrow values of one node belong together: if one of them cannot be carried, none is.
-    pub fn new(model: &Model, inferred: &Inferred, opset: i64) -> Components {
+    /// `with_io`: also inputs and outputs of the model.
+    pub fn new(model: &Model, inferred: &Inferred, opset: i64, with_io: bool) -> Components {
         let types = carried_in(opset);
         let wider_of = |value: ValueId| match inferred.of(value).value_type {
             Some(ValueType::Tensor(dtype)) => {
@@ -35,7 +36,8 @@ impl Components {
             return Components::default();
         }
         let mut together = UnionFind::new(model.value_count());
-        let is_visible = |value: &ValueId| found.contains_key(value) && is_seen(model, *value);
+        let is_visible =
+            |value: &ValueId| found.contains_key(value) && is_seen(model, *value, with_io);
         let mut kept: Vec<ValueId> = model.values().filter(is_visible).collect();
         let mut replaced = Vec::new();
         for node in model.scopes().flat_map(|scope| model.nodes(scope)) {
@@ -77,15 +79,20 @@ impl Components {
     }
 }
 
-/// Whether something else than a node of its model makes or reads a value.
-fn is_seen(model: &Model, value: ValueId) -> bool {
-    let is_made_inside = matches!(
-        model.origin(value),
-        Origin::Node { .. } | Origin::Initializer { input: None, .. }
-    );
-    !is_made_inside
-        || !model.scopes_that_output(value).is_empty()
-        || model.non_node_use(value).is_some()
+/// Whether something else than a node of its model makes or reads a value. `with_io`: except
+/// callers of the model, who then have to use the wider type. A value that is an input and an output
+/// has two declarations.
+fn is_seen(model: &Model, value: ValueId, with_io: bool) -> bool {
+    let is_of_main = with_io && model.scope_of(value) == ScopeId::MAIN;
+    let outputs = model.scopes_that_output(value);
+    let is_made_inside = match model.origin(value) {
+        Origin::Node { .. } | Origin::Initializer { input: None, .. } => true,
+        Origin::Input(_) | Origin::Initializer { .. } => is_of_main && outputs.is_empty(),
+        _ => false,
+    };
+    let is_read_inside =
+        outputs.is_empty() || (is_of_main && outputs.iter().all(|&scope| scope == ScopeId::MAIN));
+    !is_made_inside || !is_read_inside || model.non_node_use(value).is_some()
 }
 
 fn operands(model: &Model, node: NodeId) -> impl Iterator<Item = ValueId> + '_ {

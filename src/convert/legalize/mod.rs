@@ -4,8 +4,9 @@
 //! The model is rewritten in its own opset, and the result is converted like any other model. A
 //! value is carried if the wider type holds each of its numbers exactly, and if everything that
 //! makes or reads it does the same with the wider type, or can be replaced by nodes that do. Narrow
-//! values of one node are carried together, or none of them. Inputs and outputs of graphs and
-//! functions, and inputs of calls and of operators of other domains, keep their types.
+//! values of one node are carried together, or none of them. Inputs and outputs of functions and
+//! subgraphs, and inputs of calls and of operators of other domains, keep their types; those of the
+//! model, unless [`Legalize::Io`] is chosen.
 //!
 //! A type is a line of `operators::types`, an operator a file and a line of `operators`.
 
@@ -17,9 +18,9 @@ mod replacement;
 
 use self::components::Components;
 pub(super) use self::places::Places;
-use super::{CarriedValue, Exactness, NodeChange};
+use super::{CarriedRole, CarriedValue, Exactness, Legalize, NodeChange, Options};
 use crate::base::hash::HashMap;
-use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, TypePlace, ValueId};
+use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, TypePlace, ValueId};
 use crate::ops::inference::Inferred;
 use crate::protobuf::schema::NodeProto;
 
@@ -36,8 +37,13 @@ pub(super) struct Legalized {
 
 /// The model with the values carried whose types an opset lacks; none if there are no such values,
 /// or they cannot be carried.
-pub(super) fn legalized(model: &Model, inferred: &Inferred, opset: i64) -> Option<Legalized> {
-    let Components { values, replaced } = Components::new(model, inferred, opset);
+pub(super) fn legalized(
+    model: &Model,
+    inferred: &Inferred,
+    options: &Options,
+) -> Option<Legalized> {
+    let with_io = options.legalize == Legalize::Io;
+    let Components { values, replaced } = Components::new(model, inferred, options.opset, with_io);
     if values.is_empty() {
         return None;
     }
@@ -83,6 +89,7 @@ pub(super) fn legalized(model: &Model, inferred: &Inferred, opset: i64) -> Optio
             to: wider.to,
             class: Exactness::Exact,
             bytes,
+            role: role(model, value),
         });
     }
     let legalized = model.clone().with_edits(edits).ok()?;
@@ -104,6 +111,17 @@ fn unused_inputs<'m>(
     let is_unused = |value: &ValueId| !used.iter().any(|name| *name == model.name(*value));
     let inputs = model.inputs(id).map(|(_, value)| value);
     inputs.filter(is_unused).collect::<Vec<_>>().into_iter()
+}
+
+fn role(model: &Model, value: ValueId) -> CarriedRole {
+    if model.scope_of(value) != ScopeId::MAIN {
+        return CarriedRole::Inner;
+    }
+    match model.origin(value) {
+        Origin::Input(_) | Origin::Initializer { input: Some(_), .. } => CarriedRole::Input,
+        _ if model.scopes_that_output(value).is_empty() => CarriedRole::Inner,
+        _ => CarriedRole::Output,
+    }
 }
 
 /// The edit that removes a constant.
