@@ -26,6 +26,7 @@ mod ineffective_round_mode;
 mod ineffective_saturate;
 mod invalid_node;
 mod ir_version_too_low;
+mod name_defined_again;
 mod narrowing_overflows_to_infinity;
 mod no_kernel_in_target;
 mod noqa_names_no_rule;
@@ -70,6 +71,7 @@ pub static RULES: &[&FunctionRule] = &[
     &operator_not_in_opset::RULE,
     &declared_type_differs_from_inferred::RULE,
     &invalid_node::RULE,
+    &name_defined_again::RULE,
     // RC3: numerical results.
     &cast_result_undefined::RULE,
     &fractional_to_sub_byte::RULE,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::base::choice::nearest;
 use crate::base::hash::HashMap;
-use crate::graph::{Body, domain_name, is_onnx_domain};
+use crate::graph::{Body, domain_name};
 use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::ops::schemas::{self, canonical_domain};
 
@@ -12,9 +12,9 @@ const DOCS: &str = r#"A node's operator does not exist in the imported opset.
 
 ## What it checks
 The operator of every node of a domain that ONNX defines, against the opset that the model or function imports: operators
-that were added in a later opset, deprecated operators, and names that do not exist in any opset. Operators of ai.onnx in a
-model or function that does not import it, and in functions also operators of other domains. For graphs, onnxruntime imports
-the other domains that it knows. Operators that onnxruntime adds to ai.onnx are those of RC503.
+that were added in a later opset, deprecated operators, and names that do not exist in any opset. Operators and functions of
+a domain that the model or function does not import; for graphs, onnxruntime imports the domains that it knows, as ai.onnx.ml and
+com.microsoft. Operators that onnxruntime adds to ai.onnx are those of RC503.
 
 ## Why is this bad?
 The model is not valid: onnx.checker and runtimes reject it. The imported opset is wrong or missing, the name is misspelt, or
@@ -52,15 +52,16 @@ fn check(subject: &Subject) -> Vec<Finding> {
             proto.op_type(),
             model.opset(node.scope, proto.domain()),
         );
-        if model.callee(node).is_some() {
+        let is_call = model.callee(node).is_some();
+        if is_call && opset.is_some() {
             return None;
         }
         let is_in_function = matches!(model.body(model.root(node.scope)), Body::Function(_));
         // By the name of the domain: see `schemas::versions`.
-        let key = (domain_name(domain), op, opset, is_in_function);
+        let key = (domain_name(domain), op, opset, is_in_function, is_call);
         let check = || match opset {
             Some(opset) => check_operator(domain, op, opset),
-            None => not_imported(domain, op, is_in_function),
+            None => not_imported(domain, op, is_in_function, is_call),
         };
         let message = messages
             .entry(key)
@@ -70,17 +71,21 @@ fn check(subject: &Subject) -> Vec<Finding> {
     findings.collect()
 }
 
-fn not_imported(domain: &str, op: &str, is_in_function: bool) -> Option<String> {
-    let place = domain_name(domain);
-    let scope = if is_in_function {
-        "function"
-    } else if is_onnx_domain(domain) {
-        "model"
-    } else {
+/// The beginnings of the domains, except ai.onnx, that onnxruntime adds to the imports of a model.
+const ADDED_BY_ONNXRUNTIME: &[&str] = &["ai.onnx.", "com.microsoft", "com.ms.", "org.pytorch.aten"];
+
+fn not_imported(domain: &str, op: &str, is_in_function: bool, is_call: bool) -> Option<String> {
+    let is_added = ADDED_BY_ONNXRUNTIME
+        .iter()
+        .any(|&start| domain.starts_with(start));
+    if is_added && !is_in_function && !is_call {
         return None;
-    };
+    }
+    let place = domain_name(domain);
+    let kind = if is_call { "a function" } else { "an operator" };
+    let scope = if is_in_function { "function" } else { "model" };
     Some(format!(
-        "{op} is an operator of {place}, which the {scope} does not import"
+        "{op} is {kind} of {place}, which the {scope} does not import"
     ))
 }
 

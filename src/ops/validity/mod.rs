@@ -27,7 +27,11 @@ use operation::Operation;
 pub fn node_fault(model: &Model, inferred: &Inferred, id: NodeId, to: i64) -> Option<String> {
     let node = model.node(id);
     let schema = schema_of(model, id)?;
-    if let Err(fault) = arity(node, schema).and_then(|()| attributes(node, schema)) {
+    let faults = arity(node, schema)
+        .and_then(|()| operands::outputs(node, schema))
+        .and_then(|()| attributes(node, schema))
+        .and_then(|()| operands::one_of(node, schema));
+    if let Err(fault) = faults {
         return Some(fault.text);
     }
     let root = model.root(id.scope);

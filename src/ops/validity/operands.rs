@@ -52,6 +52,58 @@ pub fn arity(node: &NodeProto, version: &'static Schema) -> Result<(), Fault> {
     count("output", &node.output, (0, most), version)
 }
 
+/// Whether a node has all outputs that a version always computes. onnx.checker and onnxruntime
+/// permit an empty name only for the others.
+///
+/// # Errors
+/// The first fault.
+pub fn outputs(node: &NodeProto, version: &'static Schema) -> Result<(), Fault> {
+    let is_missing = |index: usize| node.output.get(index).is_none_or(String::is_empty);
+    let missing = version
+        .outputs
+        .iter()
+        .enumerate()
+        .find(|(index, formal)| formal.occurrence == Occurrence::Single && is_missing(*index));
+    match missing {
+        Some((_, formal)) => {
+            Err(What::Operands.fault(format!("{version} requires the output '{}'", formal.name)))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Operators with an input, by index, and an attribute of which a node has one, since a version.
+const ONE_OF: &[(&str, i64, usize, &str)] = &[("Split", 18, 1, "num_outputs")];
+
+/// Whether a node has one of an input and an attribute, if its operator requires that.
+///
+/// # Errors
+/// If it has both or none.
+pub fn one_of(node: &NodeProto, version: &'static Schema) -> Result<(), Fault> {
+    let rows = ONE_OF.iter().filter(|&&(op, since, ..)| {
+        version.domain.is_empty() && version.name == op && version.since_version >= since
+    });
+    for &(_, _, index, attribute) in rows {
+        let has_input = node.input.get(index).is_some_and(|name| !name.is_empty());
+        let has_attribute = node.attribute.iter().any(|own| own.name() == attribute);
+        let input = version.inputs[index].name;
+        match (has_input, has_attribute) {
+            (false, false) => {
+                return Err(What::MissingAttribute.fault(format!(
+                    "{version} requires the input '{input}' or the attribute `{attribute}`"
+                )));
+            }
+            (true, true) => {
+                return Err(What::Attribute.fault(format!(
+                    "{version} does not permit both the input '{input}' and the attribute `{attribute}`"
+                )));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Whether a node has all required inputs of a version, and no others than the version has.
 ///
 /// # Errors
