@@ -46,7 +46,7 @@ def test_fleet_is_a_command(fp8: Path, tmp_path: Path) -> None:
     # Without the packages of the extra, the command names them.
     without = "import sys; sys.modules['obstore'] = None; sys.argv = ['recast', 'fleet']"
     code = f"{without}; from onnx_recast.__main__ import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert (done.returncode, done.stderr) == (
         2,
         "fleet: obstore is not installed; pip install 'onnx-recast[fleet]'\n",
