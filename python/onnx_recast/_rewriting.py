@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,6 +123,8 @@ def rewritten(operation: Operation, given: Mapping[str, Any], allowed: tuple[Out
             allowed,
             given.get("tolerance"),
         )
+    for unmatched in facts.pop("unmatched_metadata", ()):
+        warnings.warn(f"no metadata has the key {unmatched!r}", UserWarning, stacklevel=3)
     model = opened.restore(encoded) if encoded is not None else Path(given["output"])
     return {"saved": None, **facts, "model": model}
 

@@ -30,17 +30,28 @@ pub struct Preparation {
 }
 
 impl Preparation {
-    pub fn apply(&self, model: &mut Model) -> Result<(), Error> {
+    /// Prepares a model, and returns the keys that match no metadata.
+    pub fn apply(&self, model: &mut Model) -> Result<Vec<String>, Error> {
         if self.freeze_initializers {
             model.freeze_initializers()?;
         }
-        match self.drop_metadata.as_slice() {
-            [] => {}
-            [all] if all == "*" => drop(model.drop_metadata(&MetadataKeys::All)?),
-            keys => drop(model.drop_metadata(&MetadataKeys::These(keys.to_vec()))?),
-        }
-        Ok(())
+        let keys = match self.drop_metadata.as_slice() {
+            [] => return Ok(Vec::new()),
+            [all] if all == "*" => MetadataKeys::All,
+            keys => MetadataKeys::These(keys.to_vec()),
+        };
+        let dropped = model.drop_metadata(&keys)?;
+        let unmatched = keys.unmatched(&dropped).into_iter();
+        Ok(unmatched.map(str::to_owned).collect())
     }
+}
+
+/// A report, with the keys that match no metadata.
+pub fn with_unmatched(mut report: Value, keys: &[String]) -> Value {
+    if !keys.is_empty() {
+        report["unmatched_metadata"] = json!(keys);
+    }
+    report
 }
 
 #[derive(FromPyObject)]
@@ -102,9 +113,10 @@ impl Folding {
             .max_growth(self.max_growth);
         let passes = passes(self.passes.as_deref())?;
         Ok(move |model: &mut Model| {
-            self.prepare.apply(model)?;
+            let unmatched = self.prepare.apply(model)?;
             let verification = verify.then(|| Verification::of_passes(model, &passes, &fold));
-            Ok((json!(model.run_passes(&passes, &fold)?), verification))
+            let report = json!(model.run_passes(&passes, &fold)?);
+            Ok((with_unmatched(report, &unmatched), verification))
         })
     }
 }
@@ -166,13 +178,14 @@ impl Converting {
     ) -> PyResult<impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static> {
         let (convert, runtime) = (self.options()?, self.runtime()?);
         Ok(move |model: &mut Model| {
-            self.prepare.apply(model)?;
+            let unmatched = self.prepare.apply(model)?;
             let convert = match runtime {
                 Some(runtime) => convert.for_runtime(runtime, model)?,
                 None => convert,
             };
             let verification = verify.then(|| Verification::of_conversion(model, &convert));
-            Ok((json!(model.convert(&convert)?), verification))
+            let report = json!(model.convert(&convert)?);
+            Ok((with_unmatched(report, &unmatched), verification))
         })
     }
 }

@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
 use crate::files::{Input, Output, rewrite};
-use crate::operations::{Changed, Preparation, choice, runtime};
+use crate::operations::{Changed, Preparation, choice, runtime, with_unmatched};
 use crate::watch::Watch;
 
 #[derive(FromPyObject)]
@@ -125,7 +125,7 @@ impl Changing {
     ) -> PyResult<impl FnOnce(&mut Model) -> Result<Changed, Error> + Send + 'static> {
         let options = self.options()?;
         Ok(move |model: &mut Model| {
-            self.prepare.apply(model)?;
+            let unmatched = self.prepare.apply(model)?;
             let opsets = match &self.opset {
                 Some(goal) => convert(model, goal, &options, verify)?,
                 None => None,
@@ -133,7 +133,7 @@ impl Changing {
             let (report, verification) = model.change_precision_for(&options, verify)?;
             let mut facts = json!(report);
             facts["opset"] = opsets.unwrap_or_default();
-            Ok((facts, verification))
+            Ok((with_unmatched(facts, &unmatched), verification))
         })
     }
 }

@@ -70,14 +70,10 @@ impl Preparation {
 
     /// The keys of --drop-metadata that match none of those that were dropped.
     fn unmatched(&self, dropped: &BTreeMap<String, usize>) -> Vec<String> {
-        let Some(MetadataKeys::These(keys)) = &self.drop_metadata else {
-            return Vec::new();
-        };
-        let is_unmatched = |key: &&String| {
-            let one = MetadataKeys::These(vec![(*key).clone()]);
-            !dropped.keys().any(|dropped| one.contains(dropped))
-        };
-        keys.iter().filter(is_unmatched).cloned().collect()
+        let keys = self.drop_metadata.iter();
+        keys.flat_map(|keys| keys.unmatched(dropped))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// How metadata that remains is removed.

@@ -50,6 +50,22 @@ impl MetadataKeys {
         }
     }
 
+    /// Those of the keys that match none of the keys of some entries.
+    #[must_use]
+    pub fn unmatched<'k>(&'k self, entries: &BTreeMap<String, usize>) -> Vec<&'k str> {
+        let MetadataKeys::These(keys) = self else {
+            return Vec::new();
+        };
+        let is_unmatched = |key: &&String| {
+            let one = MetadataKeys::These(vec![(*key).clone()]);
+            !entries.keys().any(|entry| one.contains(entry))
+        };
+        keys.iter()
+            .filter(is_unmatched)
+            .map(String::as_str)
+            .collect()
+    }
+
     fn any(&self, entries: &[StringStringEntryProto]) -> bool {
         entries.iter().any(|entry| self.contains(entry.key()))
     }
