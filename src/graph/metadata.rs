@@ -93,8 +93,7 @@ impl Model {
     }
 
     /// The entries at a place; none if there is no such initializer or declaration.
-    #[must_use]
-    pub fn metadata_at(&self, place: MetadataPlace) -> &[StringStringEntryProto] {
+    pub(crate) fn metadata_at(&self, place: MetadataPlace) -> &[StringStringEntryProto] {
         match place {
             MetadataPlace::Model => &self.proto().metadata_props,
             MetadataPlace::Scope(scope) => match self.body(scope) {
@@ -112,8 +111,7 @@ impl Model {
     }
 
     /// The places that have entries of a key, in document order.
-    #[must_use]
-    pub fn places_with_metadata(&self, key: &str) -> Vec<MetadataPlace> {
+    pub(crate) fn places_with_metadata(&self, key: &str) -> Vec<MetadataPlace> {
         let of_scopes = self.scopes().flat_map(|scope| {
             let nodes = self.nodes(scope).map(MetadataPlace::Node);
             std::iter::once(MetadataPlace::Scope(scope)).chain(nodes)
@@ -136,8 +134,7 @@ impl Model {
     }
 
     /// The path of what entries describe: `model`, `graph`, `graph/cast_3`, `graph/weight`.
-    #[must_use]
-    pub fn metadata_path(&self, place: MetadataPlace) -> String {
+    pub(crate) fn metadata_path(&self, place: MetadataPlace) -> String {
         match place {
             MetadataPlace::Model => "model".to_owned(),
             MetadataPlace::Scope(scope) => self.scope_path(scope),
