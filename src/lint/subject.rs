@@ -8,6 +8,7 @@ use super::Finding;
 use crate::casts::{CastPair, Casts, ResolvedCast, cast_nodes};
 use crate::graph::{Attribute, Body, Model, NodeId, ScopeId, ValueId, read_saturate, read_type};
 use crate::ops::inference::{Contradiction, Inferred};
+use crate::ops::kernels::{Operation, operations};
 use crate::ops::runtimes::Runtime;
 use crate::protobuf::schema::StringStringEntryProto;
 use crate::tensor::CastBudget;
@@ -133,6 +134,26 @@ impl<'m> Subject<'m> {
                 .or_insert_with(|| describe(cast).map(Arc::from))
                 .clone()?;
             Some(Finding::at_node(cast.node, message))
+        });
+        findings.collect()
+    }
+
+    /// A finding at each node for which `describe` returns a message about a target that loads the
+    /// model.
+    pub(super) fn check_in_targets(
+        &self,
+        describe: impl Fn(&Runtime, &Operation) -> Option<String>,
+    ) -> Vec<Finding> {
+        let model = self.model;
+        let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
+        let targets = self
+            .targets
+            .iter()
+            .filter(|target| target.loads(opset, ir_version));
+        let findings = targets.flat_map(|target| {
+            operations(model, self.inferred()).filter_map(|(node, operation)| {
+                Some(Finding::at_node(node, describe(target, &operation)?))
+            })
         });
         findings.collect()
     }

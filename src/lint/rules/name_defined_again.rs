@@ -1,6 +1,6 @@
 //! The rule `name-defined-again`.
 
-use crate::graph::{Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
+use crate::graph::{Model, NodeId, Origin, ValueId};
 use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 
 const DOCS: &str = r#"A node of a subgraph gives its result a name that is visible there already.
@@ -70,15 +70,7 @@ fn is_visible(model: &Model, outer: ValueId, inner: NodeId) -> bool {
     let Origin::Node { node, .. } = model.origin(outer) else {
         return true;
     };
-    owner_in(model, node.scope, inner.scope).is_some_and(|owner| node.position < owner.position)
-}
-
-/// The node of a scope that has another scope inside.
-fn owner_in(model: &Model, scope: ScopeId, inner: ScopeId) -> Option<NodeId> {
-    let owners = std::iter::successors(Some(inner), |&scope| model.enclosing(scope));
-    let mut owners = owners.filter_map(|scope| match model.scope_kind(scope) {
-        ScopeKind::Subgraph { owner, .. } => Some(owner),
-        _ => None,
-    });
-    owners.find(|owner| owner.scope == scope)
+    let mut owners = model.owners(inner.scope);
+    let owner = owners.find(|owner| owner.scope == node.scope);
+    owner.is_some_and(|owner| node.position < owner.position)
 }

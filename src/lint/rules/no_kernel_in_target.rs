@@ -1,8 +1,7 @@
 //! The rule `no-kernel-in-target`.
 
-use crate::graph::ScopeId;
 use crate::lint::{Finding, FunctionRule, RuleFacts, Selected, Severity, Subject};
-use crate::ops::kernels::{missing_kernel, operations};
+use crate::ops::kernels::missing_kernel;
 
 const DOCS: &str = r#"A runtime that has to run the model has no kernel for a node.
 
@@ -40,21 +39,7 @@ pub(super) static RULE: FunctionRule = FunctionRule::new(
 );
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let model = subject.model;
-    let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
-    let mut findings = Vec::new();
-    for target in subject
-        .targets
-        .iter()
-        .filter(|target| target.loads(opset, ir_version))
-    {
-        let missing = operations(model, subject.inferred()).filter_map(|(node, operation)| {
-            Some(Finding::at_node(
-                node,
-                missing_kernel(target, &operation)?.to_string(),
-            ))
-        });
-        findings.extend(missing);
-    }
-    findings
+    subject.check_in_targets(|target, operation| {
+        missing_kernel(target, operation).map(|found| found.to_string())
+    })
 }

@@ -1,8 +1,7 @@
 //! The rule `wrong-in-target`.
 
-use crate::graph::ScopeId;
 use crate::lint::{Finding, FunctionRule, RuleFacts, Selected, Severity, Subject};
-use crate::ops::kernels::{operations, wrong_result};
+use crate::ops::kernels::wrong_result;
 
 const DOCS: &str = r#"A runtime that has to run the model computes something else for a node than ONNX defines.
 
@@ -39,21 +38,7 @@ pub(super) static RULE: FunctionRule = FunctionRule::new(
 );
 
 fn check(subject: &Subject) -> Vec<Finding> {
-    let model = subject.model;
-    let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
-    let mut findings = Vec::new();
-    for target in subject
-        .targets
-        .iter()
-        .filter(|target| target.loads(opset, ir_version))
-    {
-        let wrong = operations(model, subject.inferred()).filter_map(|(node, operation)| {
-            Some(Finding::at_node(
-                node,
-                wrong_result(target, &operation)?.to_string(),
-            ))
-        });
-        findings.extend(wrong);
-    }
-    findings
+    subject.check_in_targets(|target, operation| {
+        wrong_result(target, operation).map(|found| found.to_string())
+    })
 }
