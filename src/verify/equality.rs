@@ -3,11 +3,12 @@
 use super::contents::{self, Contents, Unequal};
 use super::evaluate::Value;
 use super::fault::Fault;
+use super::matching::are_same;
 use super::movement::is_shape_of;
 use super::new_messages::NewMessages;
 use super::term::{ModelSide, Term, TermId};
 use super::terms::Terms;
-use super::unchanged_fields::{are_same, compare_nodes, of_passes};
+use super::unchanged_fields::{compare_nodes, of_passes};
 use super::verified::Verified;
 use super::with_casts::WithCasts;
 use super::{constants, laws};

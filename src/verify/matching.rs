@@ -8,6 +8,7 @@ use crate::base::hash::HashMap;
 use crate::base::parallel;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::protobuf::schema::NodeProto;
+use crate::protobuf::{Known, Lossless};
 
 /// The counterparts of the written model in the original.
 pub(super) struct Matching<'m> {
@@ -149,10 +150,7 @@ impl<'m> Matching<'m> {
             .flat_map(|(scope, _)| self.written.nodes(scope));
         nodes
             .filter_map(|node| Some([node, self.node(node)?]))
-            .filter(|&[node, same]| {
-                let [node, same] = [self.written.node(node), self.original.node(same)];
-                node.source().is_none() || node.source() != same.source()
-            })
+            .filter(|&[node, same]| !are_same([self.original.node(same), self.written.node(node)]))
     }
 
     /// The counterpart of a scope.
@@ -230,4 +228,10 @@ fn subgraph_key(model: &Model, scope: ScopeId) -> Option<(NodeId, &str, Option<u
         )),
         _ => None,
     }
+}
+
+/// Whether two messages have the same bytes and are as they were read.
+pub(super) fn are_same<M: Known + Clone>(messages: [&Lossless<M>; 2]) -> bool {
+    let [left, right] = messages.map(Lossless::source);
+    left.is_some() && left == right
 }

@@ -5,7 +5,7 @@ use prost::Message as _;
 
 use super::fault::Fault;
 use super::left_out::{leave_equal_values_out, without_nodes};
-use super::matching::Matching;
+use super::matching::{Matching, are_same};
 use crate::base::error::ModelPlace;
 use crate::diff::Difference;
 use crate::diff::DifferenceKind::{self, Added, Removed, Reordered};
@@ -155,12 +155,6 @@ pub(super) fn with_names_of(original: &NodeProto, written: &NodeProto) -> Option
         }
     }
     Some(named)
-}
-
-/// Whether two messages have the same bytes and are as they were read.
-pub(super) fn are_same<M: Known + Clone>(messages: [&Lossless<M>; 2]) -> bool {
-    let [left, right] = messages.map(Lossless::source);
-    left.is_some() && left == right
 }
 
 /// The differences of two messages at the same path of two models.
