@@ -114,7 +114,7 @@ def lines_of(runtime, op, since, nodes):
     plain = {"wrong": "unknown", "special": "right"}
     rest = [(name, features, plain.get(outcome, outcome)) for name, features, outcome in rest]
     others = [(outcome, count, {name: "|".join(sorted(values)) for name, values in conditions.items()}, "") for outcome, count, conditions, _ in lines(rest)]
-    # What is wrong comes after what is refused in spite of the same conditions.
+    # The first line decides: a wrong one that also covers refused nodes comes after theirs.
     after = next((index for index, line in enumerate(others) if line[0] not in ("unknown", "refused") or not line[2]), len(others))
     first, second = ([line[:4] for line in found if line[4] == has_refused] for has_refused in (False, True))
     return [*first, *others[:after], *second, *others[after:]], unexplained

@@ -173,8 +173,8 @@ fn with_copies(
     {
         let inferred = Deferred::with(options.contested);
         // A value that only a copy shows to have a type keeps it.
-        let with_types = options.clone().legalize(Legalize::None);
-        let mut with_copies = target_opset::plan(&model, &inferred, &with_types, check)?;
+        let with_own_types = options.clone().legalize(Legalize::None);
+        let mut with_copies = target_opset::plan(&model, &inferred, &with_own_types, check)?;
         if let Some(places) = places {
             with_copies.plan.place_at_original_nodes(places);
         }

@@ -26,10 +26,11 @@ pub(super) fn expand(
     let is_new = schemas::versions("", op)
         .first()
         .is_some_and(|first| first.since_version == newer);
+    let is_guard = cx.schema.since_version <= older && !cx.schema.of_onnxruntime;
     let new = |why: &str| {
         if cx.schema.of_onnxruntime {
             format!("{op} is an operator of onnxruntime, and {why}")
-        } else if cx.schema.since_version <= older {
+        } else if is_guard {
             format!("{op} needs a guard, and {why}")
         } else if is_new {
             format!("{op} is new in opset {newer}, and {why}")
@@ -76,11 +77,7 @@ pub(super) fn expand(
         Exactness::Exact => "exactly",
         Exactness::ByDefinition => "by definition",
     };
-    let what = if cx.schema.since_version <= older && !cx.schema.of_onnxruntime {
-        "guarded"
-    } else {
-        "expanded"
-    };
+    let what = if is_guard { "guarded" } else { "expanded" };
     cx.record
         .notes
         .push(format!("{what} {how} into {} nodes", nodes.len()));

@@ -107,7 +107,7 @@ impl Wanted {
         is_run(model, inferred, id.scope)
             && operations_of(model, inferred, id, opset)
                 .iter()
-                .any(|operation| self.table.wrong(operation).is_some())
+                .any(|operation| self.table.support(operation).wrong.is_some())
     }
 
     /// Checks a node that stays as it is, in an opset of ai.onnx.
@@ -199,7 +199,7 @@ impl Wanted {
         if (decision.certain & self.versions).is_empty() {
             kernels.undecided = 1;
         }
-        if !runs.is_empty() && self.table.wrong(operation).is_none() {
+        if !runs.is_empty() && decision.wrong.is_none() {
             return;
         }
         if kernels.gaps.is_empty()

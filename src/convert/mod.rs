@@ -269,19 +269,15 @@ pub struct Blocker {
 
 impl fmt::Display for Blocker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.code {
-            Code::NodeInvalid | Code::NoKernel | Code::WrongInTarget => {
-                write!(f, "{}: {}", self.node, self.reason)
-            }
-            _ => {
-                let (from, to) = self.opset_step;
-                write!(
-                    f,
-                    "{} ({}), opset {from} to {to}: {}",
-                    self.node, self.op, self.reason
-                )
-            }
+        if !self.code.is_about_step() {
+            return write!(f, "{}: {}", self.node, self.reason);
         }
+        let (from, to) = self.opset_step;
+        write!(
+            f,
+            "{} ({}), opset {from} to {to}: {}",
+            self.node, self.op, self.reason
+        )
     }
 }
 

@@ -248,10 +248,10 @@ impl<'m> NodePlanner<'_, 'm> {
             wanted,
             ..
         } = *self.shared;
-        let node = model.node(id);
+        let (wanted, node) = (wanted?, model.node(id));
         let guard = expansions::guard(node.op_type())?;
         let is_wrong =
-            is_onnx_domain(node.domain()) && wanted?.is_wrong(model, inferred, id, options.opset);
+            is_onnx_domain(node.domain()) && wanted.is_wrong(model, inferred, id, options.opset);
         is_wrong.then_some(guard)
     }
 

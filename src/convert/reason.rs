@@ -50,6 +50,11 @@ impl Code {
     pub(crate) fn is_about_runtime(self) -> bool {
         matches!(self, Code::NoKernel | Code::WrongInTarget)
     }
+
+    /// Whether the obstacle is in the step from one opset to the next.
+    pub(crate) fn is_about_step(self) -> bool {
+        self != Code::NodeInvalid && !self.is_about_runtime()
+    }
 }
 
 impl Reason {

@@ -190,9 +190,10 @@ fn refusal(model: &ConvertedModel, from: &str, to: &str, verbose: bool) -> Shown
                 ..,
             ] => {
                 let nodes = plural(group.len(), "node");
-                let step = match code {
-                    Code::NodeInvalid | Code::NoKernel | Code::WrongInTarget => String::new(),
-                    _ => format!(", opset {from} to {to}"),
+                let step = if code.is_about_step() {
+                    format!(", opset {from} to {to}")
+                } else {
+                    String::new()
                 };
                 text.push_line(format_args!(
                     "    {op} ({nodes}, the first is {node}){step}: {reason}"

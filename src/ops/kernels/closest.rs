@@ -23,9 +23,10 @@ pub(super) fn closest_opset(
             .min(newest);
         let is_run = |opset: &i64| {
             let operation = operation.in_version(schema, *opset);
+            let decision = table.support(&operation);
             operation.is_admitted()
-                && table.support(&operation).possible.contains(version)
-                && table.wrong(&operation).is_none()
+                && decision.possible.contains(version)
+                && decision.wrong.is_none()
         };
         // What depends on the opset and not on the version of the operator is found in the first
         // and the last opset only, which suffices for a hint.

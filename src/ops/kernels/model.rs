@@ -161,7 +161,7 @@ pub fn support(model: &Model, inferred: &Inferred, table: &Table) -> Support {
         if decision.certain != decision.possible {
             undecided.insert(node);
         }
-        if let Some(instead) = table.wrong(&operation)
+        if let Some(instead) = decision.wrong
             && differing.last().is_none_or(|last| last.node != node)
         {
             let operation = operation.to_string();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::graph::is_onnx_domain;
 use crate::ops::schemas::microsoft::{self, Signature};
-use crate::ops::schemas::{self, Schema, ValueType};
+use crate::ops::schemas::{self, Formal, Schema, ValueType};
 use crate::protobuf::schema::NodeProto;
 use onnx_cast::DType;
 
@@ -35,6 +35,17 @@ struct Operand {
 
 /// The opset of com.microsoft in which all of its operators are.
 const MICROSOFT: i64 = 1;
+
+impl Operand {
+    /// The formal input or output that it is in a version of the operator.
+    fn formal(&self, schema: &'static Schema) -> Option<&'static Formal> {
+        if self.is_output {
+            schema.output(self.index)
+        } else {
+            schema.input(self.index)
+        }
+    }
+}
 
 impl<'n> Operation<'n> {
     /// The operation of a node in an opset of its domain. The functions give the types of inputs
@@ -164,18 +175,12 @@ impl<'n> Operation<'n> {
 
     /// Whether the version of the operator admits the known types.
     pub(super) fn is_admitted(&self) -> bool {
-        let formal = |schema: &'static Schema, operand: &Operand| {
-            if operand.is_output {
-                schema.output(operand.index)
-            } else {
-                schema.input(operand.index)
-            }
-        };
         self.schema.is_some_and(|schema| {
             self.operands.iter().all(|operand| {
-                operand.known.is_none_or(|known| {
-                    formal(schema, operand).is_none_or(|formal| formal.types.contains(known))
-                })
+                let formal = operand.formal(schema);
+                formal
+                    .zip(operand.known)
+                    .is_none_or(|(formal, known)| formal.types.contains(known))
             })
         })
     }
@@ -309,14 +314,8 @@ impl<'n> Operation<'n> {
         self.operands
             .iter()
             .filter(|operand| operand.is_output == is_output)
-            .any(|operand| {
-                let formal = if is_output {
-                    schema.output(operand.index)
-                } else {
-                    schema.input(operand.index)
-                };
-                formal.is_some_and(|formal| formal.name == name)
-            })
+            .filter_map(|operand| operand.formal(schema))
+            .any(|formal| formal.name == name)
     }
 
     /// The type variables of inputs and outputs, and their types as far as they are known.

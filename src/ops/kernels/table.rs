@@ -53,7 +53,7 @@ struct Limit {
     conditions: Vec<(&'static str, &'static str)>,
 }
 
-/// The versions of a runtime that have a kernel.
+/// The versions of a runtime that have a kernel, and whether it computes what ONNX defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// The versions that have a kernel, or may have one because types or the operators of the
@@ -61,6 +61,9 @@ pub struct Decision {
     pub possible: Versions,
     /// The versions that have a kernel whatever the unknown types are.
     pub certain: Versions,
+    /// What the runtime computes, if that is known not to be what ONNX defines. All listed versions
+    /// compute the same.
+    pub wrong: Option<&'static str>,
 }
 
 impl Table {
@@ -148,7 +151,11 @@ impl Table {
         }
         if let Some(outcomes) = &self.outcomes {
             return match outcomes.of(operation) {
-                Outcome::Right | Outcome::Wrong(_) => Decision::ALL,
+                Outcome::Right => Decision::ALL,
+                Outcome::Wrong(what) => Decision {
+                    wrong: Some(what),
+                    ..Decision::ALL
+                },
                 Outcome::Refused => Decision::NONE,
                 Outcome::Unknown => Decision::UNKNOWN,
             };
@@ -183,20 +190,7 @@ impl Table {
             ));
         }
         let refused = self.refused(operation);
-        Decision {
-            possible: found.possible & !refused,
-            certain: found.certain & !refused,
-        }
-    }
-
-    /// What the runtime computes for an operation that it runs, if that is not what ONNX defines.
-    /// All listed versions compute the same.
-    #[must_use]
-    pub fn wrong(&self, operation: &Operation) -> Option<&'static str> {
-        match self.outcomes.as_ref()?.of(operation) {
-            Outcome::Wrong(what) => Some(what),
-            _ => None,
-        }
+        Decision::of(found.possible & !refused, found.certain & !refused)
     }
 
     /// The versions that refuse an operation in spite of a kernel.
@@ -266,18 +260,17 @@ impl Table {
 }
 
 impl Decision {
-    const ALL: Decision = Decision {
-        possible: Versions::ALL,
-        certain: Versions::ALL,
-    };
-    const NONE: Decision = Decision {
-        possible: Versions::NONE,
-        certain: Versions::NONE,
-    };
-    const UNKNOWN: Decision = Decision {
-        possible: Versions::ALL,
-        certain: Versions::NONE,
-    };
+    const ALL: Decision = Decision::of(Versions::ALL, Versions::ALL);
+    const NONE: Decision = Decision::of(Versions::NONE, Versions::NONE);
+    const UNKNOWN: Decision = Decision::of(Versions::ALL, Versions::NONE);
+
+    const fn of(possible: Versions, certain: Versions) -> Decision {
+        Decision {
+            possible,
+            certain,
+            wrong: None,
+        }
+    }
 
     fn add(&mut self, other: Decision) {
         self.possible |= other.possible;

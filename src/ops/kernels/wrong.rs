@@ -31,7 +31,7 @@ pub struct WrongResult {
 #[must_use]
 pub fn wrong_result(runtime: &Runtime, operation: &Operation) -> Option<WrongResult> {
     let (table, version) = Table::of_runtime(runtime)?;
-    let instead = table.wrong(operation)?;
+    let instead = table.support(operation).wrong?;
     Some(WrongResult {
         operation: operation.to_string(),
         instead,
