@@ -1,8 +1,8 @@
 """`convert --target openvino@V` writes what OpenVINO computes as ONNX defines it: each result is run, in a process and with packages of its own.
 
-The models are onnx's node tests. facts/runs/openvino.txt states which of them OpenVINO computes right, wrong, or not at all. A model that it computes
-right is not refused and stays right. What is written is right, except for infinities and NaN, unless the file says that the outcome is unknown or
-depends on constants. The guarded casts to FLOAT8 are run on all FLOAT16 values, and on FLOAT values that include all ties.
+The models are onnx's node tests. facts/runs/openvino.txt states which of them OpenVINO computes right, wrong, or not at all. A model that is right
+must be converted, and be right afterwards. All results must be right, except for infinities and NaN, and for nodes whose outcome the file leaves
+open or makes depend on constants. The guarded casts to FLOAT8 are run on all FLOAT16 values, and on FLOAT values that include all ties.
 """
 
 import sys
