@@ -49,10 +49,10 @@ fn check(subject: &Subject) -> Vec<Finding> {
         .filter(|&scope| model.enclosing(scope).is_some());
     let nodes = subgraphs.flat_map(|scope| model.nodes(scope));
     let findings = nodes.filter_map(|node| {
-        let again = model
+        let mut again = model
             .outputs(node)
-            .find_map(|(_, value)| Some((value, model.shadowed_by(value)?)));
-        let (value, outer) = again.filter(|&(_, outer)| is_visible(model, outer, node))?;
+            .filter_map(|(_, value)| Some((value, model.shadowed_by(value)?)));
+        let (value, outer) = again.find(|&(_, outer)| is_visible(model, outer, node))?;
         let scope = model.scope_path(model.scope_of(outer));
         Some(Finding::at_node(
             node,
