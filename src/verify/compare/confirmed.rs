@@ -3,7 +3,7 @@
 //! distances to its neighbours show.
 
 use super::super::laws::{INFINITY, NAN, NEGATIVE_ZERO, Representable, numbers};
-use onnx_cast::{Cast, Class, DType};
+use onnx_cast::{Cast, Class, DType, RoundMode, Rules};
 
 /// A number of any type.
 #[derive(Clone, Copy)]
@@ -14,8 +14,8 @@ enum Number {
     Rounded(f64),
 }
 
-/// Whether a result that ONNX defines is right. The payload of a NaN, strings, and FLOAT8E8M0,
-/// which rounds in its own ways, are left to the definition.
+/// Whether a result that ONNX defines is right. The payload of a NaN, and strings, are left to the
+/// definition.
 pub(super) fn is_confirmed(cast: &Cast, source: u64, result: u64) -> bool {
     let Some(number) = number(cast.from(), source) else {
         let is_nan = cast.from().class() == Class::Float;
@@ -34,7 +34,7 @@ pub(super) fn is_confirmed(cast: &Cast, source: u64, result: u64) -> bool {
         (DType::Float, Number::Float(number) | Number::Rounded(number)) => {
             result == u64::from((number as f32).to_bits())
         }
-        (DType::Float8E8M0, _) => true,
+        (DType::Float8E8M0, number) => is_scale(cast.rules(), number, result),
         (to, number) if to.class() == Class::Float => {
             is_nearest(to, cast.rules().saturate, number, result)
         }
@@ -205,6 +205,35 @@ fn is_nearest(to: DType, saturate: bool, number: Number, result: u64) -> bool {
         magnitude <= format.largest && is_side(compared(magnitude), Less, magnitude);
     let is_high_enough = magnitude == 0 || is_side(compared(magnitude - 1), Greater, magnitude);
     has_sign && is_low_enough && is_high_enough
+}
+
+/// Whether a FLOAT8E8M0 is the result of a number, by its distance from that power of two (Cast-24,
+/// `round_mode`; outside of the range, `saturate`).
+fn is_scale(rules: Rules, number: Number, result: u64) -> bool {
+    let compared = |limit: f64| match number {
+        Number::Integer(number) if limit.fract() == 0.0 && limit < 1e30 => {
+            number.cmp(&(limit as i128))
+        }
+        Number::Integer(number) => (number as f64).total_cmp(&limit),
+        Number::Float(number) | Number::Rounded(number) => number.total_cmp(&limit),
+    };
+    let is_above = |limit| compared(limit).is_gt();
+    let is_from = |limit| compared(limit).is_ge();
+    let outside = |code| result == if rules.saturate { code } else { 0xFF };
+    if !is_from(power_of_two(-127)) {
+        return outside(0);
+    }
+    if is_above(power_of_two(127)) {
+        return outside(0xFE);
+    }
+    let power = power_of_two(result as i32 - 127);
+    result < 0xFF
+        && match rules.round_mode {
+            RoundMode::Up => is_above(power / 2.0) && !is_above(power),
+            RoundMode::Down => is_from(power) && !is_from(power * 2.0),
+            RoundMode::Nearest => is_from(power * 0.75) && !is_from(power * 1.5),
+            _ => false,
+        }
 }
 
 /// Whether a result is that of numbers beyond the range: the largest number, infinity or NaN.
