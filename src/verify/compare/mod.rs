@@ -7,6 +7,7 @@
 //! result.
 
 mod allowed;
+mod blocks;
 mod bounds;
 mod codes;
 mod confirmed;

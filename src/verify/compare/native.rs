@@ -4,10 +4,11 @@
 //! Where they may differ (the payload of a NaN), and where a result is not defined, the definition
 //! decides: a block is only shown to be right here, never to be wrong.
 
+use super::blocks::LeadingShown;
 use onnx_cast::{Cast, DType};
 
 /// Whether all results of a block are shown to be right: sources, and what is found.
-pub(super) type AreResults = fn(&[u8], &[u8]) -> bool;
+type AreResults = fn(&[u8], &[u8]) -> bool;
 
 /// A number of the machine.
 trait Number: Copy {
@@ -77,8 +78,8 @@ numbers! {
 }
 
 /// The comparison of a cast, if the machine has both types.
-pub(super) fn of(cast: &Cast) -> Option<AreResults> {
-    match cast.from() {
+pub(super) fn of(cast: &Cast) -> Option<LeadingShown> {
+    let are_results = match cast.from() {
         DType::Uint8 => from::<u8>(cast.to(), false),
         DType::Int8 => from::<i8>(cast.to(), false),
         DType::Uint16 => from::<u16>(cast.to(), false),
@@ -90,7 +91,8 @@ pub(super) fn of(cast: &Cast) -> Option<AreResults> {
         DType::Float => from::<f32>(cast.to(), true),
         DType::Double => from::<f64>(cast.to(), true),
         _ => None,
-    }
+    }?;
+    Some(Box::new(move |blocks| blocks.leading(are_results)))
 }
 
 fn from<From>(to: DType, is_float: bool) -> Option<AreResults>

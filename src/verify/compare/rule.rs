@@ -1,15 +1,15 @@
 //! How the results of casts are recognised.
 
 use super::allowed::Allowed;
+use super::blocks::{Blocks, LeadingShown};
 use super::bounds::Bounds;
 use super::codes::code;
 use super::definition::{Outcome, result};
 use super::difference::Difference;
 use super::intervals::Intervals;
-use super::native::{self, AreResults};
-use super::normals;
+use super::{native, normals};
 use crate::base::threshold::Threshold;
-use onnx_cast::{Cast, DType};
+use onnx_cast::{Cast, DType, Level};
 
 /// The number of elements that are compared together before they are compared one by one.
 const BLOCK: Threshold = Threshold::new("elements of a compared block", 64);
@@ -34,14 +34,14 @@ enum Kind {
     /// Blocks are compared by conversions of the machine or by arithmetic, and the elements of
     /// others by intervals or the definition.
     Blocks {
-        are_results: AreResults,
+        shown: LeadingShown,
         by_intervals: bool,
     },
     /// Blocks are compared by arithmetic, others by the intervals of all results, and the elements
     /// of still others by the definition.
     Bounds {
         bounds: Box<Bounds>,
-        are_results: AreResults,
+        shown: LeadingShown,
     },
     /// The intervals of sources that have the same result.
     Intervals,
@@ -72,54 +72,60 @@ impl<'c> Rule<'c> {
             Kind::Table(results) => self.first(source, found, |source| results[source as usize]),
             Kind::Definition => self.first(source, found, |source| result(self.casts, source)),
             Kind::Intervals => self.first_by(&mut Intervals::of(self.casts), source, found),
-            Kind::Bounds {
-                bounds,
-                are_results,
-            } => {
-                let are_results = |source: &[u8], found: &[u8]| {
-                    are_results(source, found) || bounds.are_results(source, found)
-                };
-                self.first_in_blocks(source, found, false, are_results)
+            Kind::Bounds { bounds, shown } => {
+                self.first_in_blocks(source, found, shown, |source, found| {
+                    if bounds.are_results(source, found) {
+                        return None;
+                    }
+                    self.first(source, found, |source| result(self.casts, source))
+                })
             }
             Kind::Blocks {
-                are_results,
-                by_intervals,
-            } => self.first_in_blocks(source, found, *by_intervals, are_results),
+                shown,
+                by_intervals: true,
+            } => {
+                let mut intervals = None;
+                self.first_in_blocks(source, found, shown, |source, found| {
+                    let intervals = intervals.get_or_insert_with(|| Intervals::of(self.casts));
+                    self.first_by(intervals, source, found)
+                })
+            }
+            Kind::Blocks { shown, .. } => {
+                self.first_in_blocks(source, found, shown, |source, found| {
+                    self.first(source, found, |source| result(self.casts, source))
+                })
+            }
         }
     }
 
-    /// The first result that differs, in blocks whose results are not shown to be right.
+    /// The first result that differs, by a comparison of the blocks whose results are not shown to
+    /// be right.
     fn first_in_blocks(
         &self,
         source: &[u8],
         found: &[u8],
-        by_intervals: bool,
-        are_results: impl Fn(&[u8], &[u8]) -> bool,
+        shown: &LeadingShown,
+        mut first: impl FnMut(&[u8], &[u8]) -> Option<Difference>,
     ) -> Option<Difference> {
-        let (from, to) = self.widths;
-        let (length, mut intervals) = (BLOCK.get(), None);
-        let blocks = source
-            .chunks(length * from)
-            .zip(found.chunks(length * to))
-            .enumerate();
-        for (block, (source, found)) in blocks {
-            if are_results(source, found) {
-                continue;
+        let length = BLOCK.get();
+        let mut blocks = Blocks {
+            source,
+            found,
+            widths: self.widths,
+            length,
+        };
+        let mut number = 0;
+        loop {
+            let leading = shown(blocks);
+            blocks = blocks.after(leading);
+            number += leading;
+            let (source, found) = blocks.first()?;
+            if let Some(difference) = first(source, found) {
+                return Some(difference.from(number * length));
             }
-            let difference = if by_intervals {
-                self.first_by(
-                    intervals.get_or_insert_with(|| Intervals::of(self.casts)),
-                    source,
-                    found,
-                )
-            } else {
-                self.first(source, found, |source| result(self.casts, source))
-            };
-            if let Some(difference) = difference {
-                return Some(difference.from(block * length));
-            }
+            blocks = blocks.after(1);
+            number += 1;
         }
-        None
     }
 
     /// The first result that is not that of its source.
@@ -179,22 +185,15 @@ fn kind(casts: &[(Cast, Allowed)], from: DType, count: usize) -> Kind {
     let [(cast, _)] = casts else {
         return Kind::Definition;
     };
-    let are_results = normals::of(cast).or_else(|| native::of(cast));
-    if let Some(are_results) = are_results
-        && let Some(bounds) = Bounds::of(casts, count)
-    {
-        return Kind::Bounds {
-            bounds,
-            are_results,
-        };
-    }
+    let shown = normals::of(cast, Level::detect()).or_else(|| native::of(cast));
     let by_intervals = count >= MANY.get() && Intervals::suit(cast);
-    match are_results {
-        Some(are_results) => Kind::Blocks {
-            are_results,
+    match (shown, Bounds::of(casts, count)) {
+        (Some(shown), Some(bounds)) => Kind::Bounds { bounds, shown },
+        (Some(shown), None) => Kind::Blocks {
+            shown,
             by_intervals,
         },
-        None if by_intervals => Kind::Intervals,
-        None => Kind::Definition,
+        (None, _) if by_intervals => Kind::Intervals,
+        (None, _) => Kind::Definition,
     }
 }

@@ -1,11 +1,12 @@
 //! Every rule decides as the definition does.
 
+use super::blocks::Blocks;
 use super::codes::Elements;
 use super::confirmed::{is_confirmed, is_text_confirmed};
 use super::{Allowed, Difference, first_difference, normals};
 use crate::base::stored::Stored;
 use onnx_cast::{
-    Cast, Class, DType, RoundMode, Rules, Verdict, convert_element, format_strings, packed,
+    Cast, Class, DType, Level, RoundMode, Rules, Verdict, convert_element, format_strings, packed,
     parse_strings,
 };
 
@@ -172,11 +173,11 @@ fn arithmetic_shows_only_right_bytes_to_be_right() {
     let mut failed = Vec::new();
     for to in [Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz] {
         let cast = Cast::new(Float, to, Rules::default().opset(28)).unwrap();
-        let are_results = normals::of(&cast).unwrap();
+        let leading = normals::of(&cast, Level::Portable).unwrap();
         let (mut right, mut shown) = (0, 0);
         for source in around_ends(&cast) {
             let result = convert_element(&cast, source.into()).0 as u8;
-            let is_shown = |code: u8| are_results(&source.to_le_bytes(), &[code]);
+            let is_shown = |code: u8| leading(bytes_of_floats(&source.to_le_bytes(), &[code])) == 1;
             failed.extend(
                 (0..=255)
                     .filter(|&code| code != result && is_shown(code))
@@ -197,6 +198,43 @@ fn arithmetic_shows_only_right_bytes_to_be_right() {
         failed.len(),
         failed.join("\n")
     );
+}
+
+fn bytes_of_floats<'b>(source: &'b [u8], found: &'b [u8]) -> Blocks<'b> {
+    Blocks {
+        source,
+        found,
+        widths: (4, 1),
+        length: 64,
+    }
+}
+
+#[test]
+fn every_level_finds_a_wrong_byte_at_any_place_of_a_block() {
+    use DType::{Float, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz};
+    for to in [Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz] {
+        let cast = Cast::new(Float, to, Rules::default().opset(28)).unwrap();
+        let numbers: Vec<f32> = (0..200).map(|index| (index as f32 - 99.5) / 70.0).collect();
+        let codes = numbers.iter().map(|number| u64::from(number.to_bits()));
+        let source: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+        let right: Vec<u8> = codes
+            .map(|code| convert_element(&cast, code).0 as u8)
+            .collect();
+        for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
+            let leading = normals::of(&cast, level).unwrap();
+            assert_eq!(
+                leading(bytes_of_floats(&source, &right)),
+                4,
+                "{to} {level:?}"
+            );
+            for wrong in 0..right.len() {
+                let mut found = right.clone();
+                found[wrong] ^= 1;
+                let shown = leading(bytes_of_floats(&source, &found));
+                assert_eq!(shown, wrong / 64, "{to} {level:?}: element {wrong}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -23,6 +23,10 @@ const ALLOWED: &[&str] = &[
     "onnx_cast::parse_strings",
     "onnx_cast::Class",
     "onnx_cast::DType",
+    // The selection of the instruction set.
+    "onnx_cast::Features",
+    "onnx_cast::Kernel",
+    "onnx_cast::Level",
     // Comparison of messages.
     "diff::Difference",
     "diff::DifferenceKind",
