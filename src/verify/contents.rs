@@ -40,6 +40,11 @@ impl<'m> Contents<'m> {
         }
     }
 
+    /// Adds the values that others know.
+    pub fn extend(&mut self, others: Contents<'m>) {
+        self.known.extend(others.known);
+    }
+
     /// The values of a term.
     pub fn of(&mut self, id: TermId) -> Result<Value, String> {
         if let Some(value) = self.small_constant(id) {

@@ -56,6 +56,16 @@ impl<'m, 'p> Equality<'m, 'p> {
         }
     }
 
+    /// Adds what another comparison of the same terms found.
+    pub fn extend(&mut self, other: Equality<'m, 'p>) {
+        self.contents.extend(other.contents);
+        self.compared.extend(other.compared);
+        self.equal.extend(other.equal);
+        if let (Some(exact), Some(other)) = (&mut self.exact, other.exact) {
+            exact.extend(*other);
+        }
+    }
+
     /// Adds the constants whose values were compared, and their elements.
     pub fn count(&self, verified: &mut Verified) {
         #[expect(clippy::disallowed_methods, reason = "sums")]
@@ -174,10 +184,10 @@ impl Equality<'_, '_> {
     /// The faults of values: a value that differs from the value of the same name, used or not, and
     /// a new value without uses. A value next to a cast that moved may have the type before or
     /// after the cast.
-    pub fn named(&mut self) -> Vec<Fault> {
+    pub fn named(&mut self, values: &[ValueId]) -> Vec<Fault> {
         let (terms, matching) = (self.terms, self.terms.matching);
         let mut faults = Vec::new();
-        for value in matching.written.values() {
+        for &value in values {
             let is_made = matches!(
                 matching.written.origin(value),
                 Origin::Node { .. } | Origin::Initializer { .. }

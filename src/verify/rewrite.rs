@@ -10,8 +10,12 @@ use super::unchanged_fields::{compare_models, of_passes};
 use super::verified::Verified;
 use super::{constants, declared, order, storage};
 use crate::base::parallel;
-use crate::graph::{Model, NodeId, Origin, ScopeId};
+use crate::base::threshold::Threshold;
+use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
 use crate::passes::Options;
+
+/// The number of values that are compared by one thread before the next ones are by another.
+const NEIGHBOURS: Threshold = Threshold::new("values that one thread compares", 1 << 8);
 
 pub(super) fn verify(
     original: &Model,
@@ -49,11 +53,28 @@ fn by_terms(
 ) -> (Verified, Vec<Fault>, Vec<[Vec<Fault>; 3]>) {
     let terms = Terms::new(matching, is_lossy, options.contested);
     let exact = is_lossy.then(|| Terms::new(matching, false, options.contested));
-    let exact = exact
-        .as_ref()
-        .map(|terms| Equality::new(terms, new_messages, *options));
-    let mut equality = Equality::new(&terms, new_messages, *options).or(exact);
-    let named = equality.named();
+    let of_terms = || {
+        let exact = exact
+            .as_ref()
+            .map(|terms| Equality::new(terms, new_messages, *options));
+        Equality::new(&terms, new_messages, *options).or(exact)
+    };
+    // Of neighbours, one usually is computed from the other. Constants come before results.
+    let (mut halves, mut is_last) = ([Vec::new(), Vec::new()], false);
+    for (index, value) in matching.written.values().enumerate() {
+        is_last ^= index.is_multiple_of(NEIGHBOURS.get());
+        halves[usize::from(is_last)].push(value);
+    }
+    let [first, last] = halves;
+    let named = |values: Vec<ValueId>| {
+        let mut equality = of_terms();
+        let faults = equality.named(&values);
+        (equality, faults)
+    };
+    let ((mut equality, mut named), (others, of_others)) =
+        parallel::join(|| named(first), || named(last));
+    equality.extend(others);
+    named.extend(of_others);
     let mut verified = Verified::default();
     let mut scopes = Vec::new();
     for (scope, counterpart) in matching.scopes() {

@@ -11,9 +11,8 @@
 //! 4. Only if lossy passes were run: a cast to a float of 16 bits and back is its input. Constants
 //!    may also be computed without this law.
 
-use std::cell::{Cell, OnceCell};
 use std::mem::discriminant;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::laws;
 use super::matching::Matching;
@@ -34,7 +33,7 @@ pub(super) struct Terms<'m> {
     contested: Option<Contested>,
     terms: Vec<Term>,
     /// By term: the element type, once it was asked for, if it is known.
-    types: Vec<Cell<Option<DType>>>,
+    types: Vec<OnceLock<DType>>,
     /// By term: the first value of each side that has it.
     first: Vec<[Option<ValueId>; 2]>,
     /// By term: a node that computes it.
@@ -44,9 +43,9 @@ pub(super) struct Terms<'m> {
     ids: HashMap<Term, TermId>,
     /// By value, for each side.
     of: [Vec<Option<TermId>>; 2],
-    values: OnceCell<HashMap<TermId, Vec<(ModelSide, ValueId)>>>,
+    values: OnceLock<HashMap<TermId, Vec<(ModelSide, ValueId)>>>,
     /// The types and shapes of each side, once they were asked for.
-    inferred: OnceCell<[Inferred; 2]>,
+    inferred: OnceLock<[Inferred; 2]>,
     /// The nodes of the written model that return their input.
     own_inputs: HashSet<NodeId>,
 }
@@ -69,8 +68,8 @@ impl<'m> Terms<'m> {
             nodes: Vec::with_capacity(count),
             ids: HashMap::default(),
             of,
-            values: OnceCell::new(),
-            inferred: OnceCell::new(),
+            values: OnceLock::new(),
+            inferred: OnceLock::new(),
             own_inputs: HashSet::default(),
         };
         terms.read(ModelSide::Original);
@@ -97,7 +96,7 @@ impl<'m> Terms<'m> {
                 self.matching.written,
                 self.contested,
             );
-            parallel::join(
+            parallel::join_in_lock(
                 || infer_with(original, contested),
                 || infer_with(written, contested),
             )
@@ -120,7 +119,7 @@ impl<'m> Terms<'m> {
 
     /// The element type of a term, if it is known. Data movement has that of its first input.
     pub fn dtype(&self, id: TermId) -> Option<DType> {
-        if let Some(known) = self.types[id].get() {
+        if let Some(&known) = self.types[id].get() {
             return Some(known);
         }
         let mut source = id;
@@ -135,8 +134,7 @@ impl<'m> Terms<'m> {
                 .type_of_values(source)
                 .or_else(|| self.type_of_values(id)),
         };
-        self.types[id].set(dtype);
-        dtype
+        dtype.map(|dtype| *self.types[id].get_or_init(|| dtype))
     }
 
     /// The type that is known of a value with a term.
@@ -472,7 +470,7 @@ impl<'m> Terms<'m> {
     fn add(&mut self, term: Term) -> TermId {
         let id = self.terms.len();
         self.terms.push(term);
-        self.types.push(Cell::new(None));
+        self.types.push(OnceLock::new());
         self.first.push([None; 2]);
         self.nodes.push(None);
         id

@@ -7,10 +7,11 @@ use super::fault::Fault;
 use super::left_out::{leave_equal_values_out, without_nodes};
 use super::matching::{Matching, are_same};
 use crate::base::error::ModelPlace;
+use crate::base::parallel;
 use crate::diff::Difference;
 use crate::diff::DifferenceKind::{self, Added, Removed, Reordered};
 use crate::diff::compare::{ComparedMessage, IsExpected, compare_messages};
-use crate::graph::{Model, ScopeId, ScopeKind};
+use crate::graph::{Model, NodeId, ScopeId, ScopeKind};
 use crate::protobuf::outline::{MODEL_PROTO, Message, NODE_PROTO};
 use crate::protobuf::schema::NodeProto;
 use crate::protobuf::{Known, Lossless};
@@ -85,18 +86,17 @@ fn compare_all_nodes(models: [&Model; 2], is_expected: IsExpected) -> Vec<Fault>
             let what = format!("has {} nodes; must have {}", found.len(), expected.len());
             faults.push(Fault::at(models[1].scope_path(right), what));
         }
-        for (expected, found) in expected.zip(found) {
+        let differing = |(expected, found): (NodeId, NodeId)| {
             let nodes = [models[0].node(expected), models[1].node(found)];
-            if !are_same(nodes) {
-                faults.extend(compare(
-                    &models[0].node_path(expected),
-                    &NODE_PROTO,
-                    models,
-                    nodes,
-                    is_expected,
-                ));
+            if are_same(nodes) {
+                return Vec::new();
             }
-        }
+            let path = models[0].node_path(expected);
+            compare(&path, &NODE_PROTO, models, nodes, is_expected)
+        };
+        let mut of_nodes = Vec::new();
+        parallel::extend_each(&mut of_nodes, expected.zip(found).collect(), differing);
+        faults.extend(of_nodes.into_iter().flatten());
     }
     faults
 }
