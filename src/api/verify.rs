@@ -10,7 +10,7 @@ use crate::convert;
 use crate::files::SaveTarget;
 use crate::graph::Model;
 use crate::storage::{Options, SavePlan, Saved};
-use crate::verify::{Fault, NotVerified, Verification, Verified};
+use crate::verify::{Expected, Fault, NotVerified, Verification, Verified, verify_copy};
 
 /// # Verified saving
 impl Model {
@@ -68,13 +68,13 @@ impl SavePlan {
     /// [`Error::faults`] lists what was found.
     pub fn execute_verified(self, verification: &Verification) -> Result<(Saved, Verified), Error> {
         let (target, mut outcome) = (self.target().name(), None);
-        let original = Original {
+        let ahead = Ahead {
             verification,
-            state: Mutex::new(State::Unread),
+            state: Mutex::new(State::Unknown),
         };
         let check = |model: &Model| {
             let verdict = verification
-                .verdict_from(original.take(), model)
+                .verdict_from(|| ahead.take(), model)
                 .map_err(|error| match error.kind() {
                     ErrorKind::NotVerified => error.in_file(target.clone()),
                     // The original is named already.
@@ -90,10 +90,15 @@ impl SavePlan {
                 None => Ok(()),
             }
         };
-        // The original is read while the files are written.
+        // What is expected of the files is computed while they are written.
+        let is_copy = self.is_copy();
         let (written, ()) = parallel::join_here(
             || self.execute_if(Some(Box::new(check))),
-            || original.read_ahead(),
+            || {
+                if !is_copy {
+                    ahead.compute();
+                }
+            },
         );
         match (outcome, written) {
             (Some(Err(error)), _) => Err(error),
@@ -111,45 +116,63 @@ impl Verification {
     /// If the original uses a name that nothing defines, and if the model could not be verified:
     /// see [`SavePlan::execute_verified`].
     pub fn verdict(&self, written: &Model) -> Result<Verified, Error> {
-        self.verdict_from(self.original(), written)
+        self.verdict_from(|| self.expected_of_defined(), written)
     }
 
-    /// Like [`Verification::verdict`], with the original, which was read before.
-    fn verdict_from(&self, original: Model, written: &Model) -> Result<Verified, Error> {
+    /// Like [`Verification::verdict`], with what is expected, which may be known already.
+    fn verdict_from(
+        &self,
+        expected: impl FnOnce() -> Result<Expected, Error>,
+        written: &Model,
+    ) -> Result<Verified, Error> {
+        if self.is_copy(written) && written.expect_defined().is_ok() {
+            return Ok(verify_copy(written)?);
+        }
+        self.compare(expected, written)
+    }
+
+    fn expected_of_defined(&self) -> Result<Expected, Error> {
+        let original = self.original();
         original.expect_defined()?;
-        self.compare(original, written).map_err(Error::caused_by)
+        Ok(self.expected(original)?)
     }
 }
 
-/// The original of a verification, which is read on another thread or when it is needed.
-struct Original<'v> {
+/// What is expected of an output, which is computed on another thread or when it is needed.
+struct Ahead<'v> {
     verification: &'v Verification,
     state: Mutex<State>,
 }
 
 enum State {
-    Unread,
-    Read(Box<Model>),
+    Unknown,
+    Known(Result<Expected, Error>),
     Taken,
 }
 
-impl Original<'_> {
+impl Ahead<'_> {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read_ahead(&self) {
+    fn compute(&self) {
         let mut state = self.state();
-        if matches!(*state, State::Unread) {
-            *state = State::Read(Box::new(self.verification.original()));
+        if matches!(*state, State::Unknown) {
+            *state = State::Known(self.verification.expected_of_defined());
         }
     }
 
-    fn take(&self) -> Model {
+    fn take(&self) -> Result<Expected, Error> {
         match std::mem::replace(&mut *self.state(), State::Taken) {
-            State::Read(original) => *original,
-            State::Unread | State::Taken => self.verification.original(),
+            State::Known(expected) => expected,
+            State::Unknown | State::Taken => self.verification.expected_of_defined(),
         }
+    }
+}
+
+impl From<NotVerified> for Error {
+    fn from(not_verified: NotVerified) -> Error {
+        Error::caused_by(not_verified)
     }
 }
 

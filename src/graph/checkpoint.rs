@@ -46,6 +46,14 @@ impl Model {
 }
 
 impl Checkpoint {
+    /// The bytes of a model that has not changed since it was read.
+    pub(crate) fn bytes(&self) -> Option<&Bytes> {
+        match &self.messages {
+            Messages::Encoded(bytes) => Some(bytes),
+            Messages::Decoded(_) => None,
+        }
+    }
+
     /// The model in this state.
     pub(crate) fn restore(self) -> Model {
         let proto = match self.messages {

@@ -33,6 +33,8 @@ pub struct SavePlan {
     /// The files from which the model was read.
     pub(super) sources: Arc<DataFolder>,
     pub(super) model: Layout,
+    /// Whether the model file has the bytes that the model was read from.
+    is_copy: bool,
     pub(super) files: Files,
     /// The bytes of the data files of the output, each up to the last value in it.
     data_bytes: u64,
@@ -132,6 +134,7 @@ impl SavePlan {
             }
         };
         let proto = model.into_proto();
+        let is_copy = proto.source().is_some();
         let layout = Layout::of(&proto);
         parallel::drop_in_background(proto);
         if layout.bytes() > LARGEST_MESSAGE {
@@ -155,6 +158,7 @@ impl SavePlan {
             folder: paths.folder,
             sources: paths.data,
             model: layout,
+            is_copy,
             files,
             data_bytes,
             data_ids,
@@ -203,6 +207,11 @@ impl SavePlan {
         layouts
             .filter(|_| !self.exists_already)
             .map(Layout::progress)
+    }
+
+    /// Whether the model file has the bytes that the model was read from.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.is_copy
     }
 
     pub(crate) fn control(&self) -> &Control {

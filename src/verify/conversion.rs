@@ -12,8 +12,64 @@ use crate::graph::{Model, NodeId};
 use crate::ops::inference::{Deferred, Inferred, Known};
 use crate::passes::Options as PassOptions;
 
-pub(super) fn verify(
+/// A second conversion of the original, which needs nothing of the first one.
+pub(crate) struct SecondConversion {
     original: Model,
+    before: Deferred,
+    planned: PlannedConversion,
+}
+
+impl SecondConversion {
+    /// # Errors
+    /// If the original cannot be converted.
+    pub fn of(original: Model, options: &Options) -> Result<SecondConversion, NotVerified> {
+        let again = || {
+            let original = convert::read(original, options)?;
+            let before = Deferred::with(options.contested);
+            let planned =
+                convert::plan_valid(&original, &before, options, Some(expect_equal_results))?;
+            Ok(SecondConversion {
+                original,
+                before,
+                planned,
+            })
+        };
+        again().map_err(cannot_be_converted)
+    }
+
+    pub fn original(&self) -> &Model {
+        &self.original
+    }
+
+    pub fn into_original(self) -> Model {
+        self.original
+    }
+}
+
+fn cannot_be_converted(error: NotConverted) -> NotVerified {
+    let what = format!("the original cannot be converted again: {error}");
+    NotVerified {
+        faults: vec![Fault::at("graph", what)],
+    }
+}
+
+/// The types of a written model, and its nodes that are not valid.
+pub(super) struct ConvertedTypes {
+    after: Deferred,
+    invalid: Vec<Fault>,
+}
+
+impl ConvertedTypes {
+    pub fn of(written: &Model, options: &Options) -> ConvertedTypes {
+        let after = Deferred::with(options.contested);
+        let invalid = invalid(written, &after);
+        ConvertedTypes { after, invalid }
+    }
+}
+
+pub(super) fn verify(
+    again: SecondConversion,
+    types: ConvertedTypes,
     written: &Model,
     options: &Options,
 ) -> (Verified, Vec<Fault>) {
@@ -21,51 +77,37 @@ pub(super) fn verify(
         nodes: written.topological_order().len(),
         ..Verified::default()
     };
-    match faults(original, written, options, &mut verified) {
-        Ok(faults) => (verified, faults),
-        Err(error) => (
-            verified,
-            vec![Fault::at(
-                "graph",
-                format!("the original cannot be converted again: {error}"),
-            )],
-        ),
-    }
-}
-
-fn faults(
-    original: Model,
-    written: &Model,
-    options: &Options,
-    verified: &mut Verified,
-) -> Result<Vec<Fault>, NotConverted> {
-    let original = convert::read(original, options)?;
-    let mut compared = Compared::new(&original, written, options);
-    let again = convert::plan_valid(
-        &original,
-        &compared.before,
-        options,
-        Some(expect_equal_results),
-    )?;
-    let (report, mut faults) = (again.report(), Vec::new());
+    let SecondConversion {
+        original,
+        before,
+        planned,
+    } = again;
+    let ConvertedTypes { after, invalid } = types;
+    let (report, mut faults) = (planned.report(), invalid);
     // The nodes are compared with those that are converted.
-    if let Some(legalized) = again.legalized() {
-        compared = Compared::new(legalized, written, options);
-        faults = carried::verify(&original, legalized, report, verified);
-    }
-    faults.extend(compared.faults(&again));
+    let compared = if let Some(legalized) = planned.legalized() {
+        faults.extend(carried::verify(&original, legalized, report, &mut verified));
+        let before = Deferred::with(options.contested);
+        Compared::new([legalized, written], [&before, &after])
+    } else {
+        Compared::new([&original, written], [&before, &after])
+    };
+    faults.extend(compared.faults(&planned));
     // What was computed and written.
-    let again = again.apply(original)?.model;
-    faults.extend(compare_models(&again, written, |_, _, _| false));
-    faults.extend(storage::ambiguous(&again, written));
-    parallel::drop_in_background(again);
-    Ok(faults)
+    match planned.apply(original) {
+        Ok(again) => {
+            faults.extend(compare_models(&again.model, written, |_, _, _| false));
+            faults.extend(storage::ambiguous(&again.model, written));
+            parallel::drop_in_background(again.model);
+        }
+        Err(error) => faults.extend(cannot_be_converted(error.into()).faults),
+    }
+    (verified, faults)
 }
 
 /// A model before its conversion and the written one, compared.
 struct Compared<'m> {
     matching: Matching<'m>,
-    before: Deferred,
     /// What a conversion may not change.
     faults: Vec<Fault>,
     /// The nodes that may differ only if the conversion reports them, and their counterparts.
@@ -73,27 +115,18 @@ struct Compared<'m> {
 }
 
 impl<'m> Compared<'m> {
-    fn new(original: &'m Model, written: &'m Model, options: &Options) -> Compared<'m> {
-        let (before, after) = (
-            Deferred::with(options.contested),
-            Deferred::with(options.contested),
-        );
-        let infer_both = || {
-            before.of(original);
-            after.of(written);
-        };
-        let compare = || {
-            let faults = compare_models(original, written, of_conversion);
+    fn new([original, written]: [&'m Model; 2], inferred: [&Deferred; 2]) -> Compared<'m> {
+        let match_nodes = || {
             let matching = Matching::by_results(original, written);
             let differing = matching.differing_nodes().collect();
-            (faults, matching, differing)
+            (matching, differing)
         };
-        let ((), (mut faults, matching, differing)) = parallel::join(infer_both, compare);
+        let compare = || compare_models(original, written, of_conversion);
+        let ((matching, differing), mut faults) = parallel::join(match_nodes, compare);
+        let [before, after] = inferred;
         faults.extend(types(&matching, [before.of(original), after.of(written)]));
-        faults.extend(invalid(written, &after));
         Compared {
             matching,
-            before,
             faults,
             differing,
         }

@@ -49,6 +49,7 @@ mod with_casts;
 
 pub use fault::{Fault, NotVerified};
 pub use verification::Verification;
+pub(crate) use verification::{Expected, verify_copy};
 pub use verified::Verified;
 
 /// The facts that the passes have, too, for tests that compare both.

@@ -1,12 +1,13 @@
 //! The original of a verification, and the options of the run.
 
+use super::conversion::{self, ConvertedTypes, SecondConversion};
 use super::fault::{Fault, NotVerified};
 use super::fixes::Fixes;
 use super::function_copies::with_copies;
 use super::noqa::AddedNoqa;
 use super::roundings::with_rounding;
 use super::verified::Verified;
-use super::{conversion, data_files, erasure, fixes, noqa, rewrite};
+use super::{data_files, erasure, fixes, noqa, rewrite};
 use crate::base::parallel;
 use crate::convert::Options as ConvertOptions;
 use crate::graph::{Checkpoint, Model};
@@ -26,8 +27,15 @@ pub struct Verification {
 
 #[derive(Clone, Debug)]
 enum Work {
-    Passes { options: Options, is_lossy: bool },
+    /// A conversion is compared with a second one.
     Conversion(Box<ConvertOptions>),
+    Change(Change),
+}
+
+/// Work whose result is compared with the original.
+#[derive(Clone, Debug)]
+enum Change {
+    Passes { options: Options, is_lossy: bool },
     Precision(Box<PrecisionReport>),
     Fixes(Box<Fixes>),
     Noqa(Box<AddedNoqa>),
@@ -42,10 +50,10 @@ impl Verification {
             .any(|pass| LOSSY.iter().any(|lossy| lossy.name() == pass.name()));
         Verification {
             original: original.checkpoint(),
-            work: Work::Passes {
+            work: Work::Change(Change::Passes {
                 options: *options,
                 is_lossy,
-            },
+            }),
         }
     }
 
@@ -72,7 +80,7 @@ impl Verification {
     ) -> Verification {
         Verification {
             original,
-            work: Work::Precision(Box::new(report.clone())),
+            work: Work::Change(Change::Precision(Box::new(report.clone()))),
         }
     }
 
@@ -93,7 +101,7 @@ impl Verification {
         };
         Verification {
             original: original.checkpoint(),
-            work: Work::Fixes(Box::new(fixes)),
+            work: Work::Change(Change::Fixes(Box::new(fixes))),
         }
     }
 
@@ -112,7 +120,7 @@ impl Verification {
         };
         Verification {
             original: original.checkpoint(),
-            work: Work::Noqa(Box::new(added)),
+            work: Work::Change(Change::Noqa(Box::new(added))),
         }
     }
 
@@ -131,39 +139,68 @@ impl Verification {
     /// # Errors
     /// Everything that could not be verified.
     pub fn check(&self, written: &Model) -> Result<Verified, NotVerified> {
-        self.compare(self.original(), written)
+        if self.is_copy(written) {
+            return verify_copy(written);
+        }
+        self.compare(|| Ok(Expected::Original(self.original())), written)
     }
 
-    /// Like [`Verification::check`], against the original that was decoded before.
-    pub(crate) fn compare(
+    /// Whether the written file has the bytes of the original, and neither has data files.
+    pub(crate) fn is_copy(&self, written: &Model) -> bool {
+        let bytes = written.proto().source();
+        bytes.is_some()
+            && bytes.as_ref() == self.original.bytes()
+            && written.data_ranges().is_empty()
+    }
+
+    /// What is expected of a written model, as far as it is known without it.
+    ///
+    /// # Errors
+    /// If the original cannot be converted again.
+    pub(crate) fn expected(&self, original: Model) -> Result<Expected, NotVerified> {
+        let expected = Expected::Original(original);
+        match &self.work {
+            Work::Conversion(options) => Ok(Expected::Again(expected.converted(options)?)),
+            Work::Change(_) => Ok(expected),
+        }
+    }
+
+    /// Like [`Verification::check`] of a model that is no copy. What is expected of it may still be
+    /// computed by another thread.
+    pub(crate) fn compare<E: From<NotVerified>>(
         &self,
-        original: Model,
+        expected: impl FnOnce() -> Result<Expected, E>,
         written: &Model,
-    ) -> Result<Verified, NotVerified> {
+    ) -> Result<Verified, E> {
+        let (moved, (verified, faults)) = match &self.work {
+            Work::Conversion(options) => {
+                let types = ConvertedTypes::of(written, options);
+                let again = expected()?.converted(options)?;
+                let moved = data_files::compare(again.original(), written);
+                (moved, conversion::verify(*again, types, written, options))
+            }
+            Work::Change(change) => {
+                let original = expected()?.into_original();
+                let moved = data_files::compare(&original, written);
+                (moved, change.verify(original, written))
+            }
+        };
+        Ok(judged(verified, written, moved.into_iter().chain(faults))?)
+    }
+}
+
+impl Change {
+    fn verify(&self, original: Model, written: &Model) -> (Verified, Vec<Fault>) {
         let by = |original: Model, verify: &dyn Fn(&Model) -> (Verified, Vec<Fault>)| {
             let found = verify(&original);
             parallel::drop_in_background(original);
             found
         };
-        let moved = data_files::compare(&original, written);
-        let (verified, faults) = match &self.work {
-            _ if is_unchanged(&original, written) => {
-                let nodes = written.topological_order().len();
-                by(original, &|_| {
-                    (
-                        Verified {
-                            nodes,
-                            ..Verified::default()
-                        },
-                        Vec::new(),
-                    )
-                })
-            }
-            Work::Passes { options, is_lossy } => by(original, &|original| {
+        match self {
+            Change::Passes { options, is_lossy } => by(original, &|original| {
                 rewrite::verify(original, written, options, *is_lossy)
             }),
-            Work::Conversion(options) => conversion::verify(original, written, options),
-            Work::Precision(report) => {
+            Change::Precision(report) => {
                 match with_copies(original, &report.functions_added)
                     .and_then(|original| with_rounding(original, written, report))
                 {
@@ -173,24 +210,60 @@ impl Verification {
                     Err(faults) => (Verified::default(), faults),
                 }
             }
-            Work::Fixes(fixes) => by(original, &|original| {
+            Change::Fixes(fixes) => by(original, &|original| {
                 fixes::verify(original, written, fixes)
             }),
-            Work::Noqa(added) => by(original, &|original| noqa::verify(original, written, added)),
-        };
-        let bad_tensors = written.bad_tensors().iter().map(Fault::from);
-        let faults: Vec<Fault> = bad_tensors.chain(moved).chain(faults).collect();
-        if faults.is_empty() {
-            Ok(verified)
-        } else {
-            Err(NotVerified { faults })
+            Change::Noqa(added) => by(original, &|original| noqa::verify(original, written, added)),
         }
     }
 }
 
-/// Whether the written file has the bytes of the original, and neither has data files.
-fn is_unchanged(original: &Model, written: &Model) -> bool {
-    let sources = (original.proto().source(), written.proto().source());
-    matches!(&sources, (Some(before), Some(after)) if before == after)
-        && written.data_ranges().is_empty()
+/// What a written model is compared with.
+pub(crate) enum Expected {
+    Original(Model),
+    Again(Box<SecondConversion>),
+}
+
+impl Expected {
+    fn into_original(self) -> Model {
+        match self {
+            Expected::Original(original) => original,
+            Expected::Again(again) => again.into_original(),
+        }
+    }
+
+    fn converted(self, options: &ConvertOptions) -> Result<Box<SecondConversion>, NotVerified> {
+        match self {
+            Expected::Original(original) => Ok(Box::new(SecondConversion::of(original, options)?)),
+            Expected::Again(again) => Ok(again),
+        }
+    }
+}
+
+/// The extent of the verification of a model that has the bytes of its original.
+///
+/// # Errors
+/// Tensors that cannot be read.
+pub(crate) fn verify_copy(written: &Model) -> Result<Verified, NotVerified> {
+    let verified = Verified {
+        nodes: written.topological_order().len(),
+        ..Verified::default()
+    };
+    judged(verified, written, [])
+}
+
+/// # Errors
+/// The faults, and tensors of the written model that cannot be read.
+fn judged(
+    verified: Verified,
+    written: &Model,
+    faults: impl IntoIterator<Item = Fault>,
+) -> Result<Verified, NotVerified> {
+    let bad_tensors = written.bad_tensors().iter().map(Fault::from);
+    let faults: Vec<Fault> = bad_tensors.chain(faults).collect();
+    if faults.is_empty() {
+        Ok(verified)
+    } else {
+        Err(NotVerified { faults })
+    }
 }
