@@ -75,6 +75,29 @@ fn an_unchanged_model_is_written_with_its_own_bytes() {
 }
 
 #[test]
+fn messages_are_equal_if_their_unknown_fields_are() {
+    let schema = Schema::load();
+    let decoded = |fields: &[(u32, Node)]| {
+        let mut tree = schema.full(".onnx.ModelProto", 7, &mut Made::default());
+        tree.append_everywhere(fields);
+        ModelProto::decode(tree.write().as_slice()).unwrap()
+    };
+    let fields = unknown_fields();
+    assert!(decoded(&fields) == decoded(&fields));
+    for changed in 0..fields.len() {
+        let mut other = fields.clone();
+        other[changed].1 = match &other[changed].1 {
+            Node::Varint(number) => Node::Varint(number ^ 1),
+            Node::Fixed64(_) => Node::Fixed64(*b"eight BY"),
+            Node::Fixed32(_) => Node::Fixed32(*b"FOUR"),
+            Node::Group(_) => Node::Group(vec![0x08, 0x2b]),
+            Node::Bytes(_) | Node::Message(_) => Node::Bytes(vec![8; 5000]),
+        };
+        assert!(decoded(&fields) != decoded(&other), "field {changed}");
+    }
+}
+
+#[test]
 fn every_message_that_is_encoded_anew_keeps_all_fields() {
     let schema = Schema::load();
     let (tree, messages) = full_model(&schema);

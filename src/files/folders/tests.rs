@@ -1,6 +1,6 @@
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use super::{DEFAULT_MODE, EntryKind, Folder};
@@ -46,6 +46,23 @@ fn a_file_lives_from_create_to_remove() {
         );
         assert_eq!(sub.list().unwrap(), [OsStr::new("named")]);
     }
+}
+
+#[test]
+fn a_file_in_memory_is_read_in_parts() {
+    super::memory::Folder::with_virtual_file_system(|folder| {
+        let bytes: Vec<u8> = (0..=250).collect();
+        folder.insert("file".as_ref(), bytes.clone().into()).unwrap();
+        let mut file = super::read(&folder.path().join("file")).unwrap();
+        let (mut read, mut part) = (Vec::new(), [0; 100]);
+        loop {
+            match file.read(&mut part).unwrap() {
+                0 => break,
+                count => read.extend_from_slice(&part[..count]),
+            }
+        }
+        assert_eq!(read, bytes);
+    });
 }
 
 #[test]
