@@ -171,6 +171,53 @@ fn a_data_file_does_not_replace_what_the_model_was_read_from() {
 }
 
 #[test]
+fn a_data_file_of_another_model_is_not_replaced() {
+    let root = folder();
+    let here = root.path().join("here");
+    write(&here.join("other_in.onnx"), 3);
+    store(&here, "other_in.onnx", "other.onnx", "w.bin");
+    for output in ["out.onnx", "in.onnx"] {
+        write(&here.join("in.onnx"), 4);
+        let done = store(&here, "in.onnx", output, "w.bin");
+        assert!(
+            message(&done).contains("other.onnx stores tensors in this file"),
+            "{}",
+            message(&done)
+        );
+        assert_eq!(done.status.code(), Some(2));
+        assert_eq!(value(&here, "other.onnx"), Ok(3));
+    }
+}
+
+#[test]
+fn an_error_of_a_tensor_that_is_moved_names_its_kind_and_place() {
+    let root = folder();
+    let here = root.path().join("here");
+    write(&here.join("in.onnx"), 3);
+    store(&here, "in.onnx", "m.onnx", "w.bin");
+    fs::remove_file(here.join("w.bin")).unwrap();
+    let options = [
+        "--external-data",
+        "inline",
+        "--passes",
+        "none",
+        "--format",
+        "json",
+    ];
+    let done = recast(
+        &here,
+        &[&["fold", "m.onnx", "-o", "out.onnx"], &options[..]].concat(),
+    );
+    let document: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    let error = &document["errors"][0];
+    assert_eq!(
+        (&error["code"], &error["place"]),
+        (&"bad-external-data".into(), &"graph/w".into()),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_link_to_a_model_elsewhere_gets_no_data_file_beside_it() {
     let mut failures = Vec::new();
     for (arguments, code) in [

@@ -52,7 +52,9 @@ fn a_file_lives_from_create_to_remove() {
 fn a_file_in_memory_is_read_in_parts() {
     super::memory::Folder::with_virtual_file_system(|folder| {
         let bytes: Vec<u8> = (0..=250).collect();
-        folder.insert("file".as_ref(), bytes.clone().into()).unwrap();
+        folder
+            .insert("file".as_ref(), bytes.clone().into())
+            .unwrap();
         let mut file = super::read(&folder.path().join("file")).unwrap();
         let (mut read, mut part) = (Vec::new(), [0; 100]);
         loop {
