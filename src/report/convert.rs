@@ -233,10 +233,16 @@ fn refusal(model: &ConvertedModel, from: &str, to: &str, verbose: bool) -> Shown
                 "  no opset works in which the runtime computes all nodes right"
             ));
         }
-        None if from == to => {}
+        None if is_next(from, to) => {}
         None => text.push_line(format_args!("  no opset between {from} and {to} works")),
     }
     text
+}
+
+/// Whether no opset is between two.
+fn is_next(from: &str, to: &str) -> bool {
+    let opsets = [from, to].map(str::parse::<u32>);
+    matches!(opsets, [Ok(from), Ok(to)] if from.abs_diff(to) <= 1)
 }
 
 /// Blockers grouped by everything except the node, in the order of first occurrence; with
