@@ -125,7 +125,7 @@ impl Verification {
         expected: impl FnOnce() -> Result<Expected, Error>,
         written: &Model,
     ) -> Result<Verified, Error> {
-        if self.is_copy(written) && written.expect_defined().is_ok() {
+        if self.is_right_copy(written) && written.expect_defined().is_ok() {
             return Ok(verify_copy(written)?);
         }
         self.compare(expected, written)

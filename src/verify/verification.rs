@@ -139,16 +139,18 @@ impl Verification {
     /// # Errors
     /// Everything that could not be verified.
     pub fn check(&self, written: &Model) -> Result<Verified, NotVerified> {
-        if self.is_copy(written) {
+        if self.is_right_copy(written) {
             return verify_copy(written);
         }
         self.compare(|| Ok(Expected::Original(self.original())), written)
     }
 
-    /// Whether the written file has the bytes of the original, and neither has data files.
-    pub(crate) fn is_copy(&self, written: &Model) -> bool {
+    /// Whether the written file has the bytes of the original, neither has data files, and this is
+    /// right: what passes leave as it was has the same results, but a conversion has to convert.
+    pub(crate) fn is_right_copy(&self, written: &Model) -> bool {
         let bytes = written.proto().source();
-        bytes.is_some()
+        matches!(self.work, Work::Change(Change::Passes { .. }))
+            && bytes.is_some()
             && bytes.as_ref() == self.original.bytes()
             && written.data_ranges().is_empty()
     }
@@ -165,7 +167,7 @@ impl Verification {
         }
     }
 
-    /// Like [`Verification::check`] of a model that is no copy. What is expected of it may still be
+    /// Like [`Verification::check`] of a model that is no right copy. What is expected of it may still be
     /// computed by another thread.
     pub(crate) fn compare<E: From<NotVerified>>(
         &self,

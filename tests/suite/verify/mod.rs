@@ -20,7 +20,11 @@ use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto, TensorProt
 use onnx_recast::internals::tensor::{Tensor, raw_data};
 use onnx_recast::passes::{Pass, Plan};
 use onnx_recast::verify::Verification;
-use onnx_recast::{ConvertOptions, ErrorKind, FoldOptions, Invalid, Placement, SaveOptions, graph};
+use onnx_recast::{
+    ConvertOptions, DType, ErrorKind, FoldOptions, Invalid, Placement, PrecisionOptions,
+    SaveOptions, graph,
+};
+use prost::Message;
 
 use crate::support::{expect_no_failures, model};
 
@@ -553,6 +557,28 @@ fn faults_of_a_conversion_are_found() {
         }
     }
     expect_no_failures(failures);
+}
+
+#[test]
+fn a_model_that_did_not_change_is_right_after_passes_alone() {
+    let proto: ModelProto = model(
+        r#"<ir_version: 10, opset_import: ["": 17]> g (float[2] x) => (float[2] y) { y = Relu (x) }"#,
+    );
+    let bytes = proto.encode_to_vec();
+    let read = || Model::new(ModelProto::from_bytes(bytes.clone().into()).unwrap()).unwrap();
+    let (original, options) = (read(), ConvertOptions::to(18));
+    let report = read()
+        .change_precision(&PrecisionOptions::to(DType::Float16))
+        .unwrap();
+    assert_eq!(report.changed_values, 1);
+    let is_right = |verification: Verification| verification.check(&original).is_ok();
+    assert!(is_right(Verification::of_passes(
+        &original,
+        EXACT,
+        &FoldOptions::default()
+    )));
+    assert!(!is_right(Verification::of_conversion(&original, &options)));
+    assert!(!is_right(Verification::of_precision(&original, &report)));
 }
 
 /// A pass of another crate that is wrong: it lets every node that adds subtract.
