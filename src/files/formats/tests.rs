@@ -232,6 +232,17 @@ fn each_format_is_recognised() {
 }
 
 #[test]
+fn a_saved_model_has_the_schema_version_1() {
+    let mut samples = samples().into_iter();
+    let (_, mut sample) = samples.find(|(code, _)| *code == "saved-model").unwrap();
+    sample[1] = 2;
+    let error = read_model(&Bytes::from(sample)).map(drop).unwrap_err();
+    let is_saved_model =
+        matches!(error.what, Fact::Foreign(format) if format.code == "saved-model");
+    assert!(!is_saved_model, "{}", error.what);
+}
+
+#[test]
 fn no_beginning_of_a_sample_is_more_than_an_error() {
     for (_, sample) in samples() {
         for end in 0..sample.len().min(300) {
