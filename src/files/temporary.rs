@@ -242,7 +242,7 @@ mod tests {
     fn a_folder_that_is_missing_has_no_files_left_and_a_file_is_no_folder() {
         let place = tempfile::tempdir().unwrap();
         let tidied = |name: &str| tidy(&place.path().join(name), |_| Vec::new());
-        assert_eq!(tidied("missing").unwrap(), [PathBuf::new(); 0]);
+        assert!(tidied("missing").unwrap().is_empty());
         std::fs::write(place.path().join("file"), "").unwrap();
         assert_eq!(
             tidied("file").unwrap_err().kind(),

@@ -142,7 +142,10 @@ impl Verification {
         if self.is_right_copy(written) {
             return verify_copy(written);
         }
-        self.compare(|| Ok(Expected::Original(self.original())), written)
+        self.compare(
+            || Ok(Expected::Original(Box::new(self.original()))),
+            written,
+        )
     }
 
     /// Whether the written file has the bytes of the original, neither has data files, and this is
@@ -160,7 +163,7 @@ impl Verification {
     /// # Errors
     /// If the original cannot be converted again.
     pub(crate) fn expected(&self, original: Model) -> Result<Expected, NotVerified> {
-        let expected = Expected::Original(original);
+        let expected = Expected::Original(Box::new(original));
         match &self.work {
             Work::Conversion(options) => Ok(Expected::Again(expected.converted(options)?)),
             Work::Change(_) => Ok(expected),
@@ -222,21 +225,21 @@ impl Change {
 
 /// What a written model is compared with.
 pub(crate) enum Expected {
-    Original(Model),
+    Original(Box<Model>),
     Again(Box<SecondConversion>),
 }
 
 impl Expected {
     fn into_original(self) -> Model {
         match self {
-            Expected::Original(original) => original,
+            Expected::Original(original) => *original,
             Expected::Again(again) => again.into_original(),
         }
     }
 
     fn converted(self, options: &ConvertOptions) -> Result<Box<SecondConversion>, NotVerified> {
         match self {
-            Expected::Original(original) => Ok(Box::new(SecondConversion::of(original, options)?)),
+            Expected::Original(original) => Ok(Box::new(SecondConversion::of(*original, options)?)),
             Expected::Again(again) => Ok(again),
         }
     }

@@ -228,4 +228,21 @@ mod tests {
             assert!(!schemas::versions("", operator).is_empty(), "{operator}");
         }
     }
+
+    #[test]
+    fn functions_give_what_their_operators_do() {
+        for number in [-30.0, -2.0_f64, -0.5, 0.0, 0.5, 3.0] {
+            assert_eq!((same(number), negative(number)), (number, -number));
+            assert_eq!(
+                not_negative(number),
+                if number > 0.0 { number } else { 0.0 }
+            );
+            assert_eq!(
+                at_least_minus_one(number),
+                if number > -1.0 { number } else { -1.0 }
+            );
+            let expected = (1.0 + number.exp()).ln();
+            assert!((softplus(number) - expected).abs() < 1e-12, "{number}");
+        }
+    }
 }

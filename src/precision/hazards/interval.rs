@@ -174,6 +174,8 @@ mod tests {
                 .into_iter()
                 .filter(move |n| n.is_finite() && interval.contains(*n))
         };
+        assert_eq!(numbers(Interval::ALL).count(), 7);
+        assert_eq!(numbers(Interval::new(0.0, 0.5)).count(), 2);
         let mut failures = Vec::new();
         for left in intervals() {
             for right in intervals() {
