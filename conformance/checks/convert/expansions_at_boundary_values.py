@@ -65,6 +65,7 @@ def check(report):
     padded(report)
     clipped(report)
     reduced(report)
+    inserted(report)
     paired(report)
     trained(report)
     tables(report)
@@ -474,6 +475,14 @@ def reduced(report):
             if operator not in ("Max", "Mean", "Min"):
                 feeds = [{"x": np.zeros((2, 0, 4), np.float32), "a": np.array(axes, np.int64)} for axes in ((0, 1), (0, 2))]
                 compare(report, text, opset, (target, 11), feeds)
+
+
+def inserted(report):
+    """Two computed axes of an Unsqueeze, also negative ones."""
+    pairs = [(first, second) for first in range(-3, 3) for second in range(-3, 3) if (first - second) % 3]
+    data, axes = np.array([1, 2, 3], np.float32), [np.array(pair, np.int64) for pair in pairs]
+    text = "g (float[3] x, int64[2] a) => (float[p,q,r] y) { y = Unsqueeze (x, a) }"
+    compare(report, text, 13, (12, 11, 7), [{"x": data, "a": pair} for pair in axes])
 
 
 def paired(report):
