@@ -84,8 +84,12 @@ impl<'c> Rule<'c> {
                 shown,
                 by_intervals: true,
             } => {
-                let mut intervals = None;
+                let (mut intervals, mut elements) = (None, 0);
                 self.first_in_blocks(source, found, shown, |source, found| {
+                    elements += BLOCK.get();
+                    if elements < MANY.get() {
+                        return self.first(source, found, |source| result(self.casts, source));
+                    }
                     let intervals = intervals.get_or_insert_with(|| Intervals::of(self.casts));
                     self.first_by(intervals, source, found)
                 })
