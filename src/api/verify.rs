@@ -90,7 +90,7 @@ impl SavePlan {
                 None => Ok(()),
             }
         };
-        // What is expected of the files is computed while they are written.
+        // Another thread decodes the original, or converts it again, during the write.
         let is_copy = self.is_copy();
         let (written, ()) = parallel::join_here(
             || self.execute_if(Some(Box::new(check))),

@@ -170,8 +170,9 @@ impl Verification {
         }
     }
 
-    /// Like [`Verification::check`] of a model that is no right copy. What is expected of it may still be
-    /// computed by another thread.
+    /// Compares a model that was written and opened again with what is expected of it.
+    ///
+    /// `expected` may wait for another thread: the written model is examined first.
     pub(crate) fn compare<E: From<NotVerified>>(
         &self,
         expected: impl FnOnce() -> Result<Expected, E>,

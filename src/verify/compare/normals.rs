@@ -46,8 +46,9 @@ impl<A: Arithmetic> Kernel for Leading<'_, A> {
     }
 }
 
-/// Results of 16 bits, all of which are from `FIRST` to `LAST`, and to which the sources round. A FLOAT has
-/// `LOST` more bits of mantissa; `BIAS` is the difference of the exponents, as bits of a FLOAT.
+/// Results of 16 bits, all of which are from `FIRST` to `LAST`, and to which the sources round. A
+/// FLOAT has `LOST` more bits of mantissa; `BIAS` is the difference of the exponents, as bits of a
+/// FLOAT.
 ///
 /// Each condition is a number that is not negative, so that the signs of all can be combined.
 struct Shorts<const LOST: u32, const BIAS: i32, const FIRST: i32, const LAST: i32>;

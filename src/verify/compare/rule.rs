@@ -82,21 +82,16 @@ impl<'c> Rule<'c> {
             }
             Kind::Blocks {
                 shown,
-                by_intervals: true,
+                by_intervals,
             } => {
                 let (mut intervals, mut elements) = (None, 0);
                 self.first_in_blocks(source, found, shown, |source, found| {
                     elements += BLOCK.get();
-                    if elements < MANY.get() {
+                    if !by_intervals || elements < MANY.get() {
                         return self.first(source, found, |source| result(self.casts, source));
                     }
                     let intervals = intervals.get_or_insert_with(|| Intervals::of(self.casts));
                     self.first_by(intervals, source, found)
-                })
-            }
-            Kind::Blocks { shown, .. } => {
-                self.first_in_blocks(source, found, shown, |source, found| {
-                    self.first(source, found, |source| result(self.casts, source))
                 })
             }
         }
