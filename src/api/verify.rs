@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::error::{Error, ErrorKind};
 use crate::base::parallel;
@@ -68,13 +67,9 @@ impl SavePlan {
     /// [`Error::faults`] lists what was found.
     pub fn execute_verified(self, verification: &Verification) -> Result<(Saved, Verified), Error> {
         let (target, mut outcome) = (self.target().name(), None);
-        let ahead = Ahead {
-            verification,
-            state: Mutex::new(State::Unknown),
-        };
         let check = |model: &Model| {
             let verdict = verification
-                .verdict_from(|| ahead.take(), model)
+                .verdict(model)
                 .map_err(|error| match error.kind() {
                     ErrorKind::NotVerified => error.in_file(target.clone()),
                     // The original is named already.
@@ -96,7 +91,7 @@ impl SavePlan {
             || self.execute_if(Some(Box::new(check))),
             || {
                 if !is_copy {
-                    ahead.compute();
+                    verification.compute_ahead();
                 }
             },
         );
@@ -116,57 +111,32 @@ impl Verification {
     /// If the original uses a name that nothing defines, and if the model could not be verified:
     /// see [`SavePlan::execute_verified`].
     pub fn verdict(&self, written: &Model) -> Result<Verified, Error> {
-        self.verdict_from(|| self.expected_of_defined(), written)
-    }
-
-    /// Like [`Verification::verdict`], with what is expected, which may be known already.
-    fn verdict_from(
-        &self,
-        expected: impl FnOnce() -> Result<Expected, Error>,
-        written: &Model,
-    ) -> Result<Verified, Error> {
         if self.is_right_copy(written) && written.expect_defined().is_ok() {
             return Ok(verify_copy(written)?);
         }
+        let expected = || self.ahead().take(|| self.expected_of_defined());
         self.compare(expected, written)
+    }
+
+    /// Begins to decode the original, or to convert it again, on another thread, while the model
+    /// is changed and written. This needs memory for both models; a run on many models verifies
+    /// them in turn without it. Only for a model that has not changed since it was read; without
+    /// effect for others.
+    pub fn begin(&self) {
+        if self.is_unchanged() {
+            let verification = self.clone();
+            parallel::in_background(move || verification.compute_ahead());
+        }
+    }
+
+    fn compute_ahead(&self) {
+        self.ahead().compute(|| self.expected_of_defined());
     }
 
     fn expected_of_defined(&self) -> Result<Expected, Error> {
         let original = self.original();
         original.expect_defined()?;
         Ok(self.expected(original)?)
-    }
-}
-
-/// What is expected of an output, which is computed on another thread or when it is needed.
-struct Ahead<'v> {
-    verification: &'v Verification,
-    state: Mutex<State>,
-}
-
-enum State {
-    Unknown,
-    Known(Result<Expected, Error>),
-    Taken,
-}
-
-impl Ahead<'_> {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn compute(&self) {
-        let mut state = self.state();
-        if matches!(*state, State::Unknown) {
-            *state = State::Known(self.verification.expected_of_defined());
-        }
-    }
-
-    fn take(&self) -> Result<Expected, Error> {
-        match std::mem::replace(&mut *self.state(), State::Taken) {
-            State::Known(expected) => expected,
-            State::Unknown | State::Taken => self.verification.expected_of_defined(),
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The base of all layers: errors and their places, cancellation and progress, threads, names of
 //! choices, patterns, text that is safe to print.
 
+pub mod ahead;
 pub mod choice;
 pub mod codes;
 pub mod error;

@@ -10,6 +10,7 @@ use std::convert::Infallible;
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
 
+use super::error::catch;
 use super::memory_message::{current, with_messages};
 use super::threshold::Threshold;
 
@@ -205,6 +206,14 @@ pub fn drop_in_background<T: Send + 'static>(value: T) {
     } else {
         either!(rayon::spawn(move || drop(value)), drop(value))
     }
+}
+
+/// Works on another thread, for which nothing waits; not at all without other threads. A panic ends
+/// the work alone: whoever needs its result does it again.
+pub fn in_background(work: impl FnOnce() + Send + 'static) {
+    let messages = current();
+    let work = move || drop(catch(|| with_messages(messages, work)));
+    either!(rayon::spawn(work), drop(work))
 }
 
 /// Whether a condition holds for all items. Stops at the first for which it does not.

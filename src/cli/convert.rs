@@ -193,6 +193,10 @@ impl Convert {
             .reporting
             .verifies()
             .then(|| Verification::of_conversion(model, &options));
+        // Several models are verified in turn: otherwise the memory would be that of all.
+        if let Some(verification) = verification.as_ref().filter(|_| self.models.is_one()) {
+            verification.begin();
+        }
         match model.convert(&options) {
             Ok(mut report) => {
                 let mut notes = std::mem::take(&mut report.notes);

@@ -34,6 +34,13 @@ pub struct Models {
     external_data: ExternalData,
 }
 
+impl Models {
+    /// Whether the run has one model.
+    pub fn is_one(&self) -> bool {
+        matches!(&self.models[..], [path] if paths::as_pattern(path).is_none())
+    }
+}
+
 /// Whether models are written, and how that is reported.
 #[derive(Args)]
 pub struct Reporting {

@@ -41,16 +41,19 @@ pub struct FoundFile {
     pub in_folder: bool,
 }
 
+/// A path of a command, if it is a pattern: it does not exist, and contains `*`, `?` or `[`.
+/// Quoted patterns and those of some shells and scripts are not expanded by the shell.
+pub fn as_pattern(path: &Path) -> Option<&str> {
+    path.to_str()
+        .filter(|text| is_pattern(text) && folders::stat(path).is_err())
+}
+
 /// The files that the paths of a command name, and the errors of patterns, for instance of those
-/// that match no file. A path that does not exist is a pattern if it contains `*`, `?` or `[`:
-/// quoted patterns and those of some shells and scripts are not expanded by the shell.
+/// that match no file.
 pub fn expand_patterns(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Error>) {
     let mut all = Vec::new();
     for path in paths {
-        match path
-            .to_str()
-            .filter(|text| is_pattern(text) && folders::stat(path).is_err())
-        {
+        match as_pattern(path) {
             Some(pattern) => {
                 let before = all.len();
                 expand_pattern(pattern, Ignored::Nothing, &mut all);

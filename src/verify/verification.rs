@@ -1,5 +1,7 @@
 //! The original of a verification, and the options of the run.
 
+use std::sync::Arc;
+
 use super::conversion::{self, ConvertedTypes, SecondConversion};
 use super::fault::{Fault, NotVerified};
 use super::fixes::Fixes;
@@ -8,6 +10,8 @@ use super::noqa::AddedNoqa;
 use super::roundings::with_rounding;
 use super::verified::Verified;
 use super::{data_files, erasure, fixes, noqa, rewrite};
+use crate::base::ahead::Ahead;
+use crate::base::error::Error;
 use crate::base::parallel;
 use crate::convert::Options as ConvertOptions;
 use crate::graph::{Checkpoint, Model};
@@ -23,6 +27,8 @@ use crate::precision::Report as PrecisionReport;
 pub struct Verification {
     original: Checkpoint,
     work: Work,
+    /// What is expected of the output, as soon as a thread has computed it.
+    ahead: Arc<Ahead<Result<Expected, Error>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -42,28 +48,36 @@ enum Change {
 }
 
 impl Verification {
+    fn new(original: Checkpoint, work: Work) -> Verification {
+        Verification {
+            original,
+            work,
+            ahead: Arc::default(),
+        }
+    }
+
     /// A verification of what passes make of a model, which is given as it is before.
     #[must_use]
     pub fn of_passes(original: &Model, passes: &[&dyn Pass], options: &Options) -> Verification {
         let is_lossy = passes
             .iter()
             .any(|pass| LOSSY.iter().any(|lossy| lossy.name() == pass.name()));
-        Verification {
-            original: original.checkpoint(),
-            work: Work::Change(Change::Passes {
+        Verification::new(
+            original.checkpoint(),
+            Work::Change(Change::Passes {
                 options: *options,
                 is_lossy,
             }),
-        }
+        )
     }
 
     /// A verification of what a conversion makes of a model, which is given as it is before.
     #[must_use]
     pub fn of_conversion(original: &Model, options: &ConvertOptions) -> Verification {
-        Verification {
-            original: original.checkpoint(),
-            work: Work::Conversion(Box::new(options.clone())),
-        }
+        Verification::new(
+            original.checkpoint(),
+            Work::Conversion(Box::new(options.clone())),
+        )
     }
 
     /// A verification of what a change of precision makes of a model, which is given as it is
@@ -78,10 +92,10 @@ impl Verification {
         original: Checkpoint,
         report: &PrecisionReport,
     ) -> Verification {
-        Verification {
+        Verification::new(
             original,
-            work: Work::Change(Change::Precision(Box::new(report.clone()))),
-        }
+            Work::Change(Change::Precision(Box::new(report.clone()))),
+        )
     }
 
     /// A verification of a fixed model. `original` is the model before the fixes.
@@ -99,10 +113,10 @@ impl Verification {
             allowed,
             known: known.clone(),
         };
-        Verification {
-            original: original.checkpoint(),
-            work: Work::Change(Change::Fixes(Box::new(fixes))),
-        }
+        Verification::new(
+            original.checkpoint(),
+            Work::Change(Change::Fixes(Box::new(fixes))),
+        )
     }
 
     /// A verification of added `recast.noqa` entries. `original` is the model before.
@@ -118,10 +132,20 @@ impl Verification {
             noqa,
             known: known.clone(),
         };
-        Verification {
-            original: original.checkpoint(),
-            work: Work::Change(Change::Noqa(Box::new(added))),
-        }
+        Verification::new(
+            original.checkpoint(),
+            Work::Change(Change::Noqa(Box::new(added))),
+        )
+    }
+
+    /// What is expected of the output, if it is computed before it is needed.
+    pub(crate) fn ahead(&self) -> &Ahead<Result<Expected, Error>> {
+        &self.ahead
+    }
+
+    /// Whether the original has not changed since it was read.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        self.original.bytes().is_some()
     }
 
     /// The model before.
