@@ -49,7 +49,8 @@ def check(report):
     for results in in_processes(trials, batches(range(first, first + count), BATCH), restart_after=20):
         for seed, outcomes in results:
             for step, outcome, problem in outcomes:
-                reason = known.get((seed, step.replace(" ", "-"))) if kind_of(seed) == "bodies" else None
+                kind = "" if kind_of(seed) == "bodies" else f"{kind_of(seed)}-"
+                reason = known.get((seed, kind + step.replace(" ", "-")))
                 if problem and reason:
                     outcome, problem = f"known, {reason}", None
                 counts[outcome] += 1

@@ -125,6 +125,20 @@ impl<'m> Context<'_, 'm> {
         })
     }
 
+    /// Checks an input that has one element. With more, the operator does not run, while the nodes
+    /// of an expansion may broadcast it.
+    ///
+    /// # Errors
+    /// If it is known to have another number of elements.
+    pub fn expect_number(&self, index: usize) -> Result<(), Reason> {
+        let dims = self.known_input(index).shape.unwrap_or_default();
+        if dims.iter().flatten().all(|&dim| dim == 1) {
+            return Ok(());
+        }
+        let what = format!("{} must have one element", self.describe(index));
+        Err(Reason::new(NodeInvalid, what))
+    }
+
     /// The length of an axis of an input, if it is known.
     pub fn dim(&self, input: usize, axis: impl TryInto<usize>) -> Option<i64> {
         self.known_input(input)

@@ -110,6 +110,7 @@ fn modulo(cx: &Context) -> Result<String, Reason> {
 /// Integers, counted by a `Loop`, whose number of iterations is the quotient rounded up. Each
 /// iteration gives a row of one element: onnx's reference evaluator stacks scalars into a matrix.
 fn range(cx: &Context) -> Result<String, Reason> {
+    (0..3).try_for_each(|index| cx.expect_number(index))?;
     let dtype = cx.dtype(0)?;
     if !matches!(dtype, DType::Int64 | DType::Int32 | DType::Int16) {
         return Err(Reason::new(

@@ -18,6 +18,7 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
 /// The body declares the ranks of its results: onnxruntime does not infer them if the axis is
 /// computed, and requires them.
 fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
+    cx.expect_number(1)?;
     let is_exclusive = cx.int_or("exclusive", 0)? != 0;
     let dtype = cx.dtype(0)?;
     let start = match (op, is_exclusive) {

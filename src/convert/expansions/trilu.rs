@@ -18,6 +18,7 @@ fn trilu(cx: &Context) -> Result<String, Reason> {
     if cx.dtype(0)? == DType::String {
         return Err(Reason::new(TypeUnsupported, "strings have no zero"));
     }
+    cx.expect_number(1)?;
     let upper = cx.int_or("upper", 1)? != 0;
     let mask = match constant_mask(cx, upper) {
         Some(mask) if cx.source.settings.opset < RANGE_SINCE => mask,
