@@ -10,8 +10,10 @@
 //! an operator of a domain that the table does not cover. Such nodes are undecided.
 
 mod closest;
+mod message;
 mod missing;
 mod model;
+mod node;
 mod operation;
 mod outcomes;
 mod ranges;

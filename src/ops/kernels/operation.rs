@@ -2,17 +2,17 @@
 
 use std::fmt;
 
+use super::node::Node;
 use crate::graph::is_onnx_domain;
 use crate::ops::schemas::microsoft::{self, Signature};
 use crate::ops::schemas::{self, Formal, Schema, ValueType};
-use crate::protobuf::schema::NodeProto;
 use onnx_cast::DType;
 
 /// The operator of a node, its version, and the types of its inputs and outputs as far as they are
 /// known.
 #[derive(Clone, Debug)]
 pub struct Operation<'n> {
-    node: &'n NodeProto,
+    node: &'n dyn Node,
     domain: &'n str,
     /// The opset of its domain.
     opset: i64,
@@ -51,23 +51,17 @@ impl<'n> Operation<'n> {
     /// The operation of a node in an opset of its domain. The functions give the types of inputs
     /// and outputs by index.
     pub fn new(
-        node: &'n NodeProto,
+        node: &'n dyn Node,
         opset: i64,
         input: impl Fn(usize) -> Option<ValueType>,
         output: impl Fn(usize) -> Option<ValueType>,
     ) -> Operation<'n> {
-        let present = |names: &'n [String]| {
-            (0..)
-                .zip(names)
-                .filter(|(_, name)| !name.is_empty())
-                .map(|(index, _)| index)
-        };
-        let inputs = present(&node.input).map(|index| Operand {
+        let inputs = node.inputs().into_iter().map(|index| Operand {
             is_output: false,
             index,
             known: input(index),
         });
-        let outputs = present(&node.output).map(|index| Operand {
+        let outputs = node.outputs().into_iter().map(|index| Operand {
             is_output: true,
             index,
             known: output(index),
@@ -77,9 +71,9 @@ impl<'n> Operation<'n> {
             node,
             domain,
             opset,
-            schema: schemas::schema(domain, node.op_type(), opset),
+            schema: schemas::schema(domain, node.operator(), opset),
             signature: (domain == microsoft::DOMAIN)
-                .then(|| microsoft::signature(node.op_type()))
+                .then(|| microsoft::signature(node.operator()))
                 .flatten(),
             operands: inputs.chain(outputs).collect(),
             rank: None,
@@ -101,7 +95,7 @@ impl<'n> Operation<'n> {
     /// The operator.
     #[must_use]
     pub fn op(&self) -> &'n str {
-        self.node.op_type()
+        self.node.operator()
     }
 
     /// The version of the operator; 0 if its opset has none.
@@ -228,25 +222,13 @@ impl<'n> Operation<'n> {
         if types.peek().is_some() {
             return types.any(|(_, known)| known.is_some_and(|found| is_listed(found, values)));
         }
-        let attribute = self
-            .node
-            .attribute
-            .iter()
-            .find(|attribute| attribute.name() == name);
-        match (attribute, values) {
+        match (self.node.attribute(name), values) {
             (attribute, "-") => attribute.is_none(),
             (None, _) => false,
             (Some(_), "*") => true,
-            (Some(attribute), values) => {
-                let number = attribute.i.map(|number| number.to_string());
-                let text = attribute
-                    .s
-                    .as_ref()
-                    .map(|text| String::from_utf8_lossy(text).into_owned());
-                number
-                    .or(text)
-                    .is_some_and(|found| values.split(['|', ' ']).any(|value| value == found))
-            }
+            (Some(attribute), values) => attribute
+                .text()
+                .is_some_and(|found| values.split(['|', ' ']).any(|value| value == found)),
         }
     }
 
@@ -284,11 +266,7 @@ impl<'n> Operation<'n> {
             return (!known.is_empty())
                 .then(|| known.iter().any(|&found| is_listed(found, values)));
         }
-        let is_present = self
-            .node
-            .attribute
-            .iter()
-            .any(|attribute| attribute.name() == name);
+        let is_present = self.node.attribute(name).is_some();
         let default = || {
             let attribute = self.schema?.attribute(name)?;
             match attribute.default? {

@@ -1,0 +1,44 @@
+//! The message of a node, for lookups of kernels.
+
+use super::node::{AttributeValue, Node};
+use crate::protobuf::schema::NodeProto;
+
+impl Node for NodeProto {
+    fn domain(&self) -> &str {
+        (**self).domain()
+    }
+
+    fn operator(&self) -> &str {
+        self.op_type()
+    }
+
+    fn inputs(&self) -> Vec<usize> {
+        present(&self.input)
+    }
+
+    fn outputs(&self) -> Vec<usize> {
+        present(&self.output)
+    }
+
+    fn attribute(&self, name: &str) -> Option<AttributeValue<'_>> {
+        let mut attributes = self.attribute.iter();
+        let attribute = attributes.find(|attribute| attribute.name() == name)?;
+        let text = || {
+            attribute
+                .s
+                .as_ref()
+                .map(|text| String::from_utf8_lossy(text))
+        };
+        Some(match attribute.i {
+            Some(number) => AttributeValue::Int(number),
+            None => text().map_or(AttributeValue::Other, AttributeValue::String),
+        })
+    }
+}
+
+/// The indices of names that are not empty.
+fn present(names: &[String]) -> Vec<usize> {
+    (0..names.len())
+        .filter(|&index| !names[index].is_empty())
+        .collect()
+}

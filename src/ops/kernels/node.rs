@@ -1,0 +1,45 @@
+//! What a lookup of kernels reads of a node.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A node of a model, in any representation: its operator, which inputs and outputs it has, and its
+/// attributes.
+pub trait Node: fmt::Debug {
+    /// The domain of the operator; empty or `ai.onnx` for the domain of ONNX.
+    fn domain(&self) -> &str;
+
+    /// The operator: `Conv`.
+    fn operator(&self) -> &str;
+
+    /// The indices of the inputs that are not omitted, in order.
+    fn inputs(&self) -> Vec<usize>;
+
+    /// The indices of the outputs that are not omitted, in order.
+    fn outputs(&self) -> Vec<usize>;
+
+    /// The value of an attribute; none if the node does not have it.
+    fn attribute(&self, name: &str) -> Option<AttributeValue<'_>>;
+}
+
+/// The value of an attribute, as far as kernels depend on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttributeValue<'n> {
+    /// An integer.
+    Int(i64),
+    /// A string.
+    String(Cow<'n, str>),
+    /// Of another kind.
+    Other,
+}
+
+impl AttributeValue<'_> {
+    /// The value as tables write it; none for other kinds.
+    pub(super) fn text(&self) -> Option<Cow<'_, str>> {
+        match self {
+            AttributeValue::Int(number) => Some(number.to_string().into()),
+            AttributeValue::String(text) => Some(text.as_ref().into()),
+            AttributeValue::Other => None,
+        }
+    }
+}
