@@ -1,7 +1,5 @@
-//! Compiles `proto/onnx.proto` into Rust types, and `facts/operators.txt` into tables.
+//! Compiles `proto/onnx.proto` into Rust types.
 
-#[path = "build/facts.rs"]
-mod facts;
 #[path = "build/parts.rs"]
 mod parts;
 #[path = "build/schema.rs"]
@@ -12,5 +10,4 @@ fn main() {
     let out_dir =
         std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     schema::generate(&out_dir);
-    facts::generate(&out_dir);
 }

@@ -24,7 +24,7 @@ models:
 
 # The operator facts anew (needs a Python with onnx 1.23.2)
 facts:
-    python3 facts/generate.py
+    python3 crates/onnx-operators/facts/generate.py
 
 # Each fuzz target, or those that are named, for some seconds (needs nightly and cargo-fuzz)
 fuzz SECONDS *TARGETS:

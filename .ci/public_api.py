@@ -14,7 +14,13 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LISTINGS = {"onnx-recast": ROOT / ".ci/public_api.txt", "onnx-cast": ROOT / ".ci/public_api_onnx_cast.txt"}
+LISTINGS = {
+    "onnx-recast": ROOT / ".ci/public_api.txt",
+    "onnx-cast": ROOT / ".ci/public_api_onnx_cast.txt",
+    "onnx-operators": ROOT / ".ci/public_api_onnx_operators.txt",
+}
+# The crates of which others re-export items.
+EXPORTED = ("onnx_cast", "onnx_operators")
 FORMAT = 57
 
 
@@ -51,7 +57,7 @@ def documentation(package):
 class Api:
     def __init__(self, document, crate):
         self.items, self.paths = document["index"], document["paths"]
-        # The shortest public path of each item of onnx-cast; its members are in the listing of onnx-cast.
+        # The shortest public path of each item of another crate of this repository; its members are in the listing of that crate.
         self.exported = {}
         # The public path of each item that other crates can name: the shortest one.
         self.names = {}
@@ -81,7 +87,7 @@ class Api:
             target, target_kind, target_content = self.item(content["id"]) if content["id"] is not None else (None, None, None)
             if target is None:
                 external = self.paths.get(str(content["id"]))
-                if external and external["path"][0] == "onnx_cast":
+                if external and external["path"][0] in EXPORTED:
                     line = f"{path}::{content['name']} ({external['kind'].replace('_', ' ')})"
                     known = self.exported.get(content["id"], line)
                     self.exported[content["id"]] = min(known, line, key=lambda line: (line.count("::"), line))

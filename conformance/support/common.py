@@ -10,6 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "models").glob("*.onnx"))
+FACTS = ROOT / "crates/onnx-operators/facts"
 CACHE = ROOT / "conformance/.cache"
 WHEEL_DATA = CACHE / "onnx-1.22.0/onnx/backend/test/data"
 # The wheel has 1,914.

@@ -3,10 +3,10 @@
 import functools
 from collections import defaultdict
 
-from support.common import ROOT
+from support.common import FACTS
 from support.onnxruntimes import parsed
 
-TABLE = ROOT / "facts/kernels/onnxruntime.txt"
+TABLE = FACTS / "kernels/onnxruntime.txt"
 # The Cast that onnxruntime inserts is that of opset 6.
 FIRST_OPSET_WITH_INSERTED_CASTS = 6
 

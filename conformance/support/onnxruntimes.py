@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from support.common import CACHE, ROOT
+from support.common import CACHE, FACTS
 from support.environments import name_made, pip_install
 from support.servers import Server
 
@@ -24,7 +24,7 @@ FIRST_WITH_NUMPY_2 = (1, 19)
 def rows():
     """[(versions, opset, IR version)] of facts/targets.txt: minor versions, oldest first, all those between the ends of a row."""
     found = []
-    for line in (ROOT / "facts/targets.txt").read_text().splitlines():
+    for line in (FACTS / "targets.txt").read_text().splitlines():
         if line.startswith("onnxruntime "):
             _, first, last, opset, ir_version, _ = line.split(maxsplit=5)
             (major, low), (_, high) = parsed(first), parsed(last)

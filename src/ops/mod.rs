@@ -1,13 +1,12 @@
-//! ONNX's definitions of operators: schemas of all versions, inference of types and shapes,
-//! validity of nodes, values of constants, and what runtimes load and run.
+//! What models do with ONNX's operators: inference of types and shapes, validity of nodes, values
+//! of constants, and what runtimes load and run. The facts are those of [`onnx_operators`].
 
 pub mod compute;
 pub mod inference;
 pub mod kernels;
 pub mod needs;
-pub mod operator_facts;
 pub mod readings;
 pub mod rounding;
-pub mod runtimes;
-pub mod schemas;
 pub mod validity;
+
+pub use onnx_operators::{operator_facts, runtimes, schemas};

@@ -24,7 +24,10 @@ fn model(ir_version: i64, opset: i64, graph: &str) -> Model {
 #[test]
 fn every_line_of_the_tables_is_read() {
     for table in Table::all() {
-        let file = |folder| fs::read_to_string(format!("facts/{folder}/{}.txt", table.runtime));
+        let file = |folder| {
+            let name = table.runtime;
+            fs::read_to_string(format!("crates/onnx-operators/facts/{folder}/{name}.txt"))
+        };
         let text = file("kernels").or_else(|_| file("runs")).unwrap();
         let versions = text
             .split("[versions]\n")

@@ -10,9 +10,9 @@ import onnx
 import onnxruntime
 from onnx.reference import ReferenceEvaluator
 
-from support.common import ROOT, recast, scratch_folder
+from support.common import FACTS, ROOT, recast, scratch_folder
 
-sys.path.append(str(ROOT / "facts"))
+sys.path.append(str(FACTS))
 from casts.models import value_of  # noqa: E402
 from casts.runtimes import RUNTIMES, Process  # noqa: E402
 
@@ -23,7 +23,7 @@ g (float[1] x) => (float[1] y) <float[1] w = {500.0}> {
   y = Add (c, x)
 }"""
 OPENVINO = next(runtime for runtime in RUNTIMES if runtime.name == "openvino")
-ONLY_WITH_ALL = "needs OpenVINO, which facts/casts/runtimes.py installs"
+ONLY_WITH_ALL = "needs OpenVINO, which crates/onnx-operators/facts/casts/runtimes.py installs"
 
 
 def check(report):

@@ -9,17 +9,17 @@ import sys
 from onnx import TensorProto
 from support.cast_rules import bits_of, is_nan
 from support.codes import codes
-from support.common import ROOT, recast, scratch_folder
+from support.common import FACTS, recast, scratch_folder
 
-sys.path.append(str(ROOT / "facts"))
+sys.path.append(str(FACTS))
 from casts import kinds, page, reproductions, results  # noqa: E402
 from casts.edges import edges  # noqa: E402
 from casts.models import tensor_of  # noqa: E402
 from casts.runtimes import RUNTIMES, Process  # noqa: E402
 from casts.strings import ERROR  # noqa: E402
 
-GENERATOR = ROOT / "facts/generate_casts.py"
-FACTS = ROOT / "facts/casts.txt"
+GENERATOR = FACTS / "generate_casts.py"
+TABLE = FACTS / "casts.txt"
 NEWEST_OPSET = 28
 SLOW = ("iree", "tvm", "mnn")
 SAMPLED = ("onnx.reference-1.23.2", "onnxruntime-1.32.0")
@@ -32,7 +32,7 @@ def check(report):
     check_strings(report)
     with Process(RUNTIMES[0]) as reference:
         for row in reproductions.rows():
-            file = ROOT / "facts/reproductions" / reproductions.name_of(row)
+            file = FACTS / "reproductions" / reproductions.name_of(row)
             if file.exists() and "onnx.reference" not in file.read_text():
                 report.case(file.name, reproductions.problem(row, file.read_text(), reference))
     for runtime in runtimes() if report.everything else SAMPLED:
@@ -41,7 +41,7 @@ def check(report):
 
 def runtimes():
     """The sections of the file; those that compile each model for seconds are measured when the file is written."""
-    names = re.findall(r"^\[(.*) (.*)\]$", FACTS.read_text(), re.MULTILINE)
+    names = re.findall(r"^\[(.*) (.*)\]$", TABLE.read_text(), re.MULTILINE)
     return [f"{name}-{version}" for name, version in names if name not in SLOW]
 
 

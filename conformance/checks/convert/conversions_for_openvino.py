@@ -12,16 +12,16 @@ import ml_dtypes
 import numpy as np
 import onnx
 
-from support.common import ROOT, recast, scratch_folder
+from support.common import FACTS, recast, scratch_folder
 
-sys.path.append(str(ROOT / "facts"))
+sys.path.append(str(FACTS))
 from casts.runtimes import Process  # noqa: E402
 from runs.running import SECONDS, outcome_of, runtime_of  # noqa: E402
 from runs.tests import node_tests, only_node, values  # noqa: E402
 
 OPENVINO = runtime_of("openvino")
 TARGET = "openvino@" + ".".join(OPENVINO.version.split(".")[:2])
-ONLY_WITH_ALL = "needs OpenVINO, which facts/casts/runtimes.py installs"
+ONLY_WITH_ALL = "needs OpenVINO, which crates/onnx-operators/facts/casts/runtimes.py installs"
 FLOAT8 = {17: ("float8e4m3fn", ml_dtypes.float8_e4m3fn), 19: ("float8e5m2", ml_dtypes.float8_e5m2)}
 RANDOM_FLOATS = 1_000_000
 

@@ -4,7 +4,7 @@ the same again. A sample reads the kernels of one wheel."""
 import subprocess
 import sys
 
-from support.common import ROOT
+from support.common import FACTS
 
 SAMPLED_VERSIONS = ("1.32",)
 
@@ -12,5 +12,5 @@ SAMPLED_VERSIONS = ("1.32",)
 def check(report):
     versions = () if report.everything else SAMPLED_VERSIONS
     for name, arguments in (("generate.py", ()), ("generate_microsoft.py", ()), ("generate_onnxruntime.py", ()), ("generate_kernels.py", versions)):
-        done = subprocess.run([sys.executable, ROOT / "facts" / name, "--check", *arguments], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, FACTS / name, "--check", *arguments], capture_output=True, text=True)
         report.case(f"facts/{name} --check", done.returncode != 0 and (done.stdout + done.stderr).strip())

@@ -19,7 +19,8 @@ PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 # The files that name the version, and how often they do at least.
 VERSIONS = {
     "CITATION.cff": (r"^version: (\S+)$", 1),
-    "Cargo.toml": (r'^onnx-cast = \{ version = "([^"]+)"', 1),
+    "Cargo.toml": (r'^onnx-(?:cast|operators) = \{ version = "([^"]+)"', 2),
+    "crates/onnx-operators/Cargo.toml": (r'^onnx-cast = \{ version = "([^"]+)"', 1),
     "docs/ci.md": (r"(?:onnx-recast(?:==|@v)|rev: v|`version: )([\d.]+\d)", 5),
     "docs/publishing.md": (r"(?:\bv|onnx-recast-)([\d.]+\d)", 3),
     "packaging/conda-forge/recipe.yaml": (r'^  version: "([^"]+)"$', 1),

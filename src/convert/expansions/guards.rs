@@ -11,7 +11,7 @@ use onnx_cast::DType;
 pub(super) const GUARDS: &[Expansion] = &[exact("Cast CastLike", 19, saturated)];
 
 /// A cast to FLOAT8 with `saturate` = 1, for a runtime that does not saturate, and that rounds FLOAT
-/// to FLOAT16 on the way (`facts/casts.txt`: OpenVINO).
+/// to FLOAT16 on the way (`casts.txt` of the facts of onnx-operators: OpenVINO).
 ///
 /// NaN is the input itself. Everything else is clipped to the largest finite number, which includes
 /// infinities: ONNX's table for `saturate` = 1. A number between the largest one and half a step

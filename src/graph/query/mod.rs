@@ -8,11 +8,7 @@ use crate::protobuf::raw::type_proto;
 use crate::protobuf::schema::TypeProto;
 use onnx_cast::DType;
 
-/// Whether a domain is that of ONNX's own operators, which is spelled in two ways.
-#[must_use]
-pub fn is_onnx_domain(domain: &str) -> bool {
-    matches!(domain, "" | "ai.onnx")
-}
+pub use onnx_operators::schemas::is_onnx_domain;
 
 /// A domain's name; the longer spelling for ONNX's own domain.
 #[must_use]

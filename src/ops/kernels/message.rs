@@ -1,7 +1,7 @@
 //! The message of a node, for lookups of kernels.
 
-use super::node::{AttributeValue, Node};
 use crate::protobuf::schema::NodeProto;
+use onnx_operators::kernels::{AttributeValue, Node};
 
 impl Node for NodeProto {
     fn domain(&self) -> &str {

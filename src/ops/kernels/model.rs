@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::operation::Operation;
-use super::table::Table;
-use super::versions::Versions;
 use crate::base::hash::HashSet;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::ops::inference::Inferred;
 use crate::ops::runtimes::Runtime;
+use onnx_operators::kernels::{Operation, Table, Versions};
 
 /// Operators without a kernel, or a file that is too new, for some versions of a runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,7 +17,8 @@ import sys
 import onnx
 from generate import ONNX_VERSION
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+FOLDER = pathlib.Path(__file__).resolve().parent
+ROOT = FOLDER.parents[2]
 sys.path.append(str(ROOT / "conformance"))
 os.environ.setdefault("RECAST", str(ROOT / "target/release/recast"))
 from runs import text  # noqa: E402
@@ -35,7 +36,7 @@ def main():
         sys.exit(f"this script needs onnx {ONNX_VERSION}, not {onnx.__version__}")
     differing = False
     for name in options.runtimes or RUNTIMES:
-        file = ROOT / f"facts/runs/{name}.txt"
+        file = FOLDER / f"runs/{name}.txt"
         contents = text.render(runtime_of(name), results(name))
         if not options.check:
             file.write_text(contents)

@@ -3,15 +3,14 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
 use super::closest::closest_opset;
 use super::operation::Operation;
 use super::table::Table;
-use crate::ops::runtimes::Runtime;
+use crate::runtimes::Runtime;
 
 /// What a version of a runtime computes for a node, other than ONNX defines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct WrongResult {
     /// The operator with its version, and the types: `Softmax-11 of tensor(float)`.
@@ -22,7 +21,7 @@ pub struct WrongResult {
     /// there is one.
     pub opset: Option<i64>,
     /// The runtime and the version.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     runtime: Runtime,
 }
 

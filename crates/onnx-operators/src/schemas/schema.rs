@@ -6,10 +6,6 @@ use super::{TypeSet, ValueType};
 
 /// One version of an operator.
 #[derive(Debug)]
-#[cfg_attr(
-    not(feature = "internals"),
-    allow(dead_code, reason = "only tests read every fact")
-)]
 pub struct Schema {
     /// The domain; empty for ai.onnx.
     pub domain: &'static str,
@@ -79,10 +75,6 @@ pub struct Attribute {
 /// The kind of an attribute's value; the numbers are those of `AttributeProto.AttributeType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-#[cfg_attr(
-    not(feature = "internals"),
-    allow(dead_code, reason = "no operator has attributes of some kinds")
-)]
 pub enum AttributeKind {
     Float = 1,
     Int = 2,
@@ -113,10 +105,6 @@ pub enum Default {
 
 /// A type variable and the types it ranges over.
 #[derive(Debug)]
-#[cfg_attr(
-    not(feature = "internals"),
-    allow(dead_code, reason = "only tests read every fact")
-)]
 pub struct Constraint {
     /// The variable.
     pub variable: &'static str,
@@ -156,7 +144,6 @@ impl Schema {
 
     /// The types that a type variable ranges over.
     #[must_use]
-    #[cfg(any(test, feature = "internals"))]
     pub fn constraint(&self, variable: &str) -> Option<TypeSet> {
         self.constraints
             .iter()
@@ -205,7 +192,7 @@ impl Formal {
 
     /// Whether a type variable requires equal types of both.
     #[must_use]
-    pub(crate) fn shares_variable(&self, other: &Formal) -> bool {
+    pub fn shares_variable(&self, other: &Formal) -> bool {
         self.is_homogeneous() && other.is_homogeneous() && self.type_name == other.type_name
     }
 }

@@ -80,7 +80,7 @@ The tables have one value for each kind of disagreement.
 | ! | even 1 becomes another number |
 | a, b | a for an input, b for a constant |
 
-`facts/casts.txt` has more values and the rules that runtimes follow; `facts/reproductions/`, a model for each wrong result of the tables.
+`crates/onnx-operators/facts/casts.txt` has more values and the rules that runtimes follow; `reproductions/` beside it, a model for each wrong result of the tables.
 """
 
 ENDING = """\

@@ -19,15 +19,16 @@ import sys
 import onnx
 from generate import ONNX_VERSION
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+FOLDER = pathlib.Path(__file__).resolve().parent
+ROOT = FOLDER.parents[2]
 sys.path.append(str(ROOT / "conformance"))
 os.environ.setdefault("RECAST", "recast")  # A conformance run says where it is; nothing here runs it.
 from casts import kinds, page, reading, reproductions, text  # noqa: E402
 from casts.results import outcomes  # noqa: E402
 from casts.runtimes import RUNTIMES, Process  # noqa: E402
 
-FACTS = ROOT / "facts/casts.txt"
-REPRODUCTIONS = ROOT / "facts/reproductions"
+FACTS = FOLDER / "casts.txt"
+REPRODUCTIONS = FOLDER / "reproductions"
 PAGE = ROOT / "docs/runtimes-casts.md"
 NAMED = {f"{runtime.name}-{runtime.version}": runtime for runtime in RUNTIMES}
 

@@ -5,15 +5,18 @@
 //! is a mistake of the project.
 
 use std::collections::HashMap;
+use std::env;
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 const SOURCE: &str = "facts/operators.txt";
 const OF_ONNXRUNTIME: &str = "facts/onnxruntime.txt";
 
 /// Writes the tables as `facts.rs` into the build's output folder.
-pub fn generate(out_dir: &Path) {
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut tables = Tables::default();
     for (source, of_onnxruntime) in [(SOURCE, false), (OF_ONNXRUNTIME, true)] {
         println!("cargo::rerun-if-changed={source}");

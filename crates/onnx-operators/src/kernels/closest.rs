@@ -2,8 +2,8 @@
 
 use super::operation::Operation;
 use super::table::Table;
-use crate::ops::runtimes::Runtime;
-use crate::ops::schemas::{self, Schema};
+use crate::runtimes::Runtime;
+use crate::schemas::{self, Schema};
 
 /// The opset closest to that of an operation of ai.onnx in which a version of a runtime runs it, and
 /// computes what ONNX defines: lower ones first.

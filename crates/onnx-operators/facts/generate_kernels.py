@@ -42,14 +42,15 @@ import onnx
 from generate import ONNX_VERSION, normal_type, type_rank
 from onnx import defs
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+FOLDER = pathlib.Path(__file__).resolve().parent
+ROOT = FOLDER.parents[2]
 sys.path.append(str(ROOT / "conformance"))
 os.environ.setdefault("RECAST", "recast")  # A conformance run says where it is; nothing here runs it.
 from kernel_functions import CAST_LIKE, last_opset, loads_as_function, own_loads_as_function  # noqa: E402
 from kernel_limits import limits_of  # noqa: E402
 from support.onnxruntimes import WHEEL_OF, Runtime, limits  # noqa: E402
 
-TARGET = ROOT / "facts/kernels/onnxruntime.txt"
+TARGET = FOLDER / "kernels/onnxruntime.txt"
 HEADER = "# Kernels for the CPU in the wheels of onnxruntime, written by facts/generate_kernels.py, which explains the format; do not edit.\n"
 # Older wheels do not list their kernels.
 VERSIONS = {version: wheel for version, wheel in WHEEL_OF.items() if version != "1.15"}
@@ -170,13 +171,13 @@ def is_known(domain, operator, since):
 
 
 SCHEMAS = {(schema.domain, schema.name, schema.since_version): schema for schema in defs.get_all_schemas_with_history()}
-MICROSOFT = {line.split()[0] for line in (ROOT / "facts/microsoft.txt").read_text().splitlines() if not line.startswith("#")}
+MICROSOFT = {line.split()[0] for line in (FOLDER / "microsoft.txt").read_text().splitlines() if not line.startswith("#")}
 
 
 def own_schemas():
     """{(operator, since-version): {type variable: types}} of facts/onnxruntime.txt, without deprecated versions."""
     found, key = {}, None
-    for line in (ROOT / "facts/onnxruntime.txt").read_text().splitlines():
+    for line in (FOLDER / "onnxruntime.txt").read_text().splitlines():
         if line.startswith("  types: "):
             sets = (text.split(" = ") for text in line.removeprefix("  types: ").split(", "))
             found[key] = {name: set(kinds.split("|")) for name, kinds in sets}

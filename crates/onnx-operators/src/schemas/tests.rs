@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::*;
 use onnx_cast::{DType, Rules};
 
-const SOURCE: &str = include_str!("../../../facts/operators.txt");
+const SOURCE: &str = include_str!("../../facts/operators.txt");
 
 #[test]
 fn every_schema_is_here() {

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use super::node::Node;
-use crate::graph::is_onnx_domain;
-use crate::ops::schemas::microsoft::{self, Signature};
-use crate::ops::schemas::{self, Formal, Schema, ValueType};
+use crate::schemas::microsoft::{self, Signature};
+use crate::schemas::{self, Formal, Schema, ValueType, is_onnx_domain};
 use onnx_cast::DType;
 
 /// The operator of a node, its version, and the types of its inputs and outputs as far as they are
@@ -139,7 +138,7 @@ impl<'n> Operation<'n> {
     /// The operation with a type for the inputs and outputs of a type variable whose types are
     /// unknown.
     #[must_use]
-    pub(super) fn with_type(&self, variable: &str, value_type: ValueType) -> Operation<'n> {
+    pub fn with_type(&self, variable: &str, value_type: ValueType) -> Operation<'n> {
         let has_variable =
             |operand: &Operand| self.variable(operand.is_output, operand.index) == Some(variable);
         self.with(|operand| {
@@ -307,7 +306,8 @@ impl<'n> Operation<'n> {
     }
 
     /// The type variable of an input or output; none if it has one type.
-    pub(super) fn variable(&self, is_output: bool, index: usize) -> Option<&'static str> {
+    #[must_use]
+    pub fn variable(&self, is_output: bool, index: usize) -> Option<&'static str> {
         match (self.schema, self.signature, is_output) {
             (Some(schema), _, false) => schema.input(index).map(|formal| formal.type_name),
             (Some(schema), _, true) => schema.output(index).map(|formal| formal.type_name),

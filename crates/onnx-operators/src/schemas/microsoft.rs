@@ -3,23 +3,24 @@
 use std::sync::OnceLock;
 
 use super::ValueType;
-use crate::base::hash::HashMap;
+use crate::hash::HashMap;
 
 /// The name of the domain.
-pub(crate) const DOMAIN: &str = "com.microsoft";
+pub const DOMAIN: &str = "com.microsoft";
 
 /// The types of an operator's inputs and outputs.
 #[derive(Debug)]
-pub(crate) struct Signature {
+pub struct Signature {
     inputs: Vec<&'static str>,
     outputs: Vec<&'static str>,
 }
 
-/// The signature of an operator of com.microsoft.
-pub(crate) fn signature(op: &str) -> Option<&'static Signature> {
+/// The signature of an operator of com.microsoft; none if onnxruntime has no such operator.
+#[must_use]
+pub fn signature(op: &str) -> Option<&'static Signature> {
     static SIGNATURES: OnceLock<HashMap<&str, Signature>> = OnceLock::new();
     let signatures = SIGNATURES.get_or_init(|| {
-        let rows = include_str!("../../../facts/microsoft.txt")
+        let rows = include_str!("../../facts/microsoft.txt")
             .lines()
             .filter(|line| !line.starts_with('#'));
         let read = |row: &'static str| {
@@ -41,16 +42,19 @@ pub(crate) fn signature(op: &str) -> Option<&'static Signature> {
 impl Signature {
     /// The type or type variable of an input; a name that ends in `*` stands for any number of
     /// inputs.
+    #[must_use]
     pub fn input(&self, index: usize) -> Option<&'static str> {
         self.inputs.get(index).copied()
     }
 
     /// The type or type variable of an output.
+    #[must_use]
     pub fn output(&self, index: usize) -> Option<&'static str> {
         self.outputs.get(index).copied()
     }
 
     /// The type variable of an input or output; none if it has one type.
+    #[must_use]
     pub fn variable(&self, is_output: bool, index: usize) -> Option<&'static str> {
         let names = if is_output {
             &self.outputs
@@ -65,6 +69,7 @@ impl Signature {
     }
 
     /// The type of an output, if it is that of an input or the only one.
+    #[must_use]
     pub fn output_type(
         &self,
         index: usize,
@@ -109,7 +114,7 @@ mod tests {
 
     #[test]
     fn every_type_is_known() {
-        let rows = include_str!("../../../facts/microsoft.txt").lines();
+        let rows = include_str!("../../facts/microsoft.txt").lines();
         let types = rows
             .filter(|row| !row.starts_with('#'))
             .flat_map(|row| row.split(' '))

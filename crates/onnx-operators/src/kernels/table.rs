@@ -7,9 +7,9 @@ use super::operation::Operation;
 use super::outcomes::{Outcome, Outcomes};
 use super::ranges::{is_in, ranges};
 use super::versions::Versions;
-use crate::base::hash::HashMap;
-use crate::ops::runtimes::{Runtime, Version};
-use crate::ops::schemas::{self, Schema, TypeSet, ValueType};
+use crate::hash::HashMap;
+use crate::runtimes::{Runtime, Version};
+use crate::schemas::{self, Schema, TypeSet, ValueType};
 use onnx_cast::DType;
 
 /// The kernels of the versions of a runtime.
@@ -74,13 +74,10 @@ impl Table {
             vec![
                 read(
                     "onnxruntime",
-                    include_str!("../../../facts/kernels/onnxruntime.txt"),
+                    include_str!("../../facts/kernels/onnxruntime.txt"),
                 ),
-                read(
-                    "tensorrt",
-                    include_str!("../../../facts/kernels/tensorrt.txt"),
-                ),
-                read("openvino", include_str!("../../../facts/runs/openvino.txt")),
+                read("tensorrt", include_str!("../../facts/kernels/tensorrt.txt")),
+                read("openvino", include_str!("../../facts/runs/openvino.txt")),
             ]
         });
         &TABLES

@@ -2,16 +2,15 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
 use super::closest::closest_opset;
 use super::operation::Operation;
 use super::table::Table;
-use crate::ops::runtimes::Runtime;
-use crate::ops::schemas;
+use crate::runtimes::Runtime;
+use crate::schemas;
 
 /// A node for which a version of a runtime has no kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MissingKernel {
     /// The operator with its version, and the types: `RoiAlign-22 of tensor(float), tensor(int64)`.
@@ -23,7 +22,7 @@ pub struct MissingKernel {
     /// has.
     pub versions: String,
     /// The runtime and the version.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     runtime: Runtime,
 }
 
@@ -58,7 +57,8 @@ pub fn unknown_kernels(runtime: &Runtime) -> Option<String> {
 }
 
 /// An operator for which a version of a runtime has no kernel in any type.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MissingOperator {
     /// The operator with its version: `RoiAlign-22`.
@@ -73,12 +73,12 @@ impl Runtime {
     /// kernel in any type; none if its kernels are not known.
     ///
     /// ```
-    /// use onnx_recast::Runtime;
+    /// use onnx_operators::Runtime;
     ///
     /// let runtime: Runtime = "onnxruntime@1.31".parse()?;
     /// let missing = runtime.missing_operators().expect("its kernels are known");
     /// assert!(missing.iter().any(|missing| missing.operation == "GlobalLpPool-22" && missing.opset == Some(21)));
-    /// # Ok::<(), onnx_recast::UnknownRuntime>(())
+    /// # Ok::<(), onnx_operators::UnknownRuntime>(())
     /// ```
     #[must_use]
     pub fn missing_operators(&self) -> Option<Vec<MissingOperator>> {

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use onnx_cast::DType;
-//! use onnx_recast::internals::ops::schemas::{self, ValueType};
+//! use onnx_operators::schemas::{self, ValueType};
 //!
 //! let cast = schemas::schema("", "Cast", 20).unwrap();
 //! assert_eq!(cast.since_version, 19);
@@ -16,7 +16,7 @@
 //! ```
 
 mod implied;
-pub(crate) mod microsoft;
+pub mod microsoft;
 mod schema;
 mod table;
 #[cfg(test)]
@@ -25,8 +25,7 @@ mod types;
 
 use std::sync::LazyLock;
 
-use crate::base::hash::HashMap;
-use crate::graph::is_onnx_domain;
+use crate::hash::HashMap;
 
 pub use implied::implied;
 pub use schema::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema};
@@ -34,6 +33,12 @@ pub use types::{TypeSet, ValueType};
 
 /// The latest opset of ai.onnx in the tables.
 pub const LATEST_OPSET: i64 = table::IR_OF_OPSET.len() as i64;
+
+/// Whether a domain is that of ONNX's own operators, which is spelled in two ways.
+#[must_use]
+pub fn is_onnx_domain(domain: &str) -> bool {
+    matches!(domain, "" | "ai.onnx")
+}
 
 /// The schema that `name` refers to in a model that imports `opset` of `domain`: the latest version
 /// that is not later than the opset. A deprecated schema is returned too, with its `deprecated`

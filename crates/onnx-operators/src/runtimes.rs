@@ -5,15 +5,13 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use serde::Serialize;
-
 /// Consecutive versions of a runtime that load the same models.
 ///
 /// A runtime is named by its version: `onnxruntime@1.17`, or `onnxruntime@1.17.3`. Versions that
 /// are not in the table are not guessed.
 ///
 /// ```
-/// use onnx_recast::Runtime;
+/// use onnx_operators::Runtime;
 ///
 /// let runtime: Runtime = "onnxruntime@1.17".parse()?;
 /// assert_eq!((runtime.opset, runtime.ir_version), (20, Some(9)));
@@ -22,13 +20,14 @@ use serde::Serialize;
 /// let error = "onnxrumtime@1.17".parse::<Runtime>().unwrap_err();
 /// assert!(error.to_string().contains("did you mean onnxruntime?"));
 /// assert!(Runtime::all().iter().any(|runtime| runtime.name == "tensorrt"));
-/// # Ok::<(), onnx_recast::UnknownRuntime>(())
+/// # Ok::<(), onnx_operators::UnknownRuntime>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Runtime {
     /// The name of the runtime.
-    #[serde(rename = "runtime")]
+    #[cfg_attr(feature = "serde", serde(rename = "runtime"))]
     pub name: &'static str,
     /// The first version.
     pub first: &'static str,
@@ -37,16 +36,16 @@ pub struct Runtime {
     /// The newest opset of ai.onnx.
     pub opset: i64,
     /// The newest IR version, if the source states it.
-    #[serde(rename = "ir")]
+    #[cfg_attr(feature = "serde", serde(rename = "ir"))]
     pub ir_version: Option<i64>,
     /// The source of the numbers.
     pub source: &'static str,
     /// The version that was named; of a row of the table, the last one.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub version: Version,
     /// Whether only the first number of the version was named. `version` is then the newest known
     /// one with that number.
-    #[serde(skip)]
+    #[cfg_attr(feature = "serde", serde(skip))]
     is_major: bool,
 }
 
@@ -67,8 +66,9 @@ impl fmt::Display for Version {
 }
 
 impl Version {
-    /// A version by its numbers.
-    pub(crate) fn read(text: &str) -> Option<Version> {
+    /// The version that a text names: `1.17`, or `1.17.3`; none if it is not numbers.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Version> {
         numbers(text).map(|numbers| Version::of(&numbers))
     }
 
@@ -94,7 +94,7 @@ impl Runtime {
     pub fn all() -> &'static [Runtime] {
         static RUNTIMES: OnceLock<Vec<Runtime>> = OnceLock::new();
         RUNTIMES.get_or_init(|| {
-            let rows = include_str!("../../facts/targets.txt")
+            let rows = include_str!("../facts/targets.txt")
                 .lines()
                 .filter(|line| !line.starts_with('#'));
             rows.map(|row| {
@@ -112,11 +112,8 @@ impl Runtime {
 
     /// The newest opset and the newest IR version that are loaded, each if that of a model is
     /// newer.
-    pub(crate) fn exceeded(
-        &self,
-        opset: Option<i64>,
-        ir_version: i64,
-    ) -> (Option<i64>, Option<i64>) {
+    #[must_use]
+    pub fn exceeded(&self, opset: Option<i64>, ir_version: i64) -> (Option<i64>, Option<i64>) {
         let newest_opset = opset
             .filter(|&opset| opset > self.opset)
             .map(|_| self.opset);
@@ -130,13 +127,14 @@ impl Runtime {
     #[must_use]
     pub fn newest_opset(&self) -> i64 {
         let is_loaded = |&opset: &i64| {
-            crate::ops::schemas::ir_of_opset(opset).is_some_and(|ir| self.loads(Some(opset), ir))
+            crate::schemas::ir_of_opset(opset).is_some_and(|ir| self.loads(Some(opset), ir))
         };
         (1..=self.opset).rev().find(is_loaded).unwrap_or(1)
     }
 
     /// The row of a version.
-    pub(crate) fn of_version(name: &str, version: Version) -> Option<Runtime> {
+    #[must_use]
+    pub fn of_version(name: &str, version: Version) -> Option<Runtime> {
         let numbers = [version.major, version.minor];
         Runtime::all()
             .iter()
@@ -410,7 +408,7 @@ mod tests {
                 "{runtime}"
             );
             assert!(
-                (1..=crate::ops::schemas::LATEST_OPSET).contains(&runtime.opset),
+                (1..=crate::schemas::LATEST_OPSET).contains(&runtime.opset),
                 "{runtime}"
             );
         }

@@ -107,8 +107,8 @@ pub fn movement(operator: &str) -> Option<(&'static str, Movement)> {
     MOVEMENTS.iter().copied().find(|row| row.0 == operator)
 }
 
-/// The attributes that state an element type by its number or name.
-#[cfg(test)]
+/// The operators with an attribute that states an element type by its number or name, and the
+/// attribute.
 pub fn named_types() -> impl Iterator<Item = (&'static str, &'static str)> {
     let rows = TYPE_ATTRIBUTES.iter().map(|row| (row.0, row.1));
     rows.filter(|(_, name)| !matches!(*name, "value" | "type"))
@@ -117,8 +117,7 @@ pub fn named_types() -> impl Iterator<Item = (&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::is_onnx_domain;
-    use crate::ops::schemas::{self, Schema};
+    use crate::schemas::{self, Schema, is_onnx_domain};
 
     #[test]
     fn the_tables_are_sorted_and_name_operators() {

@@ -5,8 +5,8 @@
 
 use super::operation::Operation;
 use super::ranges::{is_in, ranges};
-use crate::base::hash::HashMap;
-use crate::ops::schemas::{self, Schema};
+use crate::hash::HashMap;
+use crate::schemas::{self, Schema};
 
 /// What a runtime makes of operations.
 #[derive(Debug, Default)]
