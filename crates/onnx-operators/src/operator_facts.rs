@@ -1,4 +1,13 @@
 //! What operators of ai.onnx do that their schemas do not state: tables with a row per operator.
+//!
+//! ```
+//! use onnx_operators::operator_facts::{Movement, Stated, movement, type_attribute};
+//!
+//! let cast = type_attribute("Cast").unwrap();
+//! assert_eq!((cast.name, cast.of), ("to", Stated::Result));
+//! assert_eq!(movement("Transpose"), Some(("Transpose", Movement::First)));
+//! assert_eq!(movement("Relu"), None);
+//! ```
 
 /// An attribute that states an element type.
 #[derive(Clone, Copy, Debug)]

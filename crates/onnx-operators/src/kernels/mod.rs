@@ -8,6 +8,41 @@
 //!
 //! Nothing is guessed: a type that cannot be inferred is no reason against a kernel, and neither is
 //! an operator of a domain that the table does not cover. Such nodes are undecided.
+//!
+//! ```
+//! use onnx_operators::kernels::{AttributeValue, Node, Operation, missing_kernel};
+//! use onnx_operators::{DType, Runtime, ValueType};
+//!
+//! #[derive(Debug)]
+//! struct Unary(&'static str);
+//!
+//! impl Node for Unary {
+//!     fn domain(&self) -> &str {
+//!         ""
+//!     }
+//!     fn operator(&self) -> &str {
+//!         self.0
+//!     }
+//!     fn inputs(&self) -> Vec<usize> {
+//!         vec![0]
+//!     }
+//!     fn outputs(&self) -> Vec<usize> {
+//!         vec![0]
+//!     }
+//!     fn attribute(&self, _: &str) -> Option<AttributeValue<'_>> {
+//!         None
+//!     }
+//! }
+//!
+//! let runtime: Runtime = "onnxruntime@1.31".parse()?;
+//! let float = |_| Some(ValueType::Tensor(DType::Float));
+//! let relu = Operation::new(&Unary("Relu"), 5, float, float);
+//! assert_eq!(
+//!     missing_kernel(&runtime, &relu).unwrap().to_string(),
+//!     "onnxruntime 1.31 has no kernel for Relu-1 of tensor(float); in opset 6 it has one"
+//! );
+//! # Ok::<(), onnx_operators::UnknownRuntime>(())
+//! ```
 
 mod closest;
 mod missing;
@@ -16,6 +51,8 @@ mod operation;
 mod outcomes;
 mod ranges;
 mod table;
+#[cfg(test)]
+mod tests;
 mod versions;
 mod wrong;
 
