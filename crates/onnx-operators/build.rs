@@ -315,11 +315,11 @@ fn attribute(text: &str) -> Option<String> {
     };
     let default = match (kind, default) {
         (_, None) => "None".to_owned(),
-        ("INT", Some(value)) => format!("Some(Default::Int({value}))"),
-        ("FLOAT", Some(value)) => format!("Some(Default::Float({value}))"),
-        ("STRING", Some(value)) => format!("Some(Default::String({value}))"),
-        ("INTS", Some(value)) => format!("Some(Default::Ints({}))", list(value)?),
-        ("STRINGS", Some(value)) => format!("Some(Default::Strings({}))", list(value)?),
+        ("INT", Some(value)) => format!("Some(DefaultValue::Int({value}))"),
+        ("FLOAT", Some(value)) => format!("Some(DefaultValue::Float({value}))"),
+        ("STRING", Some(value)) => format!("Some(DefaultValue::String({value}))"),
+        ("INTS", Some(value)) => format!("Some(DefaultValue::Ints({}))", list(value)?),
+        ("STRINGS", Some(value)) => format!("Some(DefaultValue::Strings({}))", list(value)?),
         _ => return None,
     };
     let kind: String = kind

@@ -9,7 +9,7 @@ use onnx_recast::internals::convert::{self, Explicit, Options as ConvertOptions}
 use onnx_recast::internals::graph::{Edit, Model, read_saturate};
 use onnx_recast::internals::ops::inference::infer;
 use onnx_recast::internals::ops::needs;
-use onnx_recast::internals::ops::schemas::{self, Default as SchemaDefault};
+use onnx_recast::internals::ops::schemas::{self, DefaultValue};
 use onnx_recast::internals::passes::{self, Event, Options, Pass, PassError, Plan, Removal};
 use onnx_recast::internals::protobuf::raw;
 use onnx_recast::internals::protobuf::schema::{ModelProto, TensorProto};
@@ -248,9 +248,9 @@ fn defaults_are_those_of_the_schema() {
     let default = |name: &str| cast.attribute(name).unwrap().default;
     assert_eq!(
         default("saturate"),
-        Some(SchemaDefault::Int(i64::from(Rules::default().saturate)))
+        Some(DefaultValue::Int(i64::from(Rules::default().saturate)))
     );
-    assert_eq!(default("round_mode"), Some(SchemaDefault::String("up")));
+    assert_eq!(default("round_mode"), Some(DefaultValue::String("up")));
     assert_eq!(Rules::default().round_mode, onnx_cast::RoundMode::Up);
 }
 

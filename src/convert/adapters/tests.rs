@@ -61,9 +61,9 @@ fn what_is_dropped_is_what_the_older_version_implies() {
             };
             let newer = schemas::schema("", op, adapter.to).expect("a version of the facts");
             let implied = schemas::implied(newer, name, 1).map(|implied| match implied {
-                schemas::Default::Int(int) => Value::Int(int),
-                schemas::Default::Float(float) => Value::Float(float),
-                schemas::Default::String(string) => Value::String(string),
+                schemas::DefaultValue::Int(int) => Value::Int(int),
+                schemas::DefaultValue::Float(float) => Value::Float(float),
+                schemas::DefaultValue::String(string) => Value::String(string),
                 other => panic!("{op}-{} has {other:?}", adapter.to),
             });
             // A list of ones has no default to compare with.

@@ -110,14 +110,16 @@ fn touches_newer_types(op: &str, attribute: &str) -> bool {
     )
 }
 
-fn is(attribute: &AttributeProto, value: schemas::Default) -> bool {
+fn is(attribute: &AttributeProto, value: schemas::DefaultValue) -> bool {
     attribute.tail().ref_attr_name().is_empty()
         && match value {
-            schemas::Default::Int(int) => attribute.i == Some(int),
-            schemas::Default::Float(float) => attribute.f == Some(float),
-            schemas::Default::String(string) => attribute.s.as_deref() == Some(string.as_bytes()),
-            schemas::Default::Ints(ints) => attribute.ints == ints,
-            schemas::Default::Strings(strings) => attribute
+            schemas::DefaultValue::Int(int) => attribute.i == Some(int),
+            schemas::DefaultValue::Float(float) => attribute.f == Some(float),
+            schemas::DefaultValue::String(string) => {
+                attribute.s.as_deref() == Some(string.as_bytes())
+            }
+            schemas::DefaultValue::Ints(ints) => attribute.ints == ints,
+            schemas::DefaultValue::Strings(strings) => attribute
                 .strings
                 .iter()
                 .map(|string| &**string)

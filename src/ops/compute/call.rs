@@ -5,7 +5,7 @@ use super::result::{NotComputed, undefined};
 use crate::graph::{Attribute, Model, NodeId};
 use crate::ops::inference::MOST_DIMENSIONS;
 use crate::ops::readings::Readings;
-use crate::ops::schemas::{Default, Schema};
+use crate::ops::schemas::{DefaultValue, Schema};
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 use crate::tensor::{Content, element_count};
 use onnx_cast::{Contested, DType};
@@ -78,7 +78,7 @@ impl<'a> Call<'a> {
     /// An integer attribute, or the default of the schema.
     pub(super) fn int(&self, name: &str) -> Result<Option<i64>, NotComputed> {
         let default = || match self.schema.attribute(name)?.default {
-            Some(Default::Int(value)) => Some(value),
+            Some(DefaultValue::Int(value)) => Some(value),
             _ => None,
         };
         Ok(self

@@ -2,7 +2,7 @@
 
 use super::operation::Operation;
 use crate::ops::inference::{broadcasts, from_front};
-use crate::ops::schemas::Default;
+use crate::ops::schemas::DefaultValue;
 
 /// Operators whose `axis` counts the axes of the first input, and the first opset in which both
 /// tools refuse any other number.
@@ -113,7 +113,7 @@ fn axis(operation: &Operation) -> Option<String> {
         operation.schema.attribute("axis")?.default,
         operation.schema.name,
     ) {
-        (Some(Default::Int(default)), _) => operation.int_or("axis", default)?,
+        (Some(DefaultValue::Int(default)), _) => operation.int_or("axis", default)?,
         // Version 1 states its default in words.
         (_, "Concat") => operation.int_or("axis", 1)?,
         _ => operation.attribute("axis")??.i(),

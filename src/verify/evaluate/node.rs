@@ -2,7 +2,7 @@
 
 use super::value::Value;
 use crate::graph::{Attribute, Model, NodeId};
-use crate::ops::schemas::{Default, Schema, ValueType};
+use crate::ops::schemas::{DefaultValue, Schema, ValueType};
 use crate::protobuf::schema::AttributeProto;
 use onnx_cast::{Contested, DType};
 
@@ -93,7 +93,7 @@ impl Node<'_> {
             .attribute(name)
             .and_then(|attribute| attribute.default)
         {
-            Some(Default::Int(default)) => Ok(Some(default)),
+            Some(DefaultValue::Int(default)) => Ok(Some(default)),
             _ => Ok(None),
         }
     }

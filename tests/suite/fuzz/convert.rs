@@ -148,7 +148,7 @@ fn attribute(fact: &schemas::Attribute, number: i64) -> AttributeProto {
         ..AttributeProto::default()
     };
     let text = match fact.default {
-        Some(schemas::Default::String(text)) => text,
+        Some(schemas::DefaultValue::String(text)) => text,
         _ => "linear",
     };
     match fact.kind {

@@ -269,8 +269,8 @@ impl<'n> Operation<'n> {
         let default = || {
             let attribute = self.schema?.attribute(name)?;
             match attribute.default? {
-                schemas::Default::Int(number) => Some(number.to_string()),
-                schemas::Default::String(text) => Some(text.to_owned()),
+                schemas::DefaultValue::Int(number) => Some(number.to_string()),
+                schemas::DefaultValue::String(text) => Some(text.to_owned()),
                 _ => None,
             }
         };

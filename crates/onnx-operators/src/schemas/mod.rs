@@ -28,7 +28,7 @@ use std::sync::LazyLock;
 use crate::hash::HashMap;
 
 pub use implied::implied;
-pub use schema::{Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema};
+pub use schema::{Attribute, AttributeKind, Constraint, DefaultValue, Formal, Occurrence, Schema};
 pub use types::{TypeSet, ValueType};
 
 /// The latest opset of ai.onnx in the tables.

@@ -6,6 +6,7 @@ use super::{TypeSet, ValueType};
 
 /// One version of an operator.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Schema {
     /// The domain; empty for ai.onnx.
     pub domain: &'static str,
@@ -32,6 +33,7 @@ pub struct Schema {
 
 /// A formal input or output.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Formal {
     /// The name in the schema.
     pub name: &'static str,
@@ -61,6 +63,7 @@ pub enum Occurrence {
 
 /// An attribute of an operator.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Attribute {
     /// Its name.
     pub name: &'static str,
@@ -69,7 +72,7 @@ pub struct Attribute {
     /// Whether it is required.
     pub required: bool,
     /// The value if a node does not have the attribute.
-    pub default: Option<Default>,
+    pub default: Option<DefaultValue>,
 }
 
 /// The kind of an attribute's value; the numbers are those of `AttributeProto.AttributeType`.
@@ -94,17 +97,22 @@ pub enum AttributeKind {
 
 /// The value of a missing attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(missing_docs)]
-pub enum Default {
+pub enum DefaultValue {
+    /// An integer.
     Int(i64),
+    /// A float.
     Float(f32),
+    /// A string.
     String(&'static str),
+    /// A list of integers.
     Ints(&'static [i64]),
+    /// A list of strings.
     Strings(&'static [&'static str]),
 }
 
 /// A type variable and the types it ranges over.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Constraint {
     /// The variable.
     pub variable: &'static str,

@@ -2,7 +2,8 @@
 //! `facts/onnxruntime.txt`.
 
 use super::{
-    Attribute, AttributeKind, Constraint, Default, Formal, Occurrence, Schema, TypeSet, ValueType,
+    Attribute, AttributeKind, Constraint, DefaultValue, Formal, Occurrence, Schema, TypeSet,
+    ValueType,
 };
 use onnx_cast::DType;
 

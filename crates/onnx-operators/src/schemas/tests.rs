@@ -225,21 +225,24 @@ fn defaults_are_those_of_the_schema() {
             .unwrap()
             .default
     };
-    assert_eq!(default("Cast", 19, "saturate"), Some(Default::Int(1)));
+    assert_eq!(default("Cast", 19, "saturate"), Some(DefaultValue::Int(1)));
     assert_eq!(
         default("Cast", 24, "round_mode"),
-        Some(Default::String("up"))
+        Some(DefaultValue::String("up"))
     );
     assert_eq!(default("Cast", 24, "to"), None);
-    assert_eq!(default("Clip", 6, "max"), Some(Default::Float(f32::MAX)));
+    assert_eq!(
+        default("Clip", 6, "max"),
+        Some(DefaultValue::Float(f32::MAX))
+    );
     assert_eq!(default("Clip", 1, "max"), None);
     assert_eq!(
         default("RNN", 7, "activations"),
-        Some(Default::Strings(&["Tanh", "Tanh"]))
+        Some(DefaultValue::Strings(&["Tanh", "Tanh"]))
     );
     assert_eq!(
         default("MeanVarianceNormalization", 13, "axes"),
-        Some(Default::Ints(&[0, 2, 3]))
+        Some(DefaultValue::Ints(&[0, 2, 3]))
     );
 }
 
@@ -348,11 +351,13 @@ fn attribute(attribute: &Attribute) -> String {
     let default = match attribute.default {
         None if attribute.required => "!".to_owned(),
         None => String::new(),
-        Some(Default::Int(value)) => format!(" = {value}"),
-        Some(Default::Float(value)) => format!(" = {value:?}"),
-        Some(Default::String(value)) => format!(" = {}", quoted(value)),
-        Some(Default::Ints(values)) => list(values.iter().map(i64::to_string).collect()),
-        Some(Default::Strings(values)) => list(values.iter().map(|value| quoted(value)).collect()),
+        Some(DefaultValue::Int(value)) => format!(" = {value}"),
+        Some(DefaultValue::Float(value)) => format!(" = {value:?}"),
+        Some(DefaultValue::String(value)) => format!(" = {}", quoted(value)),
+        Some(DefaultValue::Ints(values)) => list(values.iter().map(i64::to_string).collect()),
+        Some(DefaultValue::Strings(values)) => {
+            list(values.iter().map(|value| quoted(value)).collect())
+        }
     };
     let words = format!("{:?}", attribute.kind)
         .replace("SparseTensor", "Sparse_Tensor")
