@@ -24,6 +24,7 @@ pub trait Node: fmt::Debug {
 
 /// The value of an attribute, as far as kernels depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AttributeValue<'n> {
     /// An integer.
     Int(i64),
