@@ -23,6 +23,14 @@ pub(super) fn graphs_mut(node: &mut raw::NodeProto) -> impl Iterator<Item = &mut
         .filter_map(|attribute| attribute.g.as_mut())
 }
 
+/// Whether a node, or one in its subgraphs, has an input of this name.
+pub(super) fn uses(node: &NodeProto, name: &str) -> bool {
+    node.input.iter().any(|input| input == name)
+        || graphs(node)
+            .flat_map(|graph| &graph.node)
+            .any(|inner| uses(inner, name))
+}
+
 /// The nodes that are planned so far, and the graphs that contain them. Inner scopes are planned
 /// first.
 pub(super) struct Bodies<'m> {
@@ -103,6 +111,16 @@ impl<'m> Bodies<'m> {
             .into_iter()
             .flat_map(|(scope, tensors)| tensors.into_iter().map(move |tensor| (scope, tensor)))
             .collect()
+    }
+
+    /// Removes a node with the initializers that it would have been converted with.
+    pub fn remove(&mut self, id: NodeId) {
+        let added = self.initializers.get_mut(&id.scope);
+        if let Some((nodes, added)) = self.nodes.get(id).zip(added) {
+            let nodes = nodes.get();
+            added.retain(|tensor| !nodes.iter().any(|node| uses(node, tensor.name())));
+        }
+        self.nodes.remove(id);
     }
 
     /// Forgets what is planned in the subgraphs of a node: its replacement contains them.

@@ -1,8 +1,8 @@
 //! Plans the conversion of a model, and applies the plan if nothing blocks it.
 
 use super::copies::{Copied, copied};
-use super::expansion_body::CheckOfPasses;
 use super::legalize::{Legalized, Places};
+use super::simplify::CheckOfPasses;
 use super::target_opset::{self, PlanForOpset};
 use super::{Legalize, NotConverted, Options, Report, ir, valid};
 use crate::base::error::Invalid;

@@ -12,11 +12,11 @@ use super::consistency::{expect_consistent, is_small};
 use super::context::Context;
 use super::expansions::{local_name, local_output_name};
 use super::make;
+use super::simplify::{CheckOfPasses, simplified};
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{Model, Origin, ScopeId, ValueId};
 use crate::onnx_text;
 use crate::ops::inference::{Ints, Known, infer};
-use crate::passes;
 use crate::protobuf::schema::{GraphProto, NodeProto, TensorProto};
 use crate::tensor::is_external;
 
@@ -29,9 +29,6 @@ pub(super) struct Body {
 
 /// By name: what is known of a value.
 pub(super) type Facts = HashMap<String, (Known, Option<Ints>)>;
-
-/// Finds what passes made wrong of a model: the first model is the one before.
-pub(crate) type CheckOfPasses = fn(&Model, &Model) -> Result<(), String>;
 
 /// Bodies by what they are made of: nodes that are alike have the same one.
 pub(super) struct ExpansionBodies {
@@ -171,7 +168,7 @@ fn body(source: &BodySource, check: Option<CheckOfPasses>) -> Result<Body, Strin
     let model = if has_empty {
         model
     } else {
-        simplified(model, check)?
+        simplified(model, None, check)?
     };
     let given: HashSet<&str> = source
         .constants
@@ -195,16 +192,6 @@ fn body(source: &BodySource, check: Option<CheckOfPasses>) -> Result<Body, Strin
         nodes: nodes.collect(),
         known: model.values().map(facts).collect(),
     })
-}
-
-fn simplified(model: Model, check: Option<CheckOfPasses>) -> Result<Model, String> {
-    let before = check.map(|check| (check, model.clone()));
-    let (model, _) = passes::run::run(model, passes::EXACT, &passes::Options::default())
-        .map_err(|error| error.to_string())?;
-    if let Some((check, before)) = before {
-        check(&before, &model)?;
-    }
-    Ok(model)
 }
 
 /// Makes initializers `Constant` nodes, in inner graphs too, except those with given names.

@@ -1,14 +1,18 @@
 //! Plans the conversion of some nodes of a scope. Parts of a large scope are planned at the same
 //! time.
 
-use super::bodies::{Bodies, graphs};
+use std::rc::Rc;
+
+use super::bodies::{Bodies, graphs, uses};
 use super::consistency::{CheckedReplacements, expect_consistent_replacement};
 use super::context::{NodeSource, Record};
 use super::convert_node::{Blocked, NodeConverter};
-use super::expansion_body::{CheckOfPasses, ExpansionBodies};
+use super::derived_constants::DerivedConstants;
+use super::expansion_body::ExpansionBodies;
 use super::expansions::{self, Expansion};
 use super::kernels::{self, Checked, Kernels, Wanted};
 use super::reason::{NameAmbiguous, Reason};
+use super::simplify::CheckOfPasses;
 use super::{Blocker, Expanded, NodeChange, Options};
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, SharedTexts};
@@ -87,6 +91,7 @@ impl<'m> Shared<'_, 'm> {
             in_target: HashMap::default(),
             checked: CheckedReplacements::default(),
             expansions: ExpansionBodies::new(self.check),
+            derived: Rc::new(DerivedConstants::new(self.options.contested, self.check)),
             part: Part::default(),
         };
         for batch in nodes.chunks(BATCH.get()) {
@@ -109,6 +114,7 @@ struct NodePlanner<'a, 'm> {
     in_target: HashMap<&'m str, InTarget>,
     checked: CheckedReplacements,
     expansions: ExpansionBodies,
+    derived: Rc<DerivedConstants>,
     part: Part,
 }
 
@@ -153,6 +159,7 @@ impl<'m> NodePlanner<'_, 'm> {
         let source = NodeSource {
             model,
             inferred,
+            derived: Rc::clone(&self.derived),
             settings: options.settings(),
             id,
             values,
@@ -339,14 +346,6 @@ fn declares_values(node: &NodeProto) -> bool {
             || graph.node.iter().any(declares_values)
     };
     graphs(node).any(declares)
-}
-
-/// Whether a node, or one in its subgraphs, has an input of this name.
-pub(super) fn uses(node: &NodeProto, name: &str) -> bool {
-    node.input.iter().any(|input| input == name)
-        || graphs(node)
-            .flat_map(|graph| &graph.node)
-            .any(|inner| uses(inner, name))
 }
 
 /// What becomes of the nodes of an operator.

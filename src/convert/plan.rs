@@ -5,19 +5,20 @@
 
 use std::collections::BTreeSet;
 
-use super::bodies::Bodies;
-use super::expansion_body::CheckOfPasses;
+use super::bodies::{Bodies, uses};
+use super::derived_constants::constant_inputs;
 use super::functions::Functions;
 use super::kernels::{Kernels, Wanted};
 use super::legalize::{Legalized, Places, legalized};
-use super::part::{Part, Shared, uses};
+use super::part::{Part, Shared};
+use super::simplify::CheckOfPasses;
 use super::{Blocker, Code, ExpandInto, Expanded, Legalize, NodeChange, Options, ir};
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
 use crate::base::parallel;
 use crate::base::progress::{Counter, Unit};
 use crate::base::threshold::Threshold;
-use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, ScopeKind};
+use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
 use crate::ops::inference::Deferred;
 
 /// The conversion plan of a model: edits and their report, or blockers.
@@ -283,7 +284,7 @@ impl<'m> ScopePlanner<'m> {
     }
 
     fn finish(mut self) -> ConversionPlan {
-        let mut edits = self.remove_released();
+        let (mut edits, removed) = self.remove_released();
         let Part {
             edits: others,
             changes,
@@ -311,8 +312,9 @@ impl<'m> ScopePlanner<'m> {
         );
         let by_types = blockers
             .iter()
-            .filter(|(_, blocker)| {
+            .filter(|(id, blocker)| {
                 matches!(blocker.code, Code::TypeUnknown | Code::TypeUnsupported)
+                    && !removed.contains(id)
             })
             .map(|(id, _)| self.model.root(id.scope));
         let blocked_by_types = by_types
@@ -324,51 +326,63 @@ impl<'m> ScopePlanner<'m> {
         ConversionPlan {
             edits,
             adds_initializers: self.adds_initializers,
-            changes: in_order(changes),
-            expansions: in_order(expansions),
-            warnings: in_order(warnings),
-            blockers: in_order(blockers),
+            changes: in_order(changes, &removed),
+            expansions: in_order(expansions, &removed),
+            warnings: in_order(warnings, &removed),
+            blockers: in_order(blockers, &removed),
             blocked_by_types,
             kernels,
             legalized: None,
         }
     }
 
-    /// Removes constants that lost their last use, unless their name must stay.
-    fn remove_released(&mut self) -> Vec<Edit> {
+    /// Removes constants that lost their last use, and the nodes that computed them, unless their
+    /// name must stay. Returns the edits that remove initializers, and the nodes.
+    fn remove_released(&mut self) -> (Vec<Edit>, HashSet<NodeId>) {
         let model = self.model;
-        let mut edits = Vec::new();
+        let (mut edits, mut removed) = (Vec::new(), HashSet::default());
         let mut seen = HashSet::default();
-        for value in std::mem::take(&mut self.all.released) {
-            let name = model.name(value);
-            let is_used = |planner: &Self| {
-                model
-                    .uses(value)
-                    .any(|(user, _)| match planner.bodies.nodes.get(user) {
-                        Some(nodes) => nodes.get().iter().any(|node| uses(node, name)),
-                        None => true,
-                    })
-            };
-            if !seen.insert(value)
-                || !model.scopes_that_output(value).is_empty()
-                || model.non_node_use(value).is_some()
-                || is_used(self)
-            {
+        let mut released = std::mem::take(&mut self.all.released);
+        released.reverse();
+        while let Some(value) = released.pop() {
+            if self.is_needed(value, &removed) {
                 continue;
             }
             match model.origin(value) {
-                Origin::Initializer { input: None, .. } => {
-                    edits.push(Edit::RemoveInitializer(value))
+                Origin::Initializer { input: None, .. } if seen.insert(value) => {
+                    edits.push(Edit::RemoveInitializer(value));
                 }
-                Origin::Node { node, .. } => self.bodies.nodes.remove(node),
+                Origin::Node { node, .. } => {
+                    let mut outputs = model.outputs(node);
+                    if outputs.all(|(_, output)| !self.is_needed(output, &removed))
+                        && removed.insert(node)
+                    {
+                        released.extend(constant_inputs(model, node));
+                        self.bodies.remove(node);
+                    }
+                }
                 _ => {}
             }
         }
-        edits
+        (edits, removed)
+    }
+
+    /// Whether a value is used by nodes of the plan, or its name must stay.
+    fn is_needed(&self, value: ValueId, removed: &HashSet<NodeId>) -> bool {
+        let model = self.model;
+        let name = model.name(value);
+        let mut users = model.uses(value).map(|(user, _)| user);
+        !model.scopes_that_output(value).is_empty()
+            || model.non_node_use(value).is_some()
+            || users.any(|user| match self.bodies.nodes.get(user) {
+                Some(nodes) => nodes.get().iter().any(|node| uses(node, name)),
+                None => !removed.contains(&user),
+            })
     }
 }
 
-fn in_order<T>(mut items: Vec<(NodeId, T)>) -> Vec<T> {
+fn in_order<T>(mut items: Vec<(NodeId, T)>, removed: &HashSet<NodeId>) -> Vec<T> {
+    items.retain(|(id, _)| !removed.contains(id));
     items.sort_by_key(|(id, _)| *id);
     let mut items: Vec<T> = items.into_iter().map(|(_, item)| item).collect();
     // The list reuses the memory of the pairs.

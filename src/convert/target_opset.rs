@@ -1,9 +1,9 @@
 //! The opset in which a runtime has kernels for all nodes of a model.
 
 use super::Options;
-use super::expansion_body::CheckOfPasses;
 use super::kernels::{Gap, Wanted};
 use super::plan::ConversionPlan;
+use super::simplify::CheckOfPasses;
 use crate::base::error::Invalid;
 use crate::base::printable::plural;
 use crate::graph::Model;

@@ -235,6 +235,24 @@ mod tests {
     }
 
     #[test]
+    fn a_constant_behind_a_cast_is_not_read_if_passes_did_not_keep_its_value() {
+        let text = r#"<ir_version: 8, opset_import: ["": 13]> g (float[n,1] x) => (float[n] y) <int32[1] a = {1}> {
+            axes = Cast <to = 7> (a) y = Squeeze (x, axes)
+        }"#;
+        let model = Model::new(onnx_text::parse(text).unwrap()).unwrap();
+        let planned = |check| {
+            convert::plan_valid(&model, &Deferred::default(), &Options::to(12), Some(check))
+        };
+        assert!(planned(expect_equal_results).is_ok());
+        let Err(NotConverted::Blocked { blockers, .. }) =
+            planned(|_, _| Err("they differ".to_owned()))
+        else {
+            panic!("converted")
+        };
+        assert_eq!(blockers[0].code, convert::Code::NotConstant);
+    }
+
+    #[test]
     fn a_conversion_is_refused_if_passes_did_not_keep_the_results_of_an_expansion() {
         let text = r#"<ir_version: 10, opset_import: ["": 18]> g (int8[2] x) => (int8[2] y) { y = BitwiseNot (x) }"#;
         let model = Model::new(onnx_text::parse(text).unwrap()).unwrap();

@@ -181,12 +181,9 @@ impl<'m> Context<'_, 'm> {
         let value = self
             .value(name)
             .ok_or_else(|| Reason::new(NodeInvalid, format!("{what} is not defined")))?;
-        let constant = self
-            .source
-            .model
+        self.source
             .constant(value)
-            .map_err(|reason| not_constant(&what, reason))?;
-        Ok(constant.tensor.into_owned())
+            .map_err(|reason| not_constant(&what, reason))
     }
 
     fn constant_bytes(&self, index: usize) -> Result<(DType, Bytes), Reason> {

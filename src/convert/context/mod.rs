@@ -6,13 +6,17 @@ mod known;
 pub(super) use known::{counted_from_front, is_countable, permuted};
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
+use super::derived_constants::DerivedConstants;
 use super::expanded::Exactness;
 use super::make;
 use super::reason::{AttributeAmbiguous, NodeInvalid, Reason, Strict};
 use super::settings::Settings;
 use super::value::Value;
-use crate::graph::{Attribute, FreshNames, Model, NodeId, ScopeId, ScopeKind, ValueId};
+use crate::graph::{
+    Attribute, FreshNames, Model, NodeId, NotConstant, ScopeId, ScopeKind, ValueId,
+};
 use crate::ops::inference::{Deferred, Inferred, Ints, Known};
 use crate::ops::schemas::{Schema, TypeSet};
 use crate::protobuf::schema::{AttributeProto, NodeProto, TensorProto};
@@ -23,6 +27,8 @@ pub(super) struct NodeSource<'m> {
     pub model: &'m Model,
     /// Computed on first use.
     pub inferred: &'m Deferred,
+    /// Computed on first use.
+    pub derived: Rc<DerivedConstants>,
     pub settings: Settings,
     /// The node as the model has it.
     pub id: NodeId,
@@ -60,6 +66,21 @@ impl NodeSource<'_> {
     /// The integers of a value that is computed from shapes, as far as they are known.
     pub fn ints(&self, value: ValueId) -> Option<&Ints> {
         self.inferred().ints(value)
+    }
+
+    /// The tensor of a value that is constant, or computed from constants by bit-exact nodes.
+    ///
+    /// # Errors
+    /// If the value is not the same in every run, or a caller can override it.
+    pub fn constant(&self, value: ValueId) -> Result<TensorProto, NotConstant> {
+        match self.model.constant(value) {
+            Ok(constant) => Ok(constant.tensor.into_owned()),
+            Err(NotConstant::Computed) => self
+                .derived
+                .of(self.model, self.inferred, value)
+                .ok_or(NotConstant::Computed),
+            Err(other) => Err(other),
+        }
     }
 
     /// See [`Inferred::copies_dimension`].
@@ -468,7 +489,7 @@ impl Context<'_, '_> {
     pub fn release(&mut self, name: &str) {
         let constant = self
             .value(name)
-            .filter(|&value| self.source.model.constant(value).is_ok());
+            .filter(|&value| self.source.constant(value).is_ok());
         self.record.released.extend(constant);
     }
 
