@@ -9,7 +9,7 @@ use super::super::reason::{
 };
 use crate::ops::inference::{Known, Shape};
 use crate::protobuf::schema::AttributeProto;
-use onnx_cast::Class;
+use onnx_cast::{Class, DType};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Add And Div Equal Greater Less Mul Or Pow Sub Xor", 7)
@@ -19,7 +19,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
         .up(&[Drop("broadcast")])
         .down(&[Run(gemm_broadcast)]),
     adapter("Gemm", 11).down(&[Run(add_nothing)]),
-    adapter("Max Mean Min Sum", 8).down(&[Run(shapes_must_be_equal)]),
+    adapter("Max Mean Min Sum", 8).down(&[Run(inputs_get_one_shape)]),
     adapter("PRelu", 7)
         .up(&[Run(slope_gets_trailing_ones)])
         .down(&[Run(slope_loses_ones)]),
@@ -227,20 +227,76 @@ fn add_nothing(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-fn shapes_must_be_equal(cx: &mut Context) -> Result<(), Reason> {
+/// Before opset 8 all inputs have one shape: the others are broadcast to it by adding a tensor of -0
+/// that has the shape of the result. The sum of -0 and a number is that number, whatever its sign.
+fn inputs_get_one_shape(cx: &mut Context) -> Result<(), Reason> {
     let first = cx.known_input(0).static_shape();
     let differs = |index: usize| {
         cx.input(index) != cx.input(0)
             && (first.is_none() || cx.known_input(index).static_shape() != first)
     };
-    if (1..cx.node.input.len()).any(differs) {
-        Err(Reason::new(
+    if !(1..cx.node.input.len()).any(differs) {
+        return Ok(());
+    }
+    let dtype = cx.dtype(0)?;
+    if !matches!(dtype, DType::Float16 | DType::Float | DType::Double) {
+        return Err(Reason::new(
             ShapeUnsupported,
             "before opset 8 all inputs must have the same known shape",
-        ))
-    } else {
-        Ok(())
+        ));
     }
+    let shape = cx.known_output(0).shape;
+    let is_whole = |cx: &Context, index: usize| {
+        shape
+            .as_ref()
+            .is_some_and(|shape| shape.iter().all(Option::is_some))
+            && cx.known_input(index).shape == shape
+    };
+    let inputs = cx.node.input.clone();
+    let whole = (0..inputs.len()).find(|&index| is_whole(cx, index));
+    let shapes: Vec<usize> = whole.map_or_else(|| (0..inputs.len()).collect(), |index| vec![index]);
+    let nothing = nothing_like(cx, dtype, &shapes)?;
+    for (index, input) in inputs.iter().enumerate() {
+        if !is_whole(cx, index) {
+            let known = Known {
+                shape: shape.clone(),
+                ..Known::tensor(dtype)
+            };
+            let wide = cx.add_before("Add", &[input, &nothing], Vec::new(), "wide", known);
+            cx.set_input(index, &wide);
+        }
+    }
+    Ok(())
+}
+
+/// A tensor of -0 with the shape that these inputs have when they are broadcast. No element is true
+/// and not true at once, so that nothing of their values matters, not even NaN.
+fn nothing_like(cx: &mut Context, dtype: DType, inputs: &[usize]) -> Result<String, Reason> {
+    let minus = make::scalar(dtype, -1.0)
+        .ok_or_else(|| Reason::new(TypeUnsupported, format!("{dtype} has no -1")))?;
+    let minus = cx.add_constant("minus_one", minus);
+    let mut nothing: Option<String> = None;
+    for &index in inputs {
+        let input = cx.node.input[index].clone();
+        let of_input = |dtype| Known {
+            shape: cx.known(&input).shape.clone(),
+            ..Known::tensor(dtype)
+        };
+        let (truth, number) = (of_input(DType::Bool), of_input(dtype));
+        let is_set = cx.cast_before(&input, DType::Bool, "is_set");
+        let is_clear = cx.add_before("Not", &[&is_set], Vec::new(), "is_clear", truth.clone());
+        let never = cx.add_before("And", &[&is_set, &is_clear], Vec::new(), "never", truth);
+        let zero = cx.cast_before(&never, dtype, "zero");
+        let zero = cx.add_before("Mul", &[&zero, &minus], Vec::new(), "negative_zero", number);
+        nothing = Some(match nothing {
+            None => zero,
+            Some(others) => {
+                let known = Known::tensor(dtype);
+                cx.add_before("Add", &[&others, &zero], Vec::new(), "zeros", known)
+            }
+        });
+    }
+    nothing.ok_or_else(|| Reason::new(NodeInvalid, "the node has no inputs"))
 }
 
 /// Before opset 7 the slope has one element, or one element per channel.

@@ -13,6 +13,8 @@ const LARGEST_TABLE: usize = 1 << 12;
 /// 1. `Unsqueeze`, or `Squeeze` with given axes, of a known shape: a `Reshape` to the selected
 ///    shape.
 /// 2. Constant axes, or none: nothing to do.
+/// 3. Other axes, of a result of known shape: a `Reshape` to that, which keeps the order of the
+///    elements, too.
 pub(super) fn reshape(cx: &mut Context) -> Result<(), Reason> {
     let grows = cx.node.op_type() == "Unsqueeze";
     let is_computed = cx.input(1).is_some() && cx.read_ints(1).is_err();
@@ -54,10 +56,14 @@ pub(super) fn reshape(cx: &mut Context) -> Result<(), Reason> {
         shape.chain(std::iter::repeat(1)).take(width).collect()
     };
     let axes = cx.node.input[1].clone();
-    let Some(selection) = Selection::new(cx, &axes, rank, count) else {
-        return Ok(());
+    let shape = match (
+        Selection::new(cx, &axes, rank, count),
+        cx.known_output(0).static_shape(),
+    ) {
+        (Some(selection), _) => selection.row(cx, width, row, "shape"),
+        (None, Some(shape)) => cx.constant_int_list("shape", &shape),
+        (None, None) => return Ok(()),
     };
-    let shape = selection.row(cx, width, row, "shape");
     cx.take_input(1);
     cx.remove_attribute("axes");
     cx.rename_operator("Reshape");

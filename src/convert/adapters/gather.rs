@@ -4,17 +4,14 @@ use super::super::adapter::{Adapter, Becomes, Run, adapter};
 use super::super::context::{Context, counted_from_front};
 use super::super::make;
 use super::super::reason::{InputUnsupported, NodeInvalid, Reason, TypeUnsupported};
-use crate::ops::inference::Known;
+use crate::ops::inference::{Known, Shape};
 use onnx_cast::{Class, DType};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("Gather", 11).down(&[Run(count_indices_from_front)]),
     adapter("OneHot", 11)
         .up(&[Run(warn_of_negative_indices)])
-        .down(&[
-            Run(axis_counts_in_the_output),
-            Run(|cx| must_not_be_negative(cx, 0)),
-        ]),
+        .down(&[Run(axis_counts_in_the_output), Run(add_depth_to_negative)]),
     adapter("Scatter", 11).up(&[Becomes("ScatterElements")]),
     adapter("ScatterElements", 11).down(&[Run(count_indices_from_front), Becomes("Scatter")]),
 ];
@@ -108,6 +105,44 @@ fn index_constant(
         )
     })?;
     Ok(cx.add_constant(suffix, tensor))
+}
+
+/// Since version 11 indices from -depth on count from the end, and those before have no place, as
+/// all negative ones in version 9. Indices and depth are cast to INT64 before use (OneHot-9).
+fn add_depth_to_negative(cx: &mut Context) -> Result<(), Reason> {
+    let Err(reason) = must_not_be_negative(cx, 0) else {
+        return Ok(());
+    };
+    let shape = cx.known_input(0).shape;
+    let is_scalar = |shape: Option<Shape>| shape.is_some_and(|shape| shape.is_empty());
+    let keeps_shape =
+        is_scalar(cx.known_input(1).shape) || shape.as_ref().is_some_and(|shape| !shape.is_empty());
+    if !keeps_shape {
+        return Err(reason);
+    }
+    let like = |dtype| Known {
+        shape: shape.clone(),
+        ..Known::tensor(dtype)
+    };
+    let (indices, depth) = (cx.node.input[0].clone(), cx.node.input[1].clone());
+    let index = cx.cast_before(&indices, DType::Int64, "long_index");
+    let depth = cx.cast_before(&depth, DType::Int64, "long_depth");
+    let zero = index_constant(cx, DType::Int64, 0, "zero")?;
+    let mut add = |op: &str, inputs: &[&str], suffix: &str| {
+        let known = match op {
+            "Less" => like(DType::Bool),
+            _ => like(DType::Int64),
+        };
+        cx.add_before(op, inputs, Vec::new(), suffix, known)
+    };
+    let is_negative = add("Less", &[&index, &zero], "is_negative");
+    let from_end = add("Add", &[&index, &depth], "from_end");
+    // Runtimes count those that are still negative from the end: the depth has no place either.
+    let is_outside = add("Less", &[&from_end, &zero], "is_outside");
+    let placed = add("Where", &[&is_outside, &depth, &from_end], "placed");
+    let counted = add("Where", &[&is_negative, &placed, &index], "index");
+    cx.set_input(0, &counted);
+    Ok(())
 }
 
 fn replace_constant_indices(

@@ -232,7 +232,9 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
     };
     let mut axes = Vec::new();
     if has(3) {
-        let sizes = cx.read_ints(3)?;
+        let sizes = cx
+            .read_ints(3)
+            .or_else(|reason| sizes_of_result(cx, &chosen)?.ok_or(reason))?;
         if sizes.len() != chosen.len() {
             return Err(Reason::new(NodeInvalid, "`sizes` and `axes` do not match"));
         }
@@ -292,6 +294,18 @@ fn axes(cx: &Context) -> Result<Vec<Axis>, Reason> {
         }
     }
     Ok(axes)
+}
+
+/// Computed sizes: those of the result, if they are known, which has the lengths that `sizes` states
+/// unless it keeps the aspect ratio (Resize-18).
+fn sizes_of_result(cx: &Context, axes: &[i64]) -> Result<Option<Vec<i64>>, Reason> {
+    let policy = cx.string("keep_aspect_ratio_policy")?;
+    if policy.is_some_and(|policy| policy != "stretch") {
+        return Ok(None);
+    }
+    let shape = cx.known_output(0).shape.unwrap_or_default();
+    let size = |&axis: &i64| shape.get(usize::try_from(axis).ok()?).copied().flatten();
+    Ok(axes.iter().map(size).collect())
 }
 
 /// The position in the input of an element of the output, in single or in double precision. Lengths

@@ -40,7 +40,11 @@ pub(super) fn compute_wider(cx: &mut Context) -> Result<(), Reason> {
         return Ok(());
     };
     let supported = |&wide: &DType| {
-        formal.types.contains(schemas::ValueType::Tensor(wide)) && represents(wide, narrow)
+        // The cast to INT64 keeps the bits, so that different numbers stay different.
+        let is_of_bits =
+            cx.node.op_type() == "Equal" && [wide, narrow] == [DType::Int64, DType::Uint64];
+        formal.types.contains(schemas::ValueType::Tensor(wide))
+            && (represents(wide, narrow) || is_of_bits)
     };
     let Some(wide) = wider_types(cx.node.op_type(), narrow).find(supported) else {
         return Ok(());

@@ -107,12 +107,18 @@ fn modulo(cx: &Context) -> Result<String, Reason> {
     Ok(body)
 }
 
-/// Integers, counted by a `Loop`, whose number of iterations is the quotient rounded up. Each
+/// Integers, and floats from zero in steps of one, counted by a `Loop`, whose number of iterations is the quotient rounded up. Each
 /// iteration gives a row of one element: onnx's reference evaluator stacks scalars into a matrix.
+///
+/// Element i of a range is start + i * delta (Range-11), which is i for such floats: the integer,
+/// rounded to the type as `Cast` rounds it. Their number is the limit, rounded up.
 fn range(cx: &Context) -> Result<String, Reason> {
     (0..3).try_for_each(|index| cx.expect_number(index))?;
     let dtype = cx.dtype(0)?;
-    if !matches!(dtype, DType::Int64 | DType::Int32 | DType::Int16) {
+    let is_one =
+        |index: usize, value: f64| cx.read_doubles(index).is_ok_and(|values| values == [value]);
+    let counts = matches!(dtype, DType::Float | DType::Double) && is_one(0, 0.0) && is_one(2, 1.0);
+    if !counts && !matches!(dtype, DType::Int64 | DType::Int32 | DType::Int16) {
         return Err(Reason::new(
             TypeUnsupported,
             format!("a range of {dtype} has no equivalent whose elements are equal to the bit"),
@@ -122,7 +128,8 @@ fn range(cx: &Context) -> Result<String, Reason> {
         goes = Constant <value = bool {1}> ()
         zero = Constant <value = double {0}> ()
         long_start = Cast <to = 7> (start)
-        long_limit = Cast <to = 7> (limit)
+        whole_limit = $whole (limit)
+        long_limit = Cast <to = 7> (whole_limit)
         long_delta = Cast <to = 7> (delta)
         span = Sub (long_limit, long_start)
         quotient = Div (span, long_delta)
@@ -146,7 +153,8 @@ fn range(cx: &Context) -> Result<String, Reason> {
             row = Reshape (element, list)
         }> (count, goes, long_start)
         output = Reshape (column, list)";
-    Ok(fill(body, &[("type", &dtype.number())]))
+    let whole = if counts { "Ceil" } else { "Identity" };
+    Ok(fill(body, &[("type", &dtype.number()), ("whole", &whole)]))
 }
 
 /// Half floats are computed in the type that `stash_type` states.

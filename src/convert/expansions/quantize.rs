@@ -18,6 +18,7 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("ConvInteger", 10, conv_integer),
     by_definition("QLinearConv", 10, quantized_conv),
     by_definition("QLinearMatMul", 10, quantized_matmul),
+    by_definition("QLinearMatMul", 21, wider_scales),
     exact("QuantizeLinear", 10, quantize),
     exact("QuantizeLinear", 13, quantize_axis).against(&PER_AXIS),
     exact("QuantizeLinear", 21, quantize_blocks),
@@ -105,8 +106,13 @@ fn column(cx: &Context, name: &str, index: usize, behind: usize) -> Result<Strin
     match shape.as_deref() {
         Some([] | [Some(1)]) => Ok(format!("column_{name} = Identity ({name})\n")),
         Some([_]) if behind == 0 => Ok(format!("column_{name} = Identity ({name})\n")),
-        Some([_]) => Ok(format!(
+        Some([_]) if cx.to < 13 => Ok(format!(
             "column_{name} = Unsqueeze <axes: ints = [{}]> ({name})\n",
+            list(1..=behind)
+        )),
+        Some([_]) => Ok(format!(
+            "axes_{name} = Constant <value = int64[{behind}] {{{}}}> ()
+             column_{name} = Unsqueeze ({name}, axes_{name})\n",
             list(1..=behind)
         )),
         Some(_) => Err(Reason::new(
@@ -142,6 +148,22 @@ fn quantized_matmul(cx: &Context) -> Result<String, Reason> {
         requantized(cx, "a_scale", "b_scale")?,
     );
     Ok(body)
+}
+
+/// The scales as FLOAT, which holds those of FLOAT16 and BFLOAT16. The definition multiplies and
+/// divides numbers.
+fn wider_scales(cx: &Context) -> Result<String, Reason> {
+    if !matches!(cx.dtype(1)?, DType::Float16 | DType::Bfloat16) {
+        return Err(Reason::new(
+            TypeUnsupported,
+            "scales of these types are not supported before opset 21",
+        ));
+    }
+    Ok("float_a_scale = Cast <to = 1> (a_scale)
+        float_b_scale = Cast <to = 1> (b_scale)
+        float_y_scale = Cast <to = 1> (y_scale)
+        y = QLinearMatMul (a, float_a_scale, a_zero_point, b, float_b_scale, b_zero_point, float_y_scale, y_zero_point)"
+        .to_owned())
 }
 
 /// `number` times both scales, quantized as the output.
@@ -347,6 +369,9 @@ fn of_each_element(
 /// floats too.
 fn dequantize_blocks(cx: &Context) -> Result<String, Reason> {
     let (given, scale) = (cx.dtype(0)?, cx.dtype(1)?);
+    if is_plain_of_16_bits(cx, given)? && scale == DType::Float {
+        return dequantize_axis(cx);
+    }
     let blocks = of_each_element(cx, given, "x_scale", "x_zero_point")?;
     if !matches!(given.class(), Class::Signed | Class::Unsigned)
         || (given.bits() > 8 && scale != DType::Float)
@@ -371,8 +396,25 @@ fn dequantize_blocks(cx: &Context) -> Result<String, Reason> {
     ))
 }
 
-/// The scale and the zero point of each slice along `axis`, as columns of the tensor.
+/// Whether the values are INT16 or UINT16, without blocks, and of a tensor whose older version lacks
+/// only the type. INT32 holds the differences of such numbers, which have 17 bits, and so does
+/// FLOAT. It holds the sums of a zero point and a rounded quotient that are in the range of the
+/// type; other sums stay out of range.
+fn is_plain_of_16_bits(cx: &Context, dtype: DType) -> Result<bool, Reason> {
+    let is_integer = matches!(dtype.class(), Class::Signed | Class::Unsigned);
+    Ok(is_integer && dtype.bits() == 16 && cx.int_or("block_size", 0)? == 0)
+}
+
+/// The scale and the zero point of each slice along `axis`, as columns of the tensor. The axis of a
+/// scale of one element has no meaning.
 fn of_each_slice(cx: &Context, scale: &str, zero_point: &str) -> Result<String, Reason> {
+    if let Some([] | [Some(1)]) = cx.known_input(1).shape.as_deref() {
+        let mut body = column(cx, scale, 1, 0)?;
+        if cx.input(2).is_some() {
+            body += &column(cx, zero_point, 2, 0)?;
+        }
+        return Ok(body);
+    }
     let axis = cx.int_or("axis", 1)?;
     let behind = if axis < 0 {
         axis.checked_neg().unwrap_or(i64::MAX) - 1
@@ -428,6 +470,11 @@ fn quantize_axis(cx: &Context) -> Result<String, Reason> {
 
 fn quantize_blocks(cx: &Context) -> Result<String, Reason> {
     let dtype = cx.output_dtype(0)?;
+    if is_plain_of_16_bits(cx, dtype)?
+        && [0, 1].map(|index| cx.dtype(index).ok()) == [Some(DType::Float); 2]
+    {
+        return quantize_axis(cx);
+    }
     let blocks = of_each_element(cx, dtype, "y_scale", "y_zero_point")?;
     let (least, greatest) = range_of(dtype)?;
     if cx.dtype(0)? != DType::Float || cx.dtype(1)? != DType::Float {

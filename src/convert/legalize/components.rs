@@ -4,6 +4,7 @@ use petgraph::unionfind::UnionFind;
 
 use super::operators::{Role, Site, Wider, carried_in, role};
 use crate::base::hash::{HashMap, HashSet};
+use crate::convert::{Legalize, Options};
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
 use crate::ops::inference::Inferred;
 use crate::ops::schemas::ValueType;
@@ -19,8 +20,8 @@ pub(super) struct Components {
 
 impl Components {
     /// Narrow values of one node belong together: if one of them cannot be carried, none is.
-    /// `with_io`: also inputs and outputs of the model.
-    pub fn new(model: &Model, inferred: &Inferred, opset: i64, with_io: bool) -> Components {
+    pub fn new(model: &Model, inferred: &Inferred, options: &Options) -> Components {
+        let (opset, with_io) = (options.opset, options.legalize == Legalize::Io);
         let types = carried_in(opset);
         let wider_of = |value: ValueId| match inferred.of(value).value_type {
             Some(ValueType::Tensor(dtype)) => {
@@ -50,6 +51,7 @@ impl Components {
                 inferred,
                 node,
                 found: &found,
+                contested: options.contested,
             };
             for &other in &own {
                 together.union(first.index(), other.index());

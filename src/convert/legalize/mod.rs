@@ -6,7 +6,7 @@
 //! makes or reads it does the same with the wider type, or can be replaced by nodes that do. Narrow
 //! values of one node are carried together, or none of them. Inputs and outputs of functions and
 //! subgraphs, and inputs of calls and of operators of other domains, keep their types; those of the
-//! model, unless [`Legalize::Io`] is chosen.
+//! model, unless [`Legalize::Io`](super::Legalize::Io) is chosen.
 //!
 //! A type is a line of `operators::types`, an operator a file and a line of `operators`.
 
@@ -18,7 +18,7 @@ mod replacement;
 
 use self::components::Components;
 pub(super) use self::places::Places;
-use super::{CarriedRole, CarriedValue, Exactness, Legalize, NodeChange, Options};
+use super::{CarriedRole, CarriedValue, Exactness, NodeChange, Options};
 use crate::base::hash::HashMap;
 use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, TypePlace, ValueId};
 use crate::ops::inference::Inferred;
@@ -42,8 +42,7 @@ pub(super) fn legalized(
     inferred: &Inferred,
     options: &Options,
 ) -> Option<Legalized> {
-    let with_io = options.legalize == Legalize::Io;
-    let Components { values, replaced } = Components::new(model, inferred, options.opset, with_io);
+    let Components { values, replaced } = Components::new(model, inferred, options);
     if values.is_empty() {
         return None;
     }

@@ -2,7 +2,8 @@
 
 use super::rounded::rounded;
 use super::site::{Role, Site};
-use onnx_cast::{Class, DType};
+use super::types::Wider;
+use onnx_cast::{Class, Contested, DType};
 
 /// A number has the same result in both types. A float is printed with the digits of its type.
 pub(super) fn role(site: &Site) -> Option<Role> {
@@ -11,6 +12,12 @@ pub(super) fn role(site: &Site) -> Option<Role> {
         Some(from) => from,
         None => site.known_input(0)?.dtype()?,
     };
+    if let Some(wider) = site
+        .output(0)
+        .filter(|wider| wider.from.class() != Class::Float)
+    {
+        return low_bits(site, from, wider).map(Role::Replaced);
+    }
     if let Some(wider) = site.output(0) {
         let number = match from {
             DType::Float => "number = Identity (input)",
@@ -26,6 +33,44 @@ pub(super) fn role(site: &Site) -> Option<Role> {
     }
     let is_printed = site.output_type()? == DType::String && from.class() == Class::Float;
     (!is_printed).then_some(Role::Same)
+}
+
+/// The low bits of an integer, as a number of the type (Cast-21): the remainder by the number of its
+/// values, from which a signed type subtracts that number if it is in the upper half. INT32 keeps the
+/// low bits of wider integers.
+///
+/// The result of a fraction is contested, and has to be chosen: the nearest number, or the one
+/// towards zero. Numbers out of range have undefined results.
+fn low_bits(site: &Site, from: DType, wider: &Wider) -> Option<String> {
+    let whole = match (from.class(), site.contested) {
+        (Class::Bool | Class::Signed | Class::Unsigned, _) => "whole = Identity (input)",
+        (Class::Float, Some(contested)) if from != DType::Float8E8M0 => match (contested, from) {
+            (Contested::Runtime, _) => "whole = Identity (input)",
+            (Contested::Text, DType::Double) => "whole = Round (input)",
+            (Contested::Text, _) => "number = Cast <to = 1> (input) whole = Round (number)",
+        },
+        _ => return None,
+    };
+    let values = 1 << wider.from.bits();
+    let low = match wider.from.class() {
+        Class::Signed => format!(
+            "half = Constant <value = int32 {{{}}}> ()
+             shifted = Add (rest, half)
+             turned = Mod (shifted, values)
+             low = Sub (turned, half)",
+            values / 2
+        ),
+        _ => "low = Identity (rest)".to_owned(),
+    };
+    Some(format!(
+        "{whole}
+         integer = Cast <to = 6> (whole)
+         values = Constant <value = int32 {{{values}}}> ()
+         rest = Mod (integer, values)
+         {low}
+         output = Cast <to = {}> (low)",
+        wider.to.number()
+    ))
 }
 
 /// Whether FLOAT has every number of a type.

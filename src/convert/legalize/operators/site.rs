@@ -4,7 +4,7 @@ use super::types::Wider;
 use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::inference::{Inferred, Known};
-use onnx_cast::DType;
+use onnx_cast::{Contested, DType};
 
 /// What becomes of a node whose values of narrower types get wider ones.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,8 @@ pub struct Site<'a> {
     pub node: NodeId,
     /// The values that may be carried.
     pub found: &'a HashMap<ValueId, &'static Wider>,
+    /// The choice between contested results.
+    pub contested: Option<Contested>,
 }
 
 impl Site<'_> {
