@@ -130,6 +130,77 @@ pub(crate) fn to_float8(dtype: DType, saturate: bool, x: &str, y: &str) -> Optio
     Some(named(&[&scaled, &rounded, &unsigned, &signed], x, y))
 }
 
+/// The nodes that round `x` to FLOAT8E8M0, as `y`; none for an unknown `round_mode`. The numbers are
+/// the powers of two from 2^-127 to 2^127, and NaN.
+///
+/// The power of two at most a number is found as for the other types, of numbers below 1 times 2^64
+/// and of others times 2^-32, which are exact and neither overflow nor become subnormal. `up` and
+/// `nearest` take twice the power beyond it, or from the middle on. Numbers out of range become the
+/// nearest one, or NaN without `saturate`. Results that ONNX leaves undefined are those of the casts
+/// of this project: NaN for negative numbers.
+pub(crate) fn to_power_of_two(saturate: bool, mode: &str, x: &str, y: &str) -> Option<String> {
+    let nearest = match mode {
+        "up" => {
+            "
+    goes_up = Less (power, moved)"
+        }
+        "nearest" => {
+            "
+    half_more = Constant <value = float {1.5}> ()
+    middle = Mul (power, half_more)
+    is_below = Less (moved, middle)
+    goes_up = Not (is_below)"
+        }
+        "down" => {
+            "
+    goes_up = Less (power, power)"
+        }
+        _ => return None,
+    };
+    let beyond = if saturate {
+        "
+    is_no_power = Or (is_negative, is_nan)"
+    } else {
+        "
+    is_too_small = Less ($x, least)
+    is_too_large = Greater ($x, greatest)
+    is_out_of_range = Or (is_too_small, is_too_large)
+    is_no_power = Or (is_out_of_range, is_nan)"
+    };
+    let power = "
+    zero = Constant <value = float {0}> ()
+    one = Constant <value = float {1}> ()
+    least = Constant <value = float {5.877471754111437539843683e-39}> ()
+    greatest = Constant <value = float {170141183460469231731687303715884105728}> ()
+    is_small = Less ($x, one)
+    up = Constant <value = float {18446744073709551616}> ()
+    down = Constant <value = float {2.3283064365386962890625e-10}> ()
+    factor = Where (is_small, up, down)
+    capped = Min ($x, greatest)
+    moved = Mul (capped, factor)
+    spread = Constant <value = float {8388609}> ()
+    product = Mul (moved, spread)
+    almost_one = Constant <value = float {0.999999940395355224609375}> ()
+    less = Mul (product, almost_one)
+    power = Sub (product, less)";
+    let scaled = "
+    twice = Add (power, power)
+    chosen = Where (goes_up, twice, power)
+    undo_up = Constant <value = float {5.42101086242752217003726400434970855712890625e-20}> ()
+    undo_down = Constant <value = float {4294967296}> ()
+    inverse = Where (is_small, undo_up, undo_down)
+    scaled = Mul (chosen, inverse)
+    raised = Max (scaled, least)
+    is_negative = Less ($x, zero)
+    is_positive = Greater ($x, zero)
+    is_number = Or (is_small, is_positive)
+    is_nan = Not (is_number)";
+    let result = "
+    nan = Constant <value = float {nan}> ()
+    $y = Where (is_no_power, nan, raised)";
+    Some(named(&[power, nearest, scaled, beyond, result], x, y))
+}
+
 /// The nodes with the names of their input and output.
 fn named(parts: &[&str], x: &str, y: &str) -> String {
     parts.concat().replace("$x", x).replace("$y", y)

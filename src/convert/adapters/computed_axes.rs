@@ -71,10 +71,57 @@ pub(super) fn reshape(cx: &mut Context) -> Result<(), Reason> {
     Ok(())
 }
 
-/// A reduction over one computed axis of a known shape with elements; others are expanded. The
-/// input is reshaped to three axes, of which the second is reduced, and the result to the selected
-/// shape.
+/// The first opset in which branches of `If` may have results of several shapes, as those of an
+/// expanded reduction.
+const BRANCHES_DIFFER_SINCE: i64 = 11;
+
+/// 1. A reduction over one computed axis of a known shape with elements. 2. Others are expanded,
+///    unless the older opset lacks that: the declared shape of the result decides then.
 pub(super) fn reduce(cx: &mut Context, reason: Reason) -> Result<(), Reason> {
+    let Err(reason) = cx.attempt(|cx| reduce_selected(cx, reason)) else {
+        return Ok(());
+    };
+    let declared = reduced_axes(cx).filter(|_| cx.source.settings.opset < BRANCHES_DIFFER_SINCE);
+    let axes = declared.ok_or(reason)?;
+    cx.take_input(1);
+    cx.remove_attribute("noop_with_empty_axes");
+    cx.set_ints("axes", axes);
+    Ok(())
+}
+
+/// The axes that lead from the shape of the input to that of the result, if these are known and
+/// differ, and no others do. An axis of length one that is kept may be reduced or not: its element
+/// is the only one.
+fn reduced_axes(cx: &Context) -> Option<Vec<i64>> {
+    let dims = cx.known_input(0).static_shape()?;
+    let result = cx.known_output(0).static_shape()?;
+    if cx.int_or("keepdims", 1).ok()? != 0 {
+        let differs = |&axis: &usize| result.get(axis) != dims.get(axis);
+        let axes: Vec<usize> = (0..dims.len()).filter(differs).collect();
+        let becomes_one = axes.iter().all(|&axis| result.get(axis) == Some(&1));
+        return (dims.len() == result.len() && becomes_one && !axes.is_empty())
+            .then(|| axes.into_iter().map(|axis| axis as i64).collect());
+    }
+    let rank = dims.len().min(LONGEST_SEARCHED);
+    let leads = |set: &u32| {
+        let kept = (0..dims.len()).filter(|axis| set >> axis & 1 == 0);
+        kept.map(|axis| dims[axis]).eq(result.iter().copied())
+    };
+    let mut sets = (1..1u32 << rank).filter(leads);
+    let (only, other) = (sets.next()?, sets.next());
+    (dims.len() == rank && other.is_none()).then(|| {
+        (0..rank as i64)
+            .filter(|axis| only >> axis & 1 == 1)
+            .collect()
+    })
+}
+
+/// The highest rank of which all sets of axes are tried.
+const LONGEST_SEARCHED: usize = 8;
+
+/// The input is reshaped to three axes, of which the second is reduced, and the result to the
+/// selected shape.
+fn reduce_selected(cx: &mut Context, reason: Reason) -> Result<(), Reason> {
     let keeps = cx.int_or("keepdims", 1)? != 0;
     let known = cx.known_input(0);
     let is_single = cx.known_input(1).static_shape() == Some(vec![1]);

@@ -143,6 +143,24 @@ const BITS: &str = "
     $x_clear = Less ($x_rest, values)
     $x_plain = Not ($x_clear)\n";
 
+/// The number of bits that are added up at once: onnxruntime adds INT64 as DOUBLE.
+const HALF: usize = 32;
+
+/// The sum of all bits.
+const WHOLE: &str = "added = ReduceSum <keepdims: int = 0> (parts, last)";
+
+/// The sums of the lower and of the upper bits, one after the other. No product or sum overflows.
+const HALVES: &str = "
+    middle = Constant <value = int64[1] {32}> ()
+    end = Constant <value = int64[1] {64}> ()
+    step = Constant <value = int64 {4294967296}> ()
+    low_parts = Slice (parts, start, middle, last)
+    high_parts = Slice (parts, middle, end, last)
+    low = ReduceSum <keepdims: int = 0> (low_parts, last)
+    high = ReduceSum <keepdims: int = 0> (high_parts, last)
+    moved = Mul (high, step)
+    added = Add (moved, low)";
+
 /// The highest bit of a signed number is its sign.
 const SIGN: &str = "
     $x_sign = Less ($x_column, zero)
@@ -166,9 +184,10 @@ fn bitwise(cx: &Context, op: &str) -> Result<String, Reason> {
     let plain = bits.min(MOST_BITS);
     let values: Vec<i64> = (0..plain).map(|bit| 1 << bit).collect();
     let weights: Vec<i64> = (0..bits)
-        .map(|bit| 1 << bit)
-        .chain(is_signed.then(|| -1 << bits))
+        .map(|bit| 1 << (bit % HALF))
+        .chain(is_signed.then(|| -1 << (bits % HALF)))
         .collect();
+    let added = if is_long { HALVES } else { WHOLE };
     let bits = |name: &str| {
         let plain = if is_long {
             BITS.replace("$x_plain", "$x_lower") + UPPER
@@ -197,7 +216,7 @@ fn bitwise(cx: &Context, op: &str) -> Result<String, Reason> {
         all_dims = Shape (set)
         start = Constant <value = int64[1] {0}> ()
         dims = Slice (all_dims, start, last)
-        added = ReduceSum <keepdims: int = 0> (parts, last)
+        $added
         sum = Reshape (added, dims)
         C = Cast <to = $type> (sum)";
     Ok(fill(
@@ -212,6 +231,7 @@ fn bitwise(cx: &Context, op: &str) -> Result<String, Reason> {
             ("right", &bits("B")),
             ("op", &op),
             ("type", &dtype.number()),
+            ("added", &added),
         ],
     ))
 }

@@ -3,6 +3,7 @@
 use super::rounded::rounded;
 use super::site::{Role, Site};
 use super::types::Wider;
+use crate::ops::rounding::to_power_of_two;
 use onnx_cast::{Class, Contested, DType};
 
 /// A number has the same result in both types. A float is printed with the digits of its type.
@@ -24,7 +25,14 @@ pub(super) fn role(site: &Site) -> Option<Role> {
             _ if is_exact_in_float(from) => "number = Cast <to = 1> (input)",
             _ => return None,
         };
-        let rounded = rounded(site, wider, site.int_or("saturate", 1)? != 0)?;
+        let saturate = site.int_or("saturate", 1)? != 0;
+        let rounded = match wider.from {
+            DType::Float8E8M0 => {
+                let mode = site.string_or("round_mode", "up")?;
+                to_power_of_two(saturate, &mode, "number", "rounded_number")?
+            }
+            _ => rounded(site, wider, saturate)?,
+        };
         return Some(Role::Replaced(format!(
             "{number}
              {rounded}
@@ -52,15 +60,18 @@ fn low_bits(site: &Site, from: DType, wider: &Wider) -> Option<String> {
         _ => return None,
     };
     let values = 1 << wider.from.bits();
-    let low = match wider.from.class() {
-        Class::Signed => format!(
-            "half = Constant <value = int32 {{{}}}> ()
+    let (result, low) = match wider.from.class() {
+        Class::Signed => (
+            "low",
+            format!(
+                "half = Constant <value = int32 {{{}}}> ()
              shifted = Add (rest, half)
              turned = Mod (shifted, values)
              low = Sub (turned, half)",
-            values / 2
+                values / 2
+            ),
         ),
-        _ => "low = Identity (rest)".to_owned(),
+        _ => ("rest", String::new()),
     };
     Some(format!(
         "{whole}
@@ -68,7 +79,7 @@ fn low_bits(site: &Site, from: DType, wider: &Wider) -> Option<String> {
          values = Constant <value = int32 {{{values}}}> ()
          rest = Mod (integer, values)
          {low}
-         output = Cast <to = {}> (low)",
+         output = Cast <to = {}> ({result})",
         wider.to.number()
     ))
 }

@@ -58,6 +58,18 @@ impl Site<'_> {
         self.inferred.of(self.model.output(self.node, 0)?).dtype()
     }
 
+    /// A string attribute, or the default; none if the value is that of a function's attribute.
+    pub fn string_or(&self, name: &str, default: &str) -> Option<String> {
+        let attributes = &self.model.node(self.node).attribute;
+        match attributes.iter().find(|attribute| attribute.name() == name) {
+            Some(attribute) if attribute.tail().ref_attr_name().is_empty() => {
+                Some(String::from_utf8_lossy(attribute.s()).into_owned())
+            }
+            Some(_) => None,
+            None => Some(default.to_owned()),
+        }
+    }
+
     /// An attribute with an integer, or the default; none if the value is that of a function's
     /// attribute.
     pub fn int_or(&self, name: &str, default: i64) -> Option<i64> {
