@@ -65,6 +65,7 @@ const OTHERS: &[(&str, &[&str])] = &[
             "convert/make.rs LARGEST_CONSTANT",
             "convert/consistency.rs MOST_ELEMENTS",
             "convert/copies.rs MOST_COPIES",
+            "convert/derived_constants.rs MOST_ELEMENTS MOST_NODES",
             "convert/legalize/operators/scales.rs LONGEST_AXIS",
             "files/open.rs LARGEST_STREAM",
             "files/replaceable.rs SHORTEST_HASH",
