@@ -14,13 +14,19 @@ CONFIG = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
 def run(model, inputs):
     compiled = CORE.compile_model(CORE.read_model(model), "CPU", CONFIG)
     request = compiled.create_infer_request()
-    # A port may have lost the name of its tensor; its node has not. Inputs that nothing uses have no port.
-    ports = {name: port for port in compiled.inputs for name in {*port.names, port.node.friendly_name}}
-    for name, value in inputs.items():
-        if name in ports:
-            request.set_tensor(ports[name], tensor_of(value))
+    for name, port in ports_of(compiled, inputs).items():
+        request.set_tensor(port, tensor_of(inputs[name]))
     request.infer()
     return [value_of(request.get_output_tensor(index)) for index in range(len(compiled.outputs))]
+
+
+def ports_of(compiled, inputs):
+    """The ports of inputs. A port may have lost the name of its tensor; its node has not, unless the input is an output, too: such ports are those
+    of the inputs that are left, in their order. Inputs that nothing uses have no port."""
+    ports = {name: port for port in compiled.inputs for name in {*port.names, port.node.friendly_name}}
+    found = {name: ports[name] for name in inputs if name in ports}
+    unnamed = [port for port in compiled.inputs if inputs.keys().isdisjoint({*port.names, port.node.friendly_name})]
+    return found | dict(zip((name for name in inputs if name not in ports), unnamed))
 
 
 def value_of(tensor):
