@@ -322,6 +322,12 @@ where
     Ok(match mode.as_deref().unwrap_or("half_pixel") {
         "asymmetric" => at / scale,
         "half_pixel" => (at + half) / scale - half,
+        "align_corners" if is_rounded(axis) => {
+            return Err(Reason::new(
+                BehaviourDiffers,
+                "ONNX aligns the corners of a length before it is rounded, and runtimes of the rounded one",
+            ));
+        }
         "pytorch_half_pixel" | "align_corners" if axis.size <= 1 => zero,
         "pytorch_half_pixel" => (at + half) / scale - half,
         "align_corners" => at * (length - one) / (size - one),
@@ -336,6 +342,13 @@ where
             ));
         }
     })
+}
+
+/// Whether the length is not a whole number before it is rounded. That of a given size is, except
+/// for the rounding of its scale.
+fn is_rounded(axis: &Axis) -> bool {
+    let exact = axis.length as f32 * axis.scale;
+    (exact - axis.size as f32).abs() > 1e-4 * exact
 }
 
 /// The index of the nearest element for each element of the output. It must not depend on the

@@ -82,8 +82,10 @@ fn attention(cx: &Context) -> Result<String, Reason> {
              softmax = Cast <to = $type_number> (softmax_precise)\n"
     };
     body += if is_masked {
-        "bias_max = ReduceMax <keepdims: int = 1> (bias, minus_one)
-             all_masked = Equal (bias_max, minus_infinity)
+        "is_hidden = Equal (bias, minus_infinity)
+             hidden = Cast <to = 6> (is_hidden)
+             least_hidden = ReduceMin <keepdims: int = 1> (hidden, minus_one)
+             all_masked = Cast <to = 9> (least_hidden)
              weights = Where (all_masked, zero, softmax)\n"
     } else {
         "weights = Identity (softmax)\n"

@@ -97,7 +97,7 @@ fn cumulative(cx: &Context, op: &str) -> Result<String, Reason> {
         {lengthen}
         last, $target = Scan <num_scan_inputs: int = 1, scan_input_axes: ints = [$axis], scan_output_axes: ints = [$axis],
                               scan_input_directions: ints = [$direction], scan_output_directions: ints = [$direction],
-                              body = step (previous, element) => ($T$rank next, $T$rank result) {{
+                              body = step ($T$rank previous, $T$rank element) => ($T$rank next, $T$rank result) {{
             next = $op (previous, element)
             result = Identity ($step)
         }}> (start, $scanned)\n{shorten}"
