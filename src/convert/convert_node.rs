@@ -4,13 +4,14 @@ use super::reason::{OperatorTooNew, OperatorUnknown, Overridable, Reason};
 use std::borrow::Cow;
 
 use super::bodies::graphs_mut;
-use super::context::{Context, NodeSource, Record};
+use super::context::{Context, Mark, NodeSource, Record};
 use super::expand::expand;
 use super::expansion_body::ExpansionBodies;
 use super::expansions::Expansion;
 use super::operator_adapter::{NodeAdapter, OperatorAdapter};
 use super::{adapters, check, expansions};
 use crate::graph::{FreshNames, is_onnx_domain};
+use crate::ops::kernels::GUARDED;
 use crate::ops::schemas::{self, Schema};
 use crate::protobuf::schema::NodeProto;
 
@@ -27,9 +28,17 @@ pub(super) struct NodeConverter<'a, 'm> {
     /// that another runtime lacks.
     pub must_expand: bool,
     /// The guard that the runtime needs around the node.
-    pub guard: Option<&'static Expansion>,
+    pub guard: Option<Guard>,
     /// Adapters of other crates.
     pub adapters: &'a [OperatorAdapter],
+}
+
+/// Nodes around an operator that make a runtime compute what ONNX defines.
+#[derive(Clone, Copy)]
+pub(super) struct Guard {
+    pub expansion: &'static Expansion,
+    /// The name of the runtime.
+    pub runtime: &'static str,
 }
 
 /// The result of converting a node.
@@ -180,17 +189,19 @@ impl<'m> NodeConverter<'_, 'm> {
         &mut self,
         node: Cow<'m, NodeProto>,
         at: i64,
-        guard: &'static Expansion,
+        Guard { expansion, runtime }: Guard,
     ) -> Result<Vec<NodeProto>, Cow<'m, NodeProto>> {
         let Some(schema) = schemas::schema("", node.op_type(), at) else {
             return Err(node);
         };
+        let opset = expansion.opset.unwrap_or(0).max(self.target);
+        let mark: Mark = self.record.mark();
         let mut cx = Context {
             source: self.source,
             names: &mut *self.names,
             record: &mut *self.record,
             schema,
-            to: self.target,
+            to: opset,
             is_added: false,
             node,
             before: Vec::new(),
@@ -201,10 +212,25 @@ impl<'m> NodeConverter<'_, 'm> {
         let mut nodes = Vec::new();
         let bodies = &mut *self.bodies;
         let done = cx.attempt(|cx| {
-            nodes = expand(cx, guard, bodies)?;
+            nodes = expand(cx, expansion, bodies)?;
             Ok(())
         });
-        done.map_or_else(|_| Err(cx.node), |()| Ok(nodes))
+        let node = cx.node;
+        if done.is_err() {
+            return Err(node);
+        }
+        for own in &mut nodes {
+            if own.op_type() == node.op_type() {
+                own.doc_string = Some(guarded_doc(own, runtime).into());
+            }
+        }
+        if opset == self.target {
+            return Ok(nodes);
+        }
+        self.convert_expanded(nodes, opset).map_err(|_| {
+            self.record.reset(mark);
+            node
+        })
     }
 
     /// Converts a node that an adapter added. New constants are written for version 9 of `Constant`
@@ -470,4 +496,14 @@ fn check_adapted(cx: &mut Context, step: &VersionStep) -> Result<(), Reason> {
     cx.trim_to(target);
     cx.remove_absent(target);
     check::fits(cx, target)
+}
+
+/// The doc string of a node in a guard.
+fn guarded_doc(node: &NodeProto, runtime: &str) -> Vec<u8> {
+    let mut lines = node.doc_string().to_vec();
+    if !lines.is_empty() {
+        lines.push(b'\n');
+    }
+    lines.extend(GUARDED.bytes().chain(runtime.bytes()));
+    lines
 }

@@ -6,9 +6,10 @@ use super::context::{NodeSource, Record};
 use super::reason::{Code, Reason};
 use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, is_onnx_domain};
-use crate::ops::inference::{Deferred, Known};
+use crate::ops::inference::{Deferred, Known, NOTHING};
 use crate::ops::kernels::{
-    Operation, Table, Versions, is_run, missing_kernel, operations_of, wrong_result,
+    InputFacts, Operation, Table, Versions, facts_of_input, facts_of_value, is_run, missing_kernel,
+    operations_of, wrong_result,
 };
 use crate::ops::runtimes::Runtime;
 use crate::ops::schemas::{self, Schema};
@@ -101,13 +102,20 @@ impl Wanted {
         })
     }
 
-    /// Whether the runtime computes something else for a node, in an opset of ai.onnx.
+    /// The runtime.
+    pub fn runtime(&self) -> &'static str {
+        self.table.runtime
+    }
+
+    /// Whether the runtime computes something else for a node, in an opset of ai.onnx, be it for
+    /// infinities alone.
     pub fn is_wrong(&self, model: &Model, inferred: &Deferred, id: NodeId, opset: i64) -> bool {
         let inferred = inferred.of(model);
         is_run(model, inferred, id.scope)
             && operations_of(model, inferred, id, opset)
                 .iter()
-                .any(|operation| self.table.support(operation).wrong.is_some())
+                .map(|operation| self.table.support(operation))
+                .any(|decision| decision.wrong.is_some() || decision.is_special)
     }
 
     /// Checks a node that stays as it is, in an opset of ai.onnx.
@@ -182,7 +190,7 @@ impl Wanted {
                 |index| of(&node.input, index),
                 |index| of(&node.output, index),
             )
-            .with_rank(known_of(&node.input, 0).and_then(|known| known.rank()));
+            .with_facts(|index| source_facts(source, record, &node.input[index], &known));
             self.check(&operation, true, &mut checked);
             if source.bodies.is_empty() {
                 waiting.extend(graphs(node).flat_map(|graph| graph.node.iter().rev()));
@@ -220,6 +228,23 @@ impl Wanted {
             is_added,
             depends_on_opset: self.table.depends_on_opset(operation),
         });
+    }
+}
+
+/// What is known of an input of a node that replaces another.
+fn source_facts(
+    source: &NodeSource,
+    record: &Record,
+    name: &str,
+    known: &HashMap<&str, &Known>,
+) -> InputFacts {
+    let found = known.get(name).copied().unwrap_or(&NOTHING);
+    let added = record.added_values.iter().find(|added| added.name == name);
+    let own = || source.values.iter().find(|(own, _)| *own == name);
+    match (added, own()) {
+        (Some(added), _) => facts_of_input(found, added.constant.as_ref()),
+        (None, Some(&(_, value))) => facts_of_value(source.model, found, value),
+        (None, None) => facts_of_input(found, None),
     }
 }
 

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use super::bodies::{Bodies, graphs, uses};
 use super::consistency::{CheckedReplacements, expect_consistent_replacement};
 use super::context::{NodeSource, Record};
-use super::convert_node::{Blocked, NodeConverter};
+use super::convert_node::{Blocked, Guard, NodeConverter};
 use super::derived_constants::DerivedConstants;
 use super::expansion_body::ExpansionBodies;
-use super::expansions::{self, Expansion};
+use super::expansions;
 use super::kernels::{self, Checked, Kernels, Wanted};
 use super::reason::{NameAmbiguous, Reason};
 use super::simplify::CheckOfPasses;
@@ -247,7 +247,7 @@ impl<'m> NodePlanner<'_, 'm> {
 
     /// The guard of a node for which the runtime that has to run the result computes something
     /// else.
-    fn guard(&self, id: NodeId) -> Option<&'static Expansion> {
+    fn guard(&self, id: NodeId) -> Option<Guard> {
         let Shared {
             model,
             options,
@@ -259,7 +259,10 @@ impl<'m> NodePlanner<'_, 'm> {
         let guard = expansions::guard(node.op_type())?;
         let is_wrong =
             is_onnx_domain(node.domain()) && wanted.is_wrong(model, inferred, id, options.opset);
-        is_wrong.then_some(guard)
+        is_wrong.then_some(Guard {
+            expansion: guard,
+            runtime: wanted.runtime(),
+        })
     }
 
     /// What becomes of the nodes of an operator.

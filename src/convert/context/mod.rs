@@ -122,11 +122,11 @@ pub(super) struct Record {
 
 /// The lengths of the lists of a record.
 #[derive(Clone, Copy)]
-struct Mark([usize; 7]);
+pub(super) struct Mark([usize; 7]);
 
 impl Record {
     /// The present state, to return to.
-    fn mark(&self) -> Mark {
+    pub fn mark(&self) -> Mark {
         let Record {
             added_values,
             initializers,
@@ -148,7 +148,7 @@ impl Record {
     }
 
     /// Forgets what was recorded since a mark.
-    fn reset(
+    pub fn reset(
         &mut self,
         Mark(
             [

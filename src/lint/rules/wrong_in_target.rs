@@ -7,7 +7,8 @@ const DOCS: &str = r#"A runtime that has to run the model computes something els
 
 ## What it checks
 The operator of every node, its version, attributes and types, against the results of onnx's node tests in the given runtimes,
-if their opset and IR version are not exceeded (RC501). The rule is enabled by `target` in the configuration or `--target`, for
+if their opset and IR version are not exceeded (RC501). Nodes that are wrong for some values of their inputs only are reported,
+unless `recast convert --target` wrote them. The rule is enabled by `target` in the configuration or `--target`, for
 instance `openvino@2026.4`. Nodes that the runtime does not run are reported by RC502. Types that cannot be inferred are not reported.
 
 ## Why is this bad?

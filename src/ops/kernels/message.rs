@@ -3,6 +3,10 @@
 use crate::protobuf::schema::NodeProto;
 use onnx_operators::kernels::{AttributeValue, Node};
 
+/// The doc string of a node that a guard contains, before the name of the runtime: it is right there
+/// in spite of what the facts say of such nodes.
+pub const GUARDED: &str = "recast: guarded for ";
+
 impl Node for NodeProto {
     fn domain(&self) -> &str {
         (**self).domain()
@@ -31,8 +35,14 @@ impl Node for NodeProto {
         };
         Some(match attribute.i {
             Some(number) => AttributeValue::Int(number),
+            None if !attribute.ints.is_empty() => AttributeValue::Ints(&attribute.ints),
             None => text().map_or(AttributeValue::Other, AttributeValue::String),
         })
+    }
+
+    fn is_guarded(&self, runtime: &str) -> bool {
+        let mut lines = self.doc_string().split(|&byte| byte == b'\n');
+        lines.any(|line| line.strip_prefix(GUARDED.as_bytes()) == Some(runtime.as_bytes()))
     }
 }
 

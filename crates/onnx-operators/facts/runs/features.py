@@ -1,15 +1,22 @@
 """What distinguishes the nodes of one version of an operator, as lines of the facts state it: `name=value`.
 
 The name is a type variable; `input:` or `output:` and the name of a formal one that may be absent, with the value `*` or `-`; or an attribute,
-whose value, or default, is an integer or a text, any other value (`*`), or none (`-`); or `rank`, that of the first input.
+whose value, or default, is an integer or a text, any other value (`*`), or none (`-`); or `rank`, that of the first input. `value:` and the name of a
+formal input has the numbers of an initializer, or `-`. src/ops/kernels/features.rs has `last_window` and `scaled_length`, too.
 """
 
-from onnx import AttributeProto, TensorProto, defs
+import numpy as np
+from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 
 
 def features_of(model, node, since):
     schema = defs.get_schema(node.op_type, since, "" if node.domain == "ai.onnx" else node.domain)
-    return {**rank(model, node), **types(model, node, schema), **operands(node, schema), **attributes(node, schema)}
+    features = {**rank(model, node), **types(model, node, schema), **operands(node, schema), **attributes(node, schema), **values(model, node, schema)}
+    if node.op_type == "MaxPool":
+        features["last_window"] = last_window(model, node)
+    if node.op_type == "Resize":
+        features["scaled_length"] = scaled_length(model, node, schema)
+    return features
 
 
 def rank(model, node):
@@ -67,3 +74,68 @@ def attributes(node, schema):
         else:
             found[name] = "*" if name in present else "-"
     return {name: value for name, value in found.items() if value and " " not in value and "|" not in value}
+
+
+def values(model, node, schema):
+    """The numbers of inputs on which lines depend."""
+    wanted = {"DFT": "axis", "Tile": "repeats"}.get(node.op_type)
+    index = next((index for index, formal in enumerate(schema.inputs) if formal.name == wanted), None)
+    if index is None:
+        return {}
+    found = constant(model, node, index)
+    return {f"value:{wanted}": "-" if found is None else ",".join(f"{number:g}" for number in found.ravel())}
+
+
+def constant(model, node, index):
+    tensors = {tensor.name: tensor for tensor in model.graph.initializer}
+    name = node.input[index] if index < len(node.input) else ""
+    return numpy_helper.to_array(tensors[name]) if name in tensors else None
+
+
+def shape_of(model, name):
+    shapes = {value.name: [dim.dim_value or None for dim in value.type.tensor_type.shape.dim] for value in model.graph.input}
+    return shapes.get(name, [])
+
+
+def last_window(model, node):
+    """Where the last window of a pooling that rounds lengths up begins: in the `input`, in the `padding` after it, or `unknown`."""
+    given = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+    if not given.get("ceil_mode") or given.get("auto_pad", b"NOTSET") != b"NOTSET":
+        return "input"
+    kernel, shape, found = given["kernel_shape"], shape_of(model, node.input[0]), "input"
+    for axis, size in enumerate(kernel):
+        step, dilation = (given.get(name, [1] * len(kernel))[axis] for name in ("strides", "dilations"))
+        pads, extent = given.get("pads", [0] * 2 * len(kernel)), dilation * (size - 1) + 1
+        before, after = pads[axis], pads[axis + len(kernel)]
+        length = shape[axis + 2] if axis + 2 < len(shape) else None
+        if step + after <= extent:
+            continue
+        if length is None:
+            found = "unknown"
+            continue
+        free = length + before + after - extent
+        if free >= 0 and free % step and (free // step + 1) * step >= length + before:
+            return "padding"
+    return found
+
+
+def scaled_length(model, node, schema):
+    """Whether lengths times scales are `whole` numbers, at least one is a `fraction`, or it is `unknown`."""
+    names = {formal.name: index for index, formal in enumerate(schema.inputs)}
+    sizes = names.get("sizes")
+    if sizes is not None and sizes < len(node.input) and node.input[sizes]:
+        return "whole"
+    scales = constant(model, node, names["scales"])
+    if scales is None:
+        return "unknown"
+    axes = next((list(attribute.ints) for attribute in node.attribute if attribute.name == "axes"), range(len(scales)))
+    shape, found = shape_of(model, node.input[0]), "whole"
+    for axis, scale in zip(axes, scales):
+        if scale % 1 == 0:
+            continue
+        length = shape[axis] if axis < len(shape) else None
+        if length is None:
+            found = "unknown"
+        elif np.float32(length) * np.float32(scale) % 1:
+            return "fraction"
+    return found

@@ -2,6 +2,9 @@
 
 `!` before a value means any other. A phrase completes the sentence "openvino 2026.4 …". All tests of these operators for which the conditions
 hold have to be wrong; wrong ones for which none hold are listed as unknown. FLOAT8 has the sources of facts/casts.txt.
+
+Whether a node of PARTLY is wrong depends on the values of its inputs: some of its tests have to be wrong. A node of SPECIAL is wrong for infinities
+or NaN alone.
 """
 
 SOURCES = "T1=float|float16|bfloat16|int16|uint16|int32|uint32|int64|uint64"
@@ -27,5 +30,29 @@ INSTEAD = {
         ("Softmax", "axis=1 rank=!2", FLATTENS),
         ("Softmax", "axis=2 rank=!3", FLATTENS),
         ("SpaceToDepth", "mode=CRD", "ignores `mode`"),
+    ],
+}
+
+PARTLY = {
+    "openvino": [
+        ("BitShift", "T=uint8|uint32|uint64|int8|int16|int32|int64", "computes shifts in FLOAT, within the range of the type: large and negative numbers, and shifts by all bits, become others"),
+        ("DFT", "value:axis=-", "transforms along axis 1, whatever `axis` is"),
+        ("DFT", "value:axis=!1", "transforms along axis 1, whatever `axis` is"),
+        ("MaxPool", "last_window=padding|unknown", "keeps a last window that begins in the padding"),
+        ("NonMaxSuppression", "", "suppresses boxes that overlap as much as `iou_threshold`, too"),
+        (
+            "Resize",
+            "coordinate_transformation_mode=align_corners scaled_length=fraction|unknown",
+            "aligns the corners of the rounded length, not of the length times the scale",
+        ),
+        ("Tile", "value:repeats=-", "leaves parts of the result uninitialized if `repeats` is computed"),
+        ("TopK", "", "gives the indices of equal elements in any order, not the lowest first"),
+    ],
+}
+
+SPECIAL = {
+    "openvino": [
+        ("ReduceMax", "T=float|double|float16|bfloat16", "gives the lowest number where every element is -infinity"),
+        ("ReduceMin", "T=float|double|float16|bfloat16", "gives the largest number where every element is infinity"),
     ],
 }

@@ -13,6 +13,8 @@ MOST_CONDITIONS = 3
 def lines(nodes):
     """[(outcome, count, conditions, tests)] of one version of an operator, from [(test, features, outcome)]; the first line of which all
     conditions hold decides. `unknown` is the outcome of nodes that have the features of others, and another outcome."""
+    if not nodes:
+        return []
     outcomes = Counter(outcome for _, _, outcome in nodes)
     default = max(outcomes, key=lambda outcome: (outcome == "right", outcomes[outcome]))
     found, left = [], nodes

@@ -17,10 +17,10 @@ from support.environments import name_made
 from support.models import readable
 from support.newest_nodes import newest_node_models
 
-from runs import flattening
+from runs import boundaries, flattening
 
 OLDER = CACHE / f"onnx-{onnx.__version__}-nodes-older"
-FLATTENING = CACHE / "runs/flattening"
+WRITTEN = {"flattening": flattening, "boundaries": boundaries}
 WHEEL_FOLDERS = ("node", "pytorch-converted", "pytorch-operator")
 
 # The name, the file, and where the values are.
@@ -35,7 +35,8 @@ def all_tests():
     """Those of the installed onnx, the others of the wheel, and the conversions. Equal models are one test."""
     wheel = [Test(f"{folder}/{path.parent.name}", path, path) for folder in WHEEL_FOLDERS for path in sorted((WHEEL_DATA / folder).glob("*/model.onnx"))]
     tests, seen = [], set()
-    for test in [*node_tests(), *wheel, *flattening_tests(), *older_tests()]:
+    written = [test for name in WRITTEN for test in written_tests(name)]
+    for test in [*node_tests(), *wheel, *written, *older_tests()]:
         key = essence(test)
         if key and key not in seen:
             seen.add(key)
@@ -43,12 +44,14 @@ def all_tests():
     return tests
 
 
-def flattening_tests():
-    if not FLATTENING.is_dir():
-        part = FLATTENING.with_name(f"{FLATTENING.name}.part.{os.getpid()}")
-        flattening.write(part)
-        name_made(part, FLATTENING)
-    return [Test(path.parent.name, path, path) for path in sorted(FLATTENING.glob("*/model.onnx"))]
+def written_tests(name):
+    """The models that a module of this folder writes."""
+    folder = CACHE / "runs" / name
+    if not folder.is_dir():
+        part = folder.with_name(f"{name}.part.{os.getpid()}")
+        WRITTEN[name].write(part)
+        name_made(part, folder)
+    return [Test(path.parent.name, path, path) for path in sorted(folder.glob("*/model.onnx"))]
 
 
 def essence(test):

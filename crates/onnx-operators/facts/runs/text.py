@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from support.models import readable
 
 from runs.features import features_of
-from runs.instead import INSTEAD
+from runs.instead import INSTEAD, PARTLY, SPECIAL
 from runs.lines import lines
 from runs.tests import all_tests, node_tests, only_node
 
@@ -15,7 +15,8 @@ HEADER = """\
 # {notes}
 #
 # Models of one node were run: the node tests of onnx {onnx}, those of the wheel of onnx 1.22.0, what `recast convert` makes of the first in the last
-# opset of each older version of their operators, and those of facts/runs/flattening.py. The values are inputs of the model.
+# opset of each older version of their operators, and those of facts/runs/flattening.py and boundaries.py. The values are inputs of the model, with few
+# exceptions.
 #   right    the outputs have the expected types, shapes and elements: floats within a share of the expected one, and another share of the
 #            largest one ({tolerances}); results of quantization within 1; of random operators, types and shapes alone
 #   special  right, except where an infinity or NaN is expected or cast. Lines count these nodes as right; they are listed at the end
@@ -27,8 +28,11 @@ HEADER = """\
 # A line is OPERATOR VERSIONS OUTCOME COUNT CONDITION... : WORDS. The first line for a node of which all conditions hold decides. VERSIONS are
 # those of the operator, COUNT is the number of tests. The name of a condition is a type variable; `input:` or `output:` and the name of
 # one that the node has (*) or lacks (-); or an attribute, whose value or default is one of the values, any (*), none (-), or not this one (!);
-# or `rank`, that of the first input.
+# or `rank`, that of the first input; `value:` and the name of an input, the numbers of a constant (- if it is not one); `last_window`, where that of a
+# pooling begins; `scaled_length`, whether lengths times scales are whole numbers (facts/runs/features.py).
 # Besides right, wrong and refused, an outcome is
+#   partly    some values of the inputs give other outputs: WORDS
+#   special   infinities and NaN give other outputs: WORDS
 #   constant  right if all inputs after the first are initializers; else refused or wrong
 #   unknown   some are right and some are not, and no condition tells them apart
 """
@@ -97,19 +101,17 @@ def outcome_of(row):
 def lines_of(runtime, op, since, nodes):
     """The lines of a version of an operator: what is wrong and why, then the others; and the tests that are wrong for unknown reasons."""
     found, rest = [], nodes
-    for ops, conditions, words in INSTEAD[runtime.name]:
-        if op not in ops.split():
-            continue
-        conditions = dict(condition.split("=", 1) for condition in conditions.split())
-        covered = [node for node in rest if holds(conditions, node[1])]
-        refused = [node for node in covered if node[2] == "refused"]
-        others = [node for node in covered if node[2] not in ("wrong", "special", "refused")]
-        if others or len(refused) == len(covered):
-            for name, _, outcome in others:
-                print(f"{name} is {outcome}, but {op}-{since} {words}", file=sys.stderr)
-            continue
-        found.append(("wrong", len(covered) - len(refused), conditions, words, bool(refused)))
-        rest = [node for node in rest if node not in covered or node in refused]
+    for outcome, entries in (("wrong", INSTEAD), ("partly", PARTLY), ("special", SPECIAL)):
+        for ops, conditions, words in entries[runtime.name]:
+            if op not in ops.split():
+                continue
+            conditions = dict(condition.split("=", 1) for condition in conditions.split())
+            covered = [node for node in rest if holds(conditions, node[1])]
+            refused = [node for node in covered if node[2] == "refused"]
+            if not is_shown(outcome, covered, f"{op}-{since} {words}"):
+                continue
+            found.append((outcome, len(covered) - len(refused), conditions, words, bool(refused)))
+            rest = [node for node in rest if node not in covered or node in refused]
     unexplained = [name for name, _, outcome in rest if outcome == "wrong"]
     plain = {"wrong": "unknown", "special": "right"}
     rest = [(name, features, plain.get(outcome, outcome)) for name, features, outcome in rest]
@@ -118,6 +120,17 @@ def lines_of(runtime, op, since, nodes):
     after = next((index for index, line in enumerate(others) if line[0] not in ("unknown", "refused") or not line[2]), len(others))
     first, second = ([line[:4] for line in found if line[4] == has_refused] for has_refused in (False, True))
     return [*first, *others[:after], *second, *others[after:]], unexplained
+
+
+def is_shown(outcome, covered, what):
+    """Whether the tests that a line covers, refused ones apart, have its outcome: all are wrong, or some are if this depends on values."""
+    present = {outcome for _, _, outcome in covered if outcome != "refused"}
+    if outcome != "wrong":
+        return bool(present & {"wrong", "special", "constant"})
+    others = [(name, other) for name, _, other in covered if other not in ("wrong", "special", "refused")]
+    for name, other in others:
+        print(f"{name} is {other}, but {what}", file=sys.stderr)
+    return bool(present) and not others
 
 
 def holds(conditions, features):

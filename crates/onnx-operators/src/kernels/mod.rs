@@ -45,6 +45,7 @@
 //! ```
 
 mod closest;
+mod features;
 mod missing;
 mod node;
 mod operation;
@@ -56,6 +57,7 @@ mod tests;
 mod versions;
 mod wrong;
 
+pub use features::InputFacts;
 pub use missing::{MissingKernel, MissingOperator, missing_kernel, unknown_kernels};
 pub use node::{AttributeValue, Node};
 pub use operation::Operation;

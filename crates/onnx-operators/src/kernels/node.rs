@@ -20,6 +20,13 @@ pub trait Node: fmt::Debug {
 
     /// The value of an attribute; none if the node does not have it.
     fn attribute(&self, name: &str) -> Option<AttributeValue<'_>>;
+
+    /// Whether a runtime computes the node right in spite of what its table says of such nodes,
+    /// because the nodes around it exclude the values for which it does not.
+    fn is_guarded(&self, runtime: &str) -> bool {
+        let _ = runtime;
+        false
+    }
 }
 
 /// The value of an attribute, as far as kernels depend on it.
@@ -28,6 +35,8 @@ pub trait Node: fmt::Debug {
 pub enum AttributeValue<'n> {
     /// An integer.
     Int(i64),
+    /// Integers.
+    Ints(&'n [i64]),
     /// A string.
     String(Cow<'n, str>),
     /// Of another kind.
@@ -40,7 +49,7 @@ impl AttributeValue<'_> {
         match self {
             AttributeValue::Int(number) => Some(number.to_string().into()),
             AttributeValue::String(text) => Some(text.as_ref().into()),
-            AttributeValue::Other => None,
+            AttributeValue::Ints(_) | AttributeValue::Other => None,
         }
     }
 }

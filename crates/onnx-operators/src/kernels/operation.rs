@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::features::{InputFacts, last_window, reads_constants, scaled_length};
 use super::node::Node;
 use crate::schemas::microsoft::{self, Signature};
 use crate::schemas::{self, Formal, Schema, ValueType, is_onnx_domain};
@@ -20,8 +21,8 @@ pub struct Operation<'n> {
     signature: Option<&'static Signature>,
     /// Inputs, then outputs, each by index.
     operands: Vec<Operand>,
-    /// The rank of the first input.
-    rank: Option<usize>,
+    /// What else is known of the inputs, by index.
+    facts: Vec<InputFacts>,
 }
 
 /// An input or output that a node has.
@@ -75,14 +76,27 @@ impl<'n> Operation<'n> {
                 .then(|| microsoft::signature(node.operator()))
                 .flatten(),
             operands: inputs.chain(outputs).collect(),
-            rank: None,
+            facts: Vec::new(),
         }
     }
 
-    /// The operation with the rank of its first input, as far as it is known.
+    /// The operation with what else is known of its inputs, by index: as many as lines of
+    /// `facts/runs/` may depend on.
     #[must_use]
-    pub fn with_rank(self, rank: Option<usize>) -> Operation<'n> {
-        Operation { rank, ..self }
+    pub fn with_facts(self, facts: impl FnMut(usize) -> InputFacts) -> Operation<'n> {
+        let inputs = self.node.inputs().last().map_or(0, |last| last + 1);
+        let most = if reads_constants(self.op()) {
+            inputs
+        } else {
+            1
+        };
+        let facts = (0..inputs.min(most)).map(facts).collect();
+        Operation { facts, ..self }
+    }
+
+    /// Whether a guard for a runtime contains the node.
+    pub(super) fn is_guarded(&self, runtime: &str) -> bool {
+        self.node.is_guarded(runtime)
     }
 
     /// The domain of the operator; empty for ai.onnx.
@@ -235,17 +249,43 @@ impl<'n> Operation<'n> {
     /// or rank.
     ///
     /// The name is a type variable, whose type is one of the values; `input:` or `output:` and the
-    /// name of a formal one, which the node has (`*`) or lacks (`-`); or an attribute, the value of
-    /// which, or its default, is one of the values, any (`*`), none (`-`), or another than this one
-    /// (`!1`). `rank` is the rank of the first input.
+    /// name of a formal one, which the node has (`*`) or lacks (`-`); `value:` and the name of a
+    /// formal input, which is a constant of this value, of any (`*`), or none (`-`); or an attribute,
+    /// the value of which, or its default, is one of the values, any (`*`), none (`-`), or another
+    /// than this one (`!1`). `rank` is the rank of the first input; [`last_window`] and
+    /// [`scaled_length`] have functions of their own.
     pub(super) fn satisfies(&self, name: &str, values: &str) -> Option<bool> {
         if let Some(value) = values.strip_prefix('!') {
             let is_present = self.satisfies(name, "*")?;
             return Some(is_present && !self.satisfies(name, value)?);
         }
-        if name == "rank" {
-            let rank = self.rank?.to_string();
-            return Some(values == "*" || values.split('|').any(|value| value == rank));
+        let is_one = |found: &str| values == "*" || values.split('|').any(|value| value == found);
+        let shape = self.facts.first().and_then(|facts| facts.shape.as_deref());
+        match name {
+            "rank" => return Some(is_one(&shape?.len().to_string())),
+            "last_window" => return Some(is_one(last_window(self.node, shape))),
+            "scaled_length" => {
+                let of = |name: &str| {
+                    self.formal_input(name)
+                        .and_then(|index| self.facts.get(index))
+                };
+                let scales = of("scales").and_then(|facts| facts.constant.as_deref());
+                let has_sizes = self.has(false, "sizes");
+                return Some(is_one(scaled_length(self.node, shape, scales, has_sizes)));
+            }
+            _ => {}
+        }
+        if let Some(formal) = name.strip_prefix("value:") {
+            let constant = self
+                .formal_input(formal)
+                .and_then(|index| self.facts.get(index)?.constant.as_ref());
+            return Some(match constant {
+                None => values == "-",
+                Some(numbers) => {
+                    let found: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+                    values != "-" && is_one(&found.join(","))
+                }
+            });
         }
         let formal = name
             .strip_prefix("input:")
@@ -281,6 +321,16 @@ impl<'n> Operation<'n> {
                 Some(default().is_some_and(|found| values.split('|').any(|value| value == found)))
             }
         }
+    }
+
+    /// The index of a formal input.
+    fn formal_input(&self, name: &str) -> Option<usize> {
+        let (schema, last) = (self.schema?, self.node.inputs().last().copied()?);
+        (0..=last).find(|&index| {
+            schema
+                .input(index)
+                .is_some_and(|formal| formal.name == name)
+        })
     }
 
     /// Whether the node has a formal input or output.

@@ -30,6 +30,10 @@ pub(super) enum Outcome {
     Right,
     /// The results are others; what it computes instead.
     Wrong(&'static str),
+    /// The results are others for some values of the inputs; what it computes then.
+    Partly(&'static str),
+    /// Only infinities and NaN may be others; what it computes instead.
+    Special(&'static str),
     /// It does not load or run the node.
     Refused,
     /// It was not run, or depends on more than the types, attributes and number of inputs.
@@ -44,7 +48,9 @@ impl Outcomes {
         let (operator, numbers) = (parts.next()?, ranges(parts.next()?)?);
         let outcome = match parts.next()? {
             "right" => Outcome::Right,
-            "wrong" => Some(Outcome::Wrong(words)).filter(|_| !words.is_empty())?,
+            "wrong" if !words.is_empty() => Outcome::Wrong(words),
+            "partly" if !words.is_empty() => Outcome::Partly(words),
+            "special" if !words.is_empty() => Outcome::Special(words),
             "refused" => Outcome::Refused,
             "constant" | "unknown" => Outcome::Unknown,
             _ => return None,

@@ -64,6 +64,8 @@ pub struct Decision {
     /// What the runtime computes, if that is known not to be what ONNX defines. All listed versions
     /// compute the same.
     pub wrong: Option<&'static str>,
+    /// Whether it computes other infinities or NaN, which a guard repairs.
+    pub is_special: bool,
 }
 
 impl Table {
@@ -148,9 +150,16 @@ impl Table {
         }
         if let Some(outcomes) = &self.outcomes {
             return match outcomes.of(operation) {
+                Outcome::Partly(_) | Outcome::Special(_) if operation.is_guarded(self.runtime) => {
+                    Decision::ALL
+                }
                 Outcome::Right => Decision::ALL,
-                Outcome::Wrong(what) => Decision {
+                Outcome::Wrong(what) | Outcome::Partly(what) => Decision {
                     wrong: Some(what),
+                    ..Decision::ALL
+                },
+                Outcome::Special(_) => Decision {
+                    is_special: true,
                     ..Decision::ALL
                 },
                 Outcome::Refused => Decision::NONE,
@@ -266,6 +275,7 @@ impl Decision {
             possible,
             certain,
             wrong: None,
+            is_special: false,
         }
     }
 

@@ -1,14 +1,9 @@
-//! Guards: nodes around an operator that make a runtime compute what ONNX defines.
-//!
-//! The body of a guard is in the opset that the node is converted to, and contains the operator. The
-//! runtime has to compute it right in this form.
+//! Casts to FLOAT8 that saturate.
 
-use super::{Expansion, exact, fill};
+use super::super::fill;
 use crate::convert::context::Context;
 use crate::convert::reason::{Reason, TypeUnsupported};
 use onnx_cast::DType;
-
-pub(super) const GUARDS: &[Expansion] = &[exact("Cast CastLike", 19, saturated)];
 
 /// A cast to FLOAT8 with `saturate` = 1, for a runtime that does not saturate, and that rounds FLOAT
 /// to FLOAT16 on the way (`casts.txt` of the facts of onnx-operators: OpenVINO).
@@ -22,7 +17,7 @@ pub(super) const GUARDS: &[Expansion] = &[exact("Cast CastLike", 19, saturated)]
 /// other side. The result is therefore the closest to the number of three candidates: its cast, and
 /// the casts of a slightly larger and a slightly smaller number. The differences are exact in FLOAT.
 /// The first candidate is preferred: two are equally close only at a tie, which FLOAT16 contains.
-fn saturated(cx: &Context) -> Result<String, Reason> {
+pub(super) fn saturated(cx: &Context) -> Result<String, Reason> {
     let (from, to) = (cx.dtype(0)?, cx.output_dtype(0)?);
     let largest = match to {
         DType::Float8E4M3Fn => "448.0",

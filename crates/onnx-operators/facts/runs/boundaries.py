@@ -1,0 +1,129 @@
+"""Models for which a runtime computes something else for some values of the inputs only, or in an attribute, and which the node tests lack in
+versions of their operators. The expected outputs are those of numpy, of onnx's reference evaluator, or of onnxruntime."""
+
+import numpy as np
+import onnxruntime
+from onnx import helper, numpy_helper, parser, save
+from onnx.reference import ReferenceEvaluator
+
+
+def write(folder):
+    """A `model.onnx` for each, beside a folder with its data."""
+    for name, opset, graph, inputs, expected in models():
+        model = parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}]> g {graph}')
+        model.ir_version = 10 if opset > 20 else 8
+        path = folder / f"{name}_{opset}" / "model.onnx"
+        data = path.parent / "test_data_set_0"
+        data.mkdir(parents=True)
+        save(model, path)
+        outputs = expected(model, inputs) if callable(expected) else expected
+        for kind, arrays in (("input", inputs.values()), ("output", outputs)):
+            for index, array in enumerate(arrays):
+                (data / f"{kind}_{index}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+
+
+def models():
+    yield from bit_shifts()
+    yield from equal_elements()
+    yield from fourier()
+    yield from infinities()
+    yield from overlaps()
+    yield from resizes()
+    yield from tiles()
+    yield from windows()
+
+
+def by_onnxruntime(model, inputs):
+    return onnxruntime.InferenceSession(model.SerializeToString()).run(None, inputs)
+
+
+def by_reference(model, inputs):
+    return ReferenceEvaluator(model).run(None, inputs)
+
+
+def bit_shifts():
+    for name in ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"):
+        dtype, bits = np.dtype(name), np.iinfo(name).bits
+        # OpenVINO computes integers of 64 bits with 32, whatever the operator is.
+        highest = min(np.iinfo(name).max, 2**31 - 1)
+        numbers = [1, 3, highest, highest // 2 + 1, highest - 1, 100] + ([-1, -3, -highest] if dtype.kind == "i" else [])
+        for opset in (11, 28) if dtype.kind == "u" else (28,):
+            for direction in ("LEFT", "RIGHT"):
+                pairs = [(x, by) for x in numbers for by in (0, 1, 3, bits // 2 + 1, bits - 1, *((bits, bits + 5) if opset == 28 else ()))]
+                if bits == 64 and direction == "LEFT":
+                    pairs = [(x, by) for x, by in pairs if abs(x << by) < 2**31 or by >= bits]
+                results = [(0 if by >= bits else x << by) if direction == "LEFT" else x >> min(by, 127) for x, by in pairs]
+                wrapped = [result % 2**bits - (2**bits if dtype.kind == "i" and result % 2**bits >= 2 ** (bits - 1) else 0) for result in results]
+                x, by = (np.array(column, dtype) for column in zip(*pairs))
+                graph = f'({name}[n] x, {name}[n] by) => ({name}[n] y) {{ y = BitShift <direction = "{direction}"> (x, by) }}'
+                yield f"bitshift_{direction.lower()}_{name}", opset, graph, {"x": x, "by": by}, [np.array(wrapped, dtype)]
+
+
+def equal_elements():
+    x = np.random.default_rng(0).integers(0, 3, (3, 70)).astype(np.float32)
+    for opset, axis, largest, k in [(1, 1, 1, 40), (10, 1, 1, 40), *((opset, axis, largest, k) for opset in (11, 24) for axis, k in ((1, 1), (-1, 40), (0, 2)) for largest in (0, 1))]:
+        order = np.argsort(-x if largest else x, axis=axis, kind="stable")
+        indices = np.take(order, range(k), axis=axis)
+        count = f"<int64[1] k = {{{k}}}>" if opset > 1 else ""
+        choice = f", largest = {largest}" if opset > 10 else f", k = {k}" if opset == 1 else ""
+        graph = f"(float[3,70] x) => (float[a,b] v, int64[a,b] i) {count} {{ v, i = TopK <axis = {axis}{choice}> (x{', k' if count else ''}) }}"
+        yield f"topk_axis_{axis}_largest_{largest}_k_{k}", opset, graph, {"x": x}, [np.take_along_axis(x, indices, axis), indices]
+
+
+def fourier():
+    x = np.random.default_rng(0).random((2, 4, 6, 2)).astype(np.float32)
+    for axis in (0, 1, 2, -3, None):
+        constant, name = ("", "") if axis is None else (f"<int64 a = {{{axis}}}>", ", , a")
+        result = np.fft.fft(x[..., 0] + 1j * x[..., 1], axis=2 if axis is None else axis % 4)
+        graph = f"(float[2,4,6,2] x) => (float[a,b,c,d] y) {constant} {{ y = DFT (x{name}) }}"
+        yield f"dft_axis_{axis}", 20, graph, {"x": x}, [np.stack([result.real, result.imag], -1).astype(np.float32)]
+
+
+def infinities():
+    for op, end in (("ReduceMax", -np.inf), ("ReduceMin", np.inf)):
+        x = np.array([[end, end], [end, 2], [1, -3]], np.float32)
+        y = (np.max if op == "ReduceMax" else np.min)(x, axis=1, keepdims=True)
+        for opset in (1, 11, 12, 13, 18, 20):
+            axes = ("<int64[1] a = {1}>", "", ", a") if opset >= 18 else ("", "<axes = [1]>", "")
+            graph = f"(float[3,2] x) => (float[3,1] y) {axes[0]} {{ y = {op} {axes[1]} (x{axes[2]}) }}"
+            yield f"{op.lower()}_of_infinities", opset, graph, {"x": x}, [y]
+
+
+def overlaps():
+    boxes = np.array([[[0, 0, 1, 1], [0, 0, 1, 0.5], [0, 5, 1, 6]]], np.float32)
+    scores = np.array([[[0.9, 0.8, 0.7]]], np.float32)
+    for opset in (10, 11):
+        for threshold in (0.0, 0.25, 0.5, 0.75, 1.0):
+            graph = f"""(float[1,3,4] b, float[1,1,3] s) => (int64[n,3] y) <int64[1] k = {{3}}, float[1] t = {{{threshold}}}> {{
+                y = NonMaxSuppression (b, s, k, t) }}"""
+            yield f"nonmaxsuppression_threshold_{threshold}", opset, graph, {"b": boxes, "s": scores}, by_onnxruntime
+
+
+def resizes():
+    for mode in ("linear", "cubic", "nearest"):
+        for opset in (11, 13, 18, 19):
+            for length, scale, exclude in ((4, 0.6, 0), (5, 1.5, 0), (4, 2.0, 0), (5, 0.8, 0), *([(4, 0.6, 1)] if mode == "cubic" else [])):
+                x = np.arange(length, dtype=np.float32).reshape(1, 1, 1, length) ** 2
+                corners = "half_pixel" if exclude else "align_corners"
+                graph = f"""(float[1,1,1,{length}] x) => (float[a,b,c,d] y) <float[8] r = {{0,0,0,0,1,1,1,1}}, float[4] s = {{1,1,1,{scale}}}> {{
+                    y = Resize <mode = "{mode}", coordinate_transformation_mode = "{corners}", exclude_outside = {exclude}> (x, r, s) }}"""
+                yield f"resize_{mode}_{length}_by_{scale}_exclude_{exclude}", opset, graph, {"x": x}, by_reference
+
+
+def tiles():
+    x = np.random.default_rng(0).random((2, 3, 4, 5)).astype(np.float32)
+    for opset in (6, 13):
+        repeats = np.array([7, 6, 4, 2], np.int64)
+        graph = "(float[2,3,4,5] x, int64[4] r) => (float[a,b,c,d] y) { y = Tile (x, r) }"
+        yield "tile_computed", opset, graph, {"x": x, "r": repeats}, [np.tile(x, repeats)]
+        graph = "(float[2,3,4,5] x) => (float[a,b,c,d] y) <int64[4] r = {7,6,4,2}> { y = Tile (x, r) }"
+        yield "tile_constant", opset, graph, {"x": x}, [np.tile(x, repeats)]
+
+
+def windows():
+    for length, kernel, step, pads in ((3, 2, 2, (1, 1)), (4, 1, 2, (0, 0)), (5, 3, 2, (1, 1)), (4, 3, 2, (0, 0)), (5, 2, 3, (0, 1)), (2, 1, 2, (0, 0))):
+        x = np.arange(length * length, dtype=np.float32).reshape(1, 1, length, length)
+        for opset in (10, 11, 12, 22):
+            graph = f"""(float[1,1,{length},{length}] x) => (float[1,1,a,b] y) {{
+                y = MaxPool <kernel_shape = [{kernel},{kernel}], strides = [{step},{step}], pads = [{pads[0]},{pads[0]},{pads[1]},{pads[1]}], ceil_mode = 1> (x) }}"""
+            yield f"maxpool_{length}_kernel_{kernel}_step_{step}_pads_{pads[0]}_{pads[1]}", opset, graph, {"x": x}, by_onnxruntime

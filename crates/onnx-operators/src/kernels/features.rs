@@ -1,0 +1,118 @@
+//! What distinguishes nodes that a runtime computes right from others, besides types and attributes:
+//! constants, and lengths that follow from attributes and shapes. `facts/runs/features.py` has the
+//! same for the models that are run.
+
+use super::node::{AttributeValue, Node};
+
+/// What is known of an input of a node besides its type.
+#[derive(Clone, Debug, Default)]
+pub struct InputFacts {
+    /// Its shape, if it is a tensor.
+    pub shape: Option<Vec<Option<i64>>>,
+    /// The numbers of a small constant.
+    pub constant: Option<Vec<f64>>,
+}
+
+/// Whether lines of `facts/runs/` depend on constants of an operator.
+pub(super) fn reads_constants(op: &str) -> bool {
+    matches!(op, "DFT" | "Resize" | "Tile")
+}
+
+/// Where the last window of a pooling with `ceil_mode` = 1 begins, along the axis where it matters:
+/// in the `input` or the padding before it; in the `padding` after it, where ONNX leaves the window
+/// out; or `unknown`, since it depends on a length.
+pub(super) fn last_window(node: &dyn Node, shape: Option<&[Option<i64>]>) -> &'static str {
+    let ints = |name: &str| match node.attribute(name) {
+        Some(AttributeValue::Ints(ints)) => ints,
+        _ => &[],
+    };
+    let rounds_up = node.attribute("ceil_mode") == Some(AttributeValue::Int(1));
+    let is_padded = match node.attribute("auto_pad") {
+        Some(AttributeValue::String(mode)) => mode == "NOTSET",
+        _ => true,
+    };
+    if !rounds_up || !is_padded {
+        return "input";
+    }
+    let (kernel, pads) = (ints("kernel_shape"), ints("pads"));
+    let mut found = "input";
+    for (axis, &size) in kernel.iter().enumerate() {
+        let one_of = |name: &str| ints(name).get(axis).copied().unwrap_or(1).max(1);
+        let pad = |index: usize| pads.get(index).copied().unwrap_or(0);
+        let window = Window {
+            step: one_of("strides"),
+            extent: one_of("dilations")
+                .saturating_mul(size.saturating_sub(1))
+                .saturating_add(1),
+            before: pad(axis),
+            after: pad(axis + kernel.len()),
+        };
+        if window.step.saturating_add(window.after) <= window.extent {
+            continue;
+        }
+        match shape.and_then(|shape| shape.get(axis + 2).copied().flatten()) {
+            None => found = "unknown",
+            Some(length) if window.ends_in_padding(length) => return "padding",
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+/// The windows along an axis.
+struct Window {
+    step: i64,
+    /// The length of the input that a window spans.
+    extent: i64,
+    before: i64,
+    after: i64,
+}
+
+impl Window {
+    /// Whether rounding up gives a window that begins after the input.
+    fn ends_in_padding(&self, length: i64) -> bool {
+        let padded = length.saturating_add(self.before);
+        let free = padded
+            .saturating_add(self.after)
+            .saturating_sub(self.extent);
+        let start = (free / self.step)
+            .saturating_add(1)
+            .saturating_mul(self.step);
+        free >= 0 && free % self.step != 0 && start >= padded
+    }
+}
+
+/// Whether the lengths that a `Resize` computes from `scales` are whole numbers before they are
+/// rounded down: `whole`, `fraction`, or `unknown`, since it depends on the input.
+pub(super) fn scaled_length(
+    node: &dyn Node,
+    shape: Option<&[Option<i64>]>,
+    scales: Option<&[f64]>,
+    has_sizes: bool,
+) -> &'static str {
+    if has_sizes {
+        return "whole";
+    }
+    let Some(scales) = scales else {
+        return "unknown";
+    };
+    let axes = match node.attribute("axes") {
+        Some(AttributeValue::Ints(axes)) => Some(axes),
+        _ => None,
+    };
+    let mut found = "whole";
+    for (index, &scale) in scales
+        .iter()
+        .enumerate()
+        .filter(|(_, scale)| scale.fract() != 0.0)
+    {
+        let axis = axes.map_or(Some(index), |axes| usize::try_from(*axes.get(index)?).ok());
+        let length = axis.and_then(|axis| shape?.get(axis).copied().flatten());
+        match length {
+            None => found = "unknown",
+            Some(length) if (length as f32 * scale as f32).fract() != 0.0 => return "fraction",
+            Some(_) => {}
+        }
+    }
+    found
+}
