@@ -48,7 +48,7 @@ def check(report):
 
 
 def tests_of(report):
-    lines = [line.split(" ") for line in (ROOT / "facts/runs/openvino.txt").read_text().split("[runs]\n")[1].splitlines() if line and line[0] != "#"]
+    lines = [line.split(" ") for line in (FACTS / "runs/openvino.txt").read_text().split("[runs]\n")[1].splitlines() if line and line[0] != "#"]
     operators = {line[0] for line in lines if line[2] in ("partly", "special")}
 
     def is_chosen(test):
