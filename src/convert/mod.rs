@@ -161,6 +161,7 @@ impl Options {
             strict,
             expand,
             contested,
+            runtime,
             ..
         } = *self;
         Settings {
@@ -169,6 +170,7 @@ impl Options {
             strict,
             expand,
             contested,
+            narrows_int64: runtime.is_some_and(|runtime| runtime.narrows_int64()),
         }
     }
 }

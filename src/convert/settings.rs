@@ -11,6 +11,8 @@ pub(super) struct Settings {
     pub strict: bool,
     pub expand: Expand,
     pub contested: Option<Contested>,
+    /// Whether the runtime of the result computes INT64 with 32 bits.
+    pub narrows_int64: bool,
 }
 
 /// Which defaults of new attributes are written out when upgrading.

@@ -110,6 +110,12 @@ impl Runtime {
         self.exceeded(opset, ir_version) == (None, None)
     }
 
+    /// Whether it computes INT64 with 32 bits.
+    #[must_use]
+    pub fn narrows_int64(&self) -> bool {
+        self.name == "openvino"
+    }
+
     /// The newest opset and the newest IR version that are loaded, each if that of a model is
     /// newer.
     #[must_use]

@@ -46,6 +46,12 @@ const SHIFTS: usize = 64;
 /// or more, which are undefined, give zero as in version 28. UINT64 is divided as it is; its
 /// products exceed every type.
 fn shift_by_powers(cx: &Context) -> Result<String, Reason> {
+    if cx.source.settings.narrows_int64 {
+        return Err(Reason::new(
+            TypeUnsupported,
+            "the runtime computes int64, the type of the products, with 32 bits",
+        ));
+    }
     let (dtype, is_left) = (cx.dtype(0)?, direction(cx)? == "LEFT");
     let bits = dtype.bits();
     if bits > 32 && is_left {
