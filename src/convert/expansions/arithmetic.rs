@@ -107,8 +107,9 @@ fn modulo(cx: &Context) -> Result<String, Reason> {
     Ok(body)
 }
 
-/// Integers, and floats from zero in steps of one, counted by a `Loop`, whose number of iterations is the quotient rounded up. Each
-/// iteration gives a row of one element: onnx's reference evaluator stacks scalars into a matrix.
+/// Integers, and floats from zero in steps of one, counted by a `Loop`, whose number of iterations
+/// is the quotient rounded up. Each iteration gives a row of one element: onnx's reference evaluator
+/// stacks scalars into a matrix.
 ///
 /// Element i of a range is start + i * delta (Range-11), which is i for such floats: the integer,
 /// rounded to the type as `Cast` rounds it. Their number is the limit, rounded up.
