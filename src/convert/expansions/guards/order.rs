@@ -65,8 +65,9 @@ pub(super) fn stable(cx: &Context) -> Result<String, Reason> {
     {
         return Err(Reason::new(TooLarge, "too many elements are chosen"));
     }
+    // The complement of -1 is 0: the last axis has none behind it.
     let behind = if axis < 0 {
-        -axis - 1
+        !axis
     } else {
         cx.rank(0)? as i64 - axis - 1
     };
