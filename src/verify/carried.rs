@@ -99,8 +99,9 @@ impl Undoing<'_> {
         let Matching {
             original, written, ..
         } = *self.matching;
-        let scope = written.scope_path(written.scope_of(after));
-        let path = format!("{scope}/{}", written.name(after));
+        // As the report names it: nodes that are added move others to other places.
+        let scope = original.scope_path(original.scope_of(before));
+        let path = format!("{scope}/{}", original.name(before));
         let is_reported = self
             .reported
             .get(path.as_str())

@@ -468,19 +468,22 @@ impl Equality<'_, '_> {
         if moved.operator != "Reshape" {
             return false;
         }
-        let ([Some(input), Some(shape)], Some((side, node))) = (&moved.inputs[..], terms.node(id))
-        else {
+        let [Some(input), Some(shape)] = &moved.inputs[..] else {
             return false;
         };
-        if !terms.model(side).node(node).attribute.is_empty() {
+        if !moved.attributes.is_empty() {
             return false;
         }
         let Ok(wanted) = self.contents.of(*shape).and_then(|shape| shape.list()) else {
             return false;
         };
-        let its_input = terms.model(side).input(node, 0).map(|value| (side, value));
+        let its_input = terms.node(id).and_then(|(side, node)| {
+            let input = terms.model(side).input(node, 0)?;
+            Some((side, input))
+        });
+        // Casts keep the shape.
         terms
-            .values(*input)
+            .values_but_for_casts(*input)
             .iter()
             .copied()
             .chain(its_input)

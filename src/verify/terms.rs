@@ -44,6 +44,8 @@ pub(super) struct Terms<'m> {
     /// By value, for each side.
     of: [Vec<Option<TermId>>; 2],
     values: OnceLock<HashMap<TermId, Vec<(ModelSide, ValueId)>>>,
+    /// The same by term without its casts.
+    values_but_for_casts: OnceLock<HashMap<TermId, Vec<(ModelSide, ValueId)>>>,
     /// The types and shapes of each side, once they were asked for.
     inferred: OnceLock<[Inferred; 2]>,
     /// The nodes of the written model that return their input.
@@ -69,6 +71,7 @@ impl<'m> Terms<'m> {
             ids: HashMap::default(),
             of,
             values: OnceLock::new(),
+            values_but_for_casts: OnceLock::new(),
             inferred: OnceLock::new(),
             own_inputs: HashSet::default(),
         };
@@ -167,18 +170,31 @@ impl<'m> Terms<'m> {
 
     /// The values that have a term.
     pub fn values(&self, id: TermId) -> &[(ModelSide, ValueId)] {
-        let values = self.values.get_or_init(|| {
-            let mut values: HashMap<TermId, Vec<(ModelSide, ValueId)>> = HashMap::default();
-            for side in [ModelSide::Original, ModelSide::Written] {
-                for value in self.model(side).values() {
-                    if let Some(id) = self.of(side, value) {
-                        values.entry(id).or_default().push((side, value));
-                    }
+        let values = self.values.get_or_init(|| self.values_by(|id| id));
+        values.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The values that have a term, a cast of it, or the term that it is a cast of.
+    pub fn values_but_for_casts(&self, id: TermId) -> &[(ModelSide, ValueId)] {
+        let values = self
+            .values_but_for_casts
+            .get_or_init(|| self.values_by(|id| self.uncast(id)));
+        values.get(&self.uncast(id)).map_or(&[], Vec::as_slice)
+    }
+
+    fn values_by(
+        &self,
+        key: impl Fn(TermId) -> TermId,
+    ) -> HashMap<TermId, Vec<(ModelSide, ValueId)>> {
+        let mut values: HashMap<TermId, Vec<(ModelSide, ValueId)>> = HashMap::default();
+        for side in [ModelSide::Original, ModelSide::Written] {
+            for value in self.model(side).values() {
+                if let Some(id) = self.of(side, value) {
+                    values.entry(key(id)).or_default().push((side, value));
                 }
             }
-            values
-        });
-        values.get(&id).map_or(&[], Vec::as_slice)
+        }
+        values
     }
 
     fn read(&mut self, side: ModelSide) {
