@@ -78,6 +78,10 @@ fn dft(cx: &Context) -> Result<String, Reason> {
 
 /// The frames are gathered from the signal.
 fn stft(cx: &Context) -> Result<String, Reason> {
+    if !matches!(cx.known_input(0).rank(), None | Some(2 | 3)) {
+        return Err(Reason::new(NodeInvalid, "the signal must have rank 2 or 3"));
+    }
+    cx.expect_number(1)?;
     let transform = Transform::new(cx, 4, 2, cx.int_or("onesided", 1)? != 0)?;
     let (length, define_length) = match (cx.input(3), cx.input(2)) {
         (Some(_), _) => (
