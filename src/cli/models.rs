@@ -297,11 +297,12 @@ impl ModelRun<'_> {
         let verbose = self.messages.verbose;
         let report: Option<Printed> = match self.reporting.format {
             Format::Json => Some(report::models_json(reports, errors).into()),
-            Format::Text if self.messages.quiet => None,
             Format::Text => {
-                // In a run with errors, only models that were written or refused are listed.
+                // A quiet run lists the models that are refused. In a run with errors, only models
+                // that were written or refused are listed.
                 let is_listed = |model: &&ChangedModel<C>| {
-                    errors.is_empty() || model.output.is_some() || model.changes.is_refused()
+                    let is_shown = errors.is_empty() || model.output.is_some();
+                    model.changes.is_refused() || is_shown && !self.messages.quiet
                 };
                 let texts = reports
                     .iter()
@@ -311,8 +312,11 @@ impl ModelRun<'_> {
             }
         };
         let is_document = matches!(report, Some(Printed::Document(_)));
+        let is_silent = self.messages.quiet && !is_document;
         match report {
-            Some(report) if self.models.output.is_stdout() => streams::print_message(report),
+            Some(report) if self.models.output.is_stdout() || is_silent => {
+                streams::print_message(report)
+            }
             Some(report) => streams::print(report)?,
             None => {}
         }

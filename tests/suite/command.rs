@@ -606,3 +606,19 @@ fn quiet_means_nothing_for_people_and_all_that_scripts_ask_for() {
     }
     expect_no_failures(failures);
 }
+
+#[test]
+fn a_quiet_run_says_why_a_model_is_refused() {
+    let refused = recast(&[
+        "convert",
+        "models/fp8_qdq.onnx",
+        "--opset",
+        "8",
+        "--dry-run",
+        "-q",
+    ]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(stdout(&refused), "");
+    let text = stderr(&refused);
+    assert!(text.contains("cannot convert from opset 19 to 8"), "{text}");
+}
