@@ -515,6 +515,9 @@ def tables(report):
     for mode in ("nearest", "linear", "cubic"):
         for coordinates in ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"):
             for kind, values in cases:
+                # Refused: runtimes round the length before they align its corners.
+                if coordinates == "align_corners" and 0.6 in values:
+                    continue
                 attributes = f'mode = "{mode}", coordinate_transformation_mode = "{coordinates}"'
                 constant = f"float[4] s = {{{', '.join(map(str, map(float, values)))}}}" if kind == "scales" else f"int64[4] s = {{{', '.join(map(str, values))}}}"
                 operands = "x, , s" if kind == "scales" else "x, , , s"
