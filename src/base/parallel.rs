@@ -204,12 +204,12 @@ pub fn drop_in_background<T: Send + 'static>(value: T) {
     if cfg!(any(windows, test)) {
         drop(value)
     } else {
-        either!(rayon::spawn(move || drop(value)), drop(value))
+        in_background(move || drop(value));
     }
 }
 
-/// Works on another thread, for which nothing waits; not at all without other threads. A panic ends
-/// the work alone: whoever needs its result does it again.
+/// Runs work on another thread, and does not wait for it; without other threads, the work is
+/// dropped. A panic ends only this work.
 pub fn in_background(work: impl FnOnce() + Send + 'static) {
     let messages = current();
     let work = move || drop(catch(|| with_messages(messages, work)));

@@ -6,10 +6,10 @@ use super::context::{NodeSource, Record};
 use super::reason::{Code, Reason};
 use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, is_onnx_domain};
-use crate::ops::inference::{Deferred, Known, NOTHING};
+use crate::ops::inference::{Deferred, Known};
 use crate::ops::kernels::{
-    InputFacts, Operation, Table, Versions, facts_of_input, facts_of_value, is_run, missing_kernel,
-    operations_of, wrong_result,
+    Operation, Table, Versions, is_run, missing_kernel, numbers, numbers_of, operations_of,
+    wrong_result,
 };
 use crate::ops::runtimes::Runtime;
 use crate::ops::schemas::{self, Schema};
@@ -190,7 +190,8 @@ impl Wanted {
                 |index| of(&node.input, index),
                 |index| of(&node.output, index),
             )
-            .with_facts(|index| source_facts(source, record, &node.input[index], &known));
+            .with_shape(known_of(&node.input, 0).and_then(|known| known.shape.clone()))
+            .with_constants(|index| constant_of(source, record, &node.input[index]));
             self.check(&operation, true, &mut checked);
             if source.bodies.is_empty() {
                 waiting.extend(graphs(node).flat_map(|graph| graph.node.iter().rev()));
@@ -231,20 +232,11 @@ impl Wanted {
     }
 }
 
-/// What is known of an input of a node that replaces another.
-fn source_facts(
-    source: &NodeSource,
-    record: &Record,
-    name: &str,
-    known: &HashMap<&str, &Known>,
-) -> InputFacts {
-    let found = known.get(name).copied().unwrap_or(&NOTHING);
-    let added = record.added_values.iter().find(|added| added.name == name);
-    let own = || source.values.iter().find(|(own, _)| *own == name);
-    match (added, own()) {
-        (Some(added), _) => facts_of_input(found, added.constant.as_ref()),
-        (None, Some(&(_, value))) => facts_of_value(source.model, found, value),
-        (None, None) => facts_of_input(found, None),
+/// The numbers of an input of a node that replaces another, if it is a small constant.
+fn constant_of(source: &NodeSource, record: &Record, name: &str) -> Option<Vec<f64>> {
+    match record.added(name) {
+        Some(added) => numbers(added.constant.as_ref()?),
+        None => numbers_of(source.model, source.value(name)?),
     }
 }
 

@@ -73,7 +73,7 @@ const OTHERS: &[(&str, &[&str])] = &[
             "lint/rules/float16_clipped.rs FEWEST_NEXT FEWEST_OTHERS FEWEST_SMALLEST LARGEST",
             "ops/compute/select.rs MOST_ELEMENTS",
             "ops/inference/",
-            "ops/kernels/facts.rs MOST_NUMBERS",
+            "ops/kernels/constants.rs MOST_NUMBERS",
             "passes/bypass.rs LONGEST_GROWTH",
             "passes/run.rs MOST_ROUNDS",
             "precision/cut.rs MOST_ELEMENTS",

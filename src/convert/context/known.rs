@@ -5,11 +5,12 @@ use crate::convert::reason::{
     TypeUnsupported,
 };
 use bytes::Bytes;
+use std::borrow::Cow;
 
 use super::{AddedValue, Context};
 use crate::convert::make;
 use crate::graph::{self, ValueId};
-use crate::ops::inference::{Ints, Known, NOTHING};
+use crate::ops::inference::{Ints, Known, MOST_DIMENSIONS, NOTHING};
 use crate::ops::schemas::{Formal, ValueType};
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Data, Tensor, element_count};
@@ -17,18 +18,11 @@ use onnx_cast::{DType, packed};
 
 impl<'m> Context<'_, 'm> {
     pub fn value(&self, name: &str) -> Option<ValueId> {
-        let values = &self.source.values;
-        values
-            .binary_search_by(|(known, _)| known.cmp(&name))
-            .ok()
-            .map(|index| values[index].1)
+        self.source.value(name)
     }
 
     pub(super) fn added(&self, name: &str) -> Option<&AddedValue> {
-        self.record
-            .added_values
-            .iter()
-            .find(|added| added.name == name)
+        self.record.added(name)
     }
 
     /// Type and shape of a value that the node names, as far as they are known.
@@ -139,6 +133,23 @@ impl<'m> Context<'_, 'm> {
         Err(Reason::new(NodeInvalid, what))
     }
 
+    /// The number of axes of the first input behind an axis. That of a negative axis needs no rank.
+    ///
+    /// # Errors
+    /// If the axis is out of range, or if it counts from the front and the rank is unknown.
+    pub fn axes_behind(&self, axis: i64) -> Result<usize, Reason> {
+        let behind = if axis < 0 {
+            // The complement of -1 is 0: the last axis has none behind it.
+            !axis
+        } else {
+            self.rank(0)? as i64 - 1 - axis
+        };
+        usize::try_from(behind)
+            .ok()
+            .filter(|&behind| behind < self.rank(0).unwrap_or(MOST_DIMENSIONS))
+            .ok_or_else(|| Reason::new(NodeInvalid, format!("`axis` = {axis} is out of range")))
+    }
+
     /// The length of an axis of an input, if it is known.
     pub fn dim(&self, input: usize, axis: impl TryInto<usize>) -> Option<i64> {
         self.known_input(input)
@@ -183,6 +194,7 @@ impl<'m> Context<'_, 'm> {
             .ok_or_else(|| Reason::new(NodeInvalid, format!("{what} is not defined")))?;
         self.source
             .constant(value)
+            .map(Cow::into_owned)
             .map_err(|reason| not_constant(&what, reason))
     }
 

@@ -68,16 +68,23 @@ impl NodeSource<'_> {
         self.inferred().ints(value)
     }
 
+    /// A value that the node names.
+    pub fn value(&self, name: &str) -> Option<ValueId> {
+        let index = self.values.binary_search_by(|(known, _)| known.cmp(&name));
+        Some(self.values[index.ok()?].1)
+    }
+
     /// The tensor of a value that is constant, or computed from constants by bit-exact nodes.
     ///
     /// # Errors
     /// If the value is not the same in every run, or a caller can override it.
-    pub fn constant(&self, value: ValueId) -> Result<TensorProto, NotConstant> {
+    pub fn constant(&self, value: ValueId) -> Result<Cow<'_, TensorProto>, NotConstant> {
         match self.model.constant(value) {
-            Ok(constant) => Ok(constant.tensor.into_owned()),
+            Ok(constant) => Ok(constant.tensor),
             Err(NotConstant::Computed) => self
                 .derived
                 .of(self.model, self.inferred, value)
+                .map(Cow::Owned)
                 .ok_or(NotConstant::Computed),
             Err(other) => Err(other),
         }
@@ -125,6 +132,11 @@ pub(super) struct Record {
 pub(super) struct Mark([usize; 7]);
 
 impl Record {
+    /// What is known of a value that an adapter adds.
+    pub fn added(&self, name: &str) -> Option<&AddedValue> {
+        self.added_values.iter().find(|added| added.name == name)
+    }
+
     /// The present state, to return to.
     pub fn mark(&self) -> Mark {
         let Record {

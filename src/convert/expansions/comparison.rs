@@ -15,7 +15,8 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     }),
 ];
 
-/// What is greater than the largest number is infinite. Nothing is less than itself.
+/// Only an infinity is greater than the largest finite number. A number is never less than itself,
+/// and neither is NaN.
 fn is_inf(cx: &Context) -> Result<String, Reason> {
     let largest = match cx.dtype(0)? {
         DType::Float => f64::from(f32::MAX),

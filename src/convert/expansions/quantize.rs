@@ -6,7 +6,6 @@ use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::{
     Code, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TooLarge, TypeUnsupported,
 };
-use crate::ops::inference::MOST_DIMENSIONS;
 use onnx_cast::{Class, DType};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
@@ -415,16 +414,7 @@ fn of_each_slice(cx: &Context, scale: &str, zero_point: &str) -> Result<String, 
         }
         return Ok(body);
     }
-    let axis = cx.int_or("axis", 1)?;
-    let behind = if axis < 0 {
-        axis.checked_neg().unwrap_or(i64::MAX) - 1
-    } else {
-        cx.rank(0)? as i64 - 1 - axis
-    };
-    let behind = usize::try_from(behind)
-        .ok()
-        .filter(|&behind| behind < cx.rank(0).unwrap_or(MOST_DIMENSIONS))
-        .ok_or_else(|| Reason::new(NodeInvalid, format!("`axis` = {axis} is out of range")))?;
+    let behind = cx.axes_behind(cx.int_or("axis", 1)?)?;
     let mut body = column(cx, scale, 1, behind)?;
     if cx.input(2).is_some() {
         body += &column(cx, zero_point, 2, behind)?;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::facts_of_value;
+use super::constants::numbers_of;
 use crate::base::hash::HashSet;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::ops::inference::Inferred;
 use crate::ops::runtimes::Runtime;
-use onnx_operators::kernels::{InputFacts, Operation, Table, Versions};
+use onnx_operators::kernels::{Operation, Table, Versions};
 
 /// Operators without a kernel, or a file that is too new, for some versions of a runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,10 +105,12 @@ pub fn operations_of<'m>(
         |index| known(model.input(id, index as u32)),
         |index| known(model.output(id, index as u32)),
     )
-    .with_facts(|index| match model.input(id, index as u32) {
-        Some(value) => facts_of_value(model, inferred.of(value), value),
-        None => InputFacts::default(),
-    });
+    .with_shape(
+        model
+            .input(id, 0)
+            .and_then(|value| inferred.of(value).shape.clone()),
+    )
+    .with_constants(|index| numbers_of(model, model.input(id, index as u32)?));
     let root = model.root(id.scope);
     if !matches!(model.scope_kind(root), ScopeKind::Function(_)) {
         return vec![operation];

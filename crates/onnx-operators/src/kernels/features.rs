@@ -4,15 +4,6 @@
 
 use super::node::{AttributeValue, Node};
 
-/// What is known of an input of a node besides its type.
-#[derive(Clone, Debug, Default)]
-pub struct InputFacts {
-    /// Its shape, if it is a tensor.
-    pub shape: Option<Vec<Option<i64>>>,
-    /// The numbers of a small constant.
-    pub constant: Option<Vec<f64>>,
-}
-
 /// Whether lines of `facts/runs/` depend on constants of an operator.
 pub(super) fn reads_constants(op: &str) -> bool {
     matches!(op, "DFT" | "Resize" | "Tile")

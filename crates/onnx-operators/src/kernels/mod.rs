@@ -57,7 +57,6 @@ mod tests;
 mod versions;
 mod wrong;
 
-pub use features::InputFacts;
 pub use missing::{MissingKernel, MissingOperator, missing_kernel, unknown_kernels};
 pub use node::{AttributeValue, Node};
 pub use operation::Operation;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::features::{InputFacts, last_window, reads_constants, scaled_length};
+use super::features::{last_window, reads_constants, scaled_length};
 use super::node::Node;
 use crate::schemas::microsoft::{self, Signature};
 use crate::schemas::{self, Formal, Schema, ValueType, is_onnx_domain};
@@ -21,8 +21,11 @@ pub struct Operation<'n> {
     signature: Option<&'static Signature>,
     /// Inputs, then outputs, each by index.
     operands: Vec<Operand>,
-    /// What else is known of the inputs, by index.
-    facts: Vec<InputFacts>,
+    /// The dimensions of the first input, if it is a tensor of known rank.
+    shape: Option<Vec<Option<i64>>>,
+    /// The numbers of inputs that are small constants, by index, if lines of `facts/runs/` depend on
+    /// them.
+    constants: Vec<Option<Vec<f64>>>,
 }
 
 /// An input or output that a node has.
@@ -76,22 +79,44 @@ impl<'n> Operation<'n> {
                 .then(|| microsoft::signature(node.operator()))
                 .flatten(),
             operands: inputs.chain(outputs).collect(),
-            facts: Vec::new(),
+            shape: None,
+            constants: Vec::new(),
         }
     }
 
-    /// The operation with what else is known of its inputs, by index: as many as lines of
-    /// `facts/runs/` may depend on.
+    /// The operation with the dimensions of its first input, as far as they are known.
     #[must_use]
-    pub fn with_facts(self, facts: impl FnMut(usize) -> InputFacts) -> Operation<'n> {
-        let inputs = self.node.inputs().last().map_or(0, |last| last + 1);
-        let most = if reads_constants(self.op()) {
-            inputs
-        } else {
-            1
+    pub fn with_shape(self, shape: Option<Vec<Option<i64>>>) -> Operation<'n> {
+        Operation { shape, ..self }
+    }
+
+    /// The operation with the numbers of its inputs that are small constants, by index. They are
+    /// asked for only if a table depends on constants of the operator.
+    #[must_use]
+    pub fn with_constants(self, constant: impl Fn(usize) -> Option<Vec<f64>>) -> Operation<'n> {
+        if !reads_constants(self.op()) {
+            return self;
+        }
+        let constants = (0..self.input_count()).map(constant).collect();
+        Operation { constants, ..self }
+    }
+
+    /// The number of inputs up to the last one that the node has.
+    fn input_count(&self) -> usize {
+        let mut inputs = self.operands.iter().filter(|operand| !operand.is_output);
+        inputs.next_back().map_or(0, |last| last.index + 1)
+    }
+
+    /// The numbers of a formal input, if it is a small constant.
+    fn constant(&self, formal: &str) -> Option<&[f64]> {
+        let schema = self.schema?;
+        let is_formal = |&index: &usize| {
+            schema
+                .input(index)
+                .is_some_and(|input| input.name == formal)
         };
-        let facts = (0..inputs.min(most)).map(facts).collect();
-        Operation { facts, ..self }
+        let index = (0..self.constants.len()).find(is_formal)?;
+        self.constants[index].as_deref()
     }
 
     /// Whether a guard for a runtime contains the node.
@@ -260,26 +285,19 @@ impl<'n> Operation<'n> {
             return Some(is_present && !self.satisfies(name, value)?);
         }
         let is_one = |found: &str| values == "*" || values.split('|').any(|value| value == found);
-        let shape = self.facts.first().and_then(|facts| facts.shape.as_deref());
+        let shape = self.shape.as_deref();
         match name {
             "rank" => return Some(is_one(&shape?.len().to_string())),
             "last_window" => return Some(is_one(last_window(self.node, shape))),
             "scaled_length" => {
-                let of = |name: &str| {
-                    self.formal_input(name)
-                        .and_then(|index| self.facts.get(index))
-                };
-                let scales = of("scales").and_then(|facts| facts.constant.as_deref());
+                let scales = self.constant("scales");
                 let has_sizes = self.has(false, "sizes");
                 return Some(is_one(scaled_length(self.node, shape, scales, has_sizes)));
             }
             _ => {}
         }
         if let Some(formal) = name.strip_prefix("value:") {
-            let constant = self
-                .formal_input(formal)
-                .and_then(|index| self.facts.get(index)?.constant.as_ref());
-            return Some(match constant {
+            return Some(match self.constant(formal) {
                 None => values == "-",
                 Some(numbers) => {
                     let found: Vec<String> = numbers.iter().map(ToString::to_string).collect();
@@ -321,16 +339,6 @@ impl<'n> Operation<'n> {
                 Some(default().is_some_and(|found| values.split('|').any(|value| value == found)))
             }
         }
-    }
-
-    /// The index of a formal input.
-    fn formal_input(&self, name: &str) -> Option<usize> {
-        let (schema, last) = (self.schema?, self.node.inputs().last().copied()?);
-        (0..=last).find(|&index| {
-            schema
-                .input(index)
-                .is_some_and(|formal| formal.name == name)
-        })
     }
 
     /// Whether the node has a formal input or output.

@@ -2,7 +2,7 @@
 
 use super::super::{fill, list};
 use crate::convert::context::Context;
-use crate::convert::reason::{NodeInvalid, OperatorTooNew, Reason, TooLarge};
+use crate::convert::reason::{OperatorTooNew, Reason, TooLarge};
 
 /// The most elements that are chosen: the key of one is less than the square, an INT32.
 const MOST: i64 = 46_340;
@@ -20,13 +20,15 @@ const WITH_SUMS: i64 = 11;
 pub(super) fn stable(cx: &Context) -> Result<String, Reason> {
     let axis = cx.int_or("axis", -1)?;
     let largest = cx.int_or("largest", 1)?;
-    let count = match cx.int("k")? {
-        Some(k) => format!("count = Constant <value = int64[1] {{{k}}}> ()"),
-        None => "count = Identity (K)".to_owned(),
-    };
-    let known = match cx.int("k")? {
-        Some(k) => Some(k),
-        None => cx.read_ints(1).ok().and_then(|ints| ints.first().copied()),
+    let (count, known) = match cx.int("k")? {
+        Some(k) => (
+            format!("count = Constant <value = int64[1] {{{k}}}> ()"),
+            Some(k),
+        ),
+        None => {
+            let known = cx.read_ints(1).ok().and_then(|ints| ints.first().copied());
+            ("count = Identity (K)".to_owned(), known)
+        }
     };
     let parameters: &[(&str, &dyn std::fmt::Display)] = &[
         ("axis", &axis),
@@ -50,13 +52,9 @@ pub(super) fn stable(cx: &Context) -> Result<String, Reason> {
             format!("the guard needs CumSum of opset {WITH_SUMS}"),
         ));
     }
-    let length = match usize::try_from(axis) {
-        Ok(axis) => cx.dim(0, axis),
-        Err(_) => cx
-            .rank(0)
-            .ok()
-            .and_then(|rank| cx.dim(0, (rank as i64 + axis) as usize)),
-    };
+    let behind = cx.axes_behind(axis)?;
+    let shape = cx.known_input(0).shape;
+    let length = shape.and_then(|shape| *shape.iter().rev().nth(behind)?);
     if [known, length]
         .into_iter()
         .flatten()
@@ -65,20 +63,8 @@ pub(super) fn stable(cx: &Context) -> Result<String, Reason> {
     {
         return Err(Reason::new(TooLarge, "too many elements are chosen"));
     }
-    // The complement of -1 is 0: the last axis has none behind it.
-    let behind = if axis < 0 {
-        !axis
-    } else {
-        cx.rank(0)? as i64 - axis - 1
-    };
-    if !(0..=64).contains(&behind) {
-        return Err(Reason::new(
-            NodeInvalid,
-            format!("`axis` = {axis} is out of range"),
-        ));
-    }
     let dims: Vec<i64> = std::iter::once(-1)
-        .chain(std::iter::repeat_n(1, behind as usize))
+        .chain(std::iter::repeat_n(1, behind))
         .collect();
     let body = fill(&(values + STABLE), parameters);
     Ok(fill(

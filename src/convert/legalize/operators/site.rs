@@ -4,6 +4,7 @@ use super::types::Wider;
 use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::inference::{Inferred, Known};
+use crate::protobuf::schema::AttributeProto;
 use onnx_cast::{Contested, DType};
 
 /// What becomes of a node whose values of narrower types get wider ones.
@@ -60,22 +61,27 @@ impl Site<'_> {
 
     /// A string attribute, or the default; none if the value is that of a function's attribute.
     pub fn string_or(&self, name: &str, default: &str) -> Option<String> {
-        let attributes = &self.model.node(self.node).attribute;
-        match attributes.iter().find(|attribute| attribute.name() == name) {
-            Some(attribute) if attribute.tail().ref_attr_name().is_empty() => {
-                Some(String::from_utf8_lossy(attribute.s()).into_owned())
-            }
-            Some(_) => None,
-            None => Some(default.to_owned()),
-        }
+        let text = |attribute: &AttributeProto| String::from_utf8_lossy(attribute.s()).into_owned();
+        self.attribute_or(name, text, default.to_owned())
     }
 
     /// An attribute with an integer, or the default; none if the value is that of a function's
     /// attribute.
     pub fn int_or(&self, name: &str, default: i64) -> Option<i64> {
+        self.attribute_or(name, |attribute| attribute.i(), default)
+    }
+
+    fn attribute_or<T>(
+        &self,
+        name: &str,
+        value: impl Fn(&AttributeProto) -> T,
+        default: T,
+    ) -> Option<T> {
         let attributes = &self.model.node(self.node).attribute;
         match attributes.iter().find(|attribute| attribute.name() == name) {
-            Some(attribute) if attribute.tail().ref_attr_name().is_empty() => Some(attribute.i()),
+            Some(attribute) if attribute.tail().ref_attr_name().is_empty() => {
+                Some(value(attribute))
+            }
             Some(_) => None,
             None => Some(default),
         }

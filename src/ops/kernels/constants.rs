@@ -1,32 +1,22 @@
-//! What is known of the inputs of nodes besides their types, for lookups of kernels.
+//! The numbers of small constants, for lookups of kernels.
 
 use crate::graph::{Model, ValueId};
-use crate::ops::inference::Known;
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Tensor, Values};
 use onnx_cast::{DType, packed};
-use onnx_operators::kernels::InputFacts;
 
 /// The most numbers of a constant that is read: those of all axes.
 const MOST_NUMBERS: u64 = 64;
 
-/// What is known of a value, and the tensor that it is, if it is constant.
+/// The numbers of a value of a model, if it is a small constant.
 #[must_use]
-pub fn facts_of_input(known: &Known, constant: Option<&TensorProto>) -> InputFacts {
-    InputFacts {
-        shape: known.shape.clone(),
-        constant: constant.and_then(numbers),
-    }
+pub fn numbers_of(model: &Model, value: ValueId) -> Option<Vec<f64>> {
+    numbers(&model.constant(value).ok()?.tensor)
 }
 
-/// What is known of a value of a model.
+/// The numbers of a small tensor.
 #[must_use]
-pub fn facts_of_value(model: &Model, known: &Known, value: ValueId) -> InputFacts {
-    let constant = model.constant(value).ok();
-    facts_of_input(known, constant.as_ref().map(|constant| &*constant.tensor))
-}
-
-fn numbers(proto: &TensorProto) -> Option<Vec<f64>> {
+pub fn numbers(proto: &TensorProto) -> Option<Vec<f64>> {
     let tensor = Tensor::read(proto).ok()?;
     if tensor.elements() > MOST_NUMBERS {
         return None;
