@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::folders::{self, EntryKind, Folder, OpenFile, Stat, id_of};
 use super::mapped::mapped;
-use super::paths::{at, folder_of, identity};
+use super::paths::{at, folder_of, identity, identity_by};
 use crate::base::error::{Classified, ErrorKind, shortened};
 use crate::base::stored::Stored;
 
@@ -236,8 +236,14 @@ impl DataFolder {
             return known.clone();
         }
         let unnamed = || {
-            self.unnamed
-                .get_key_value(&identity(&self.folder.as_ref()?.join(location)))
+            let path = match self.roots.first() {
+                Some(root) => {
+                    let path = root.path().join(location);
+                    identity_by(|path| folders::resolve_in(root, path), &path)
+                }
+                None => identity(&self.folder.as_ref()?.join(location)),
+            };
+            self.unnamed.get_key_value(&path)
         };
         if let Some((path, bytes)) = (!self.unnamed.is_empty()).then(unnamed).flatten() {
             return Ok(ReadDataFile {
@@ -345,9 +351,11 @@ impl DataFolder {
         if is_absolute && self.allowed.is_empty() {
             return Err(BadLocation::Absolute(for_message(location)));
         }
-        let folder = self.roots.first().map_or(folder.as_path(), Folder::path);
-        let path = folders::resolve(&folder.join(location))
-            .map_err(|error| unreadable(location, error))?;
+        let resolved = match self.roots.first() {
+            Some(root) => folders::resolve_in(root, &root.path().join(location)),
+            None => folders::resolve(&folder.join(location)),
+        };
+        let path = resolved.map_err(|error| unreadable(location, error))?;
         let roots: &[Folder] = if is_absolute { &[] } else { &self.roots };
         let beneath = |root: &Folder| {
             Some((

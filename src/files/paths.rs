@@ -32,17 +32,18 @@ pub fn names_a_folder(path: &Path) -> bool {
 /// resolved, and the rest.
 #[must_use]
 pub fn identity(path: &Path) -> PathBuf {
+    identity_by(folders::resolve, path)
+}
+
+/// Like [`identity`], in the file system that `resolve` looks into.
+pub(super) fn identity_by(resolve: impl Fn(&Path) -> io::Result<PathBuf>, path: &Path) -> PathBuf {
     let resolved = path.ancestors().find_map(|ancestor| {
         let here = if ancestor.as_os_str().is_empty() {
             Path::new(".")
         } else {
             ancestor
         };
-        Some(
-            folders::resolve(here)
-                .ok()?
-                .join(path.strip_prefix(ancestor).ok()?),
-        )
+        Some(resolve(here).ok()?.join(path.strip_prefix(ancestor).ok()?))
     });
     resolved.unwrap_or_else(|| path.to_owned())
 }

@@ -27,7 +27,7 @@ pub use file::{OpenFile, OpenNewFile, Reading};
 pub use folder::{Folder, Lock};
 pub use paths::{
     create_folders, exists, id_of, is_file, is_folder, is_in_memory, list, process_id, read,
-    read_text, resolve, stat, stat_target,
+    read_text, resolve, resolve_in, stat, stat_target,
 };
 pub use stat::{EntryKind, FileId, Stat};
 

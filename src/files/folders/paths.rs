@@ -29,6 +29,18 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// Like [`resolve`], in the file system of an open folder, with whose path the path may begin: any
+/// thread finds the same entry.
+///
+/// # Errors
+/// Any I/O error; also if the path does not exist.
+pub fn resolve_in(folder: &Folder, path: &Path) -> io::Result<PathBuf> {
+    match folder.in_own_table(path) {
+        Some((root, below)) => root.resolve(below),
+        None => resolve(path),
+    }
+}
+
 /// The metadata of a path; links are not followed.
 ///
 /// # Errors

@@ -1,9 +1,12 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
 
 use super::{DEFAULT_MODE, EntryKind, Folder};
+use crate::files::DataFolder;
 
 #[test]
 fn a_file_lives_from_create_to_remove() {
@@ -223,4 +226,35 @@ fn only_the_superuser_and_the_owners_may_replace_a_file_of_a_sticky_folder() {
             "user {who}, folder of {folder}, file of {file}"
         );
     }
+}
+
+/// The data files of a model in memory are those of its folder on every thread.
+#[test]
+fn data_in_memory_is_found_on_other_threads() {
+    let check = |folder: &Folder| {
+        for name in ["models/m.onnx", "models/sub/w.bin", "other/w.bin"] {
+            folder.insert(name, name.as_bytes().to_vec()).unwrap();
+        }
+        let path = |name: &str| folder.path().join(name);
+        let mut data = DataFolder::of_model(&path("models/m.onnx"));
+        data.allow(&path("other")).unwrap();
+        let unnamed = [(path("models/new.bin"), b"new".to_vec().into())];
+        let data = data.with_new_files(&path("models/m.onnx"), unnamed);
+        let read = || {
+            ["sub/w.bin", "../other/w.bin", "new.bin"].map(|location| {
+                let file = data.open(location).unwrap();
+                (file.path, file.bytes.to_bytes())
+            })
+        };
+        let expected: [(PathBuf, Bytes); 3] = [
+            (path("models/sub/w.bin"), "models/sub/w.bin".into()),
+            (path("other/w.bin"), "other/w.bin".into()),
+            (path("models/new.bin"), "new".into()),
+        ];
+        assert_eq!(read(), expected);
+        let elsewhere = std::thread::scope(|scope| scope.spawn(read).join().unwrap());
+        assert_eq!(elsewhere, expected);
+    };
+    Folder::with_virtual_file_system(check);
+    check(&Folder::memory());
 }
