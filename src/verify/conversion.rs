@@ -9,7 +9,7 @@ use crate::base::hash::HashSet;
 use crate::base::parallel;
 use crate::convert::{self, NotConverted, Options, PlannedConversion};
 use crate::graph::{Model, NodeId};
-use crate::ops::inference::{Deferred, Inferred, Known};
+use crate::ops::inference::{Deferred, Inferred};
 use crate::passes::Options as PassOptions;
 
 /// A second conversion of the original, which needs nothing of the first one.
@@ -199,11 +199,7 @@ fn types(matching: &Matching, [original, written]: [&Inferred; 2]) -> Vec<Fault>
                     .scope_path(matching.written.scope_of(value)),
                 matching.written.name(value)
             );
-            let shown = |known: &Known| format!("{:?} {:?}", known.dtype(), known.shape);
-            faults.push(Fault::at(
-                path,
-                format!("is {}; was {}", shown(found), shown(expected)),
-            ));
+            faults.push(Fault::at(path, format!("is {found}; was {expected}")));
         }
     }
     faults

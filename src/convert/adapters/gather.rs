@@ -113,6 +113,7 @@ fn add_depth_to_negative(cx: &mut Context) -> Result<(), Reason> {
     let Err(reason) = must_not_be_negative(cx, 0) else {
         return Ok(());
     };
+    cx.expect_number(1)?;
     let shape = cx.known_input(0).shape;
     let is_scalar = |shape: Option<Shape>| shape.is_some_and(|shape| shape.is_empty());
     let keeps_shape =
