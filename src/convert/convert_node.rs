@@ -129,7 +129,8 @@ impl<'m> NodeConverter<'_, 'm> {
                         refused => {
                             let opset = expansion.opset.unwrap_or(step.opset);
                             cx.to = opset;
-                            let expanded = expand(&mut cx, expansion, self.bodies).map_err(blocked);
+                            let expanded =
+                                expand(&mut cx, expansion, self.bodies, None).map_err(blocked);
                             let nodes =
                                 expanded.and_then(|nodes| self.convert_expanded(nodes, opset));
                             // What a caller can override has a remedy.
@@ -212,7 +213,7 @@ impl<'m> NodeConverter<'_, 'm> {
         let mut nodes = Vec::new();
         let bodies = &mut *self.bodies;
         let done = cx.attempt(|cx| {
-            nodes = expand(cx, expansion, bodies)?;
+            nodes = expand(cx, expansion, bodies, Some(runtime))?;
             Ok(())
         });
         let node = cx.node;

@@ -3,7 +3,7 @@
 use super::bodies::graphs_mut;
 use super::check;
 use super::context::{AddedValue, Context};
-use super::expanded::Exactness;
+use super::expanded::{Exactness, ExpandedOperator};
 use super::expansion_body::{ExpansionBodies, Facts};
 use super::expansions::{Expansion, local_name, local_output_name};
 use super::reason::{ExpansionDisabled, ExpansionInexact, NodeInvalid, Reason};
@@ -14,11 +14,13 @@ use crate::protobuf::raw;
 use crate::protobuf::schema::{NodeProto, TensorProto};
 
 /// The nodes that compute what the node of the context does, in the opset that it is converted to.
-/// Nodes whose results are unused are left out.
+/// Nodes whose results are unused are left out. The nodes of a guard do it in the runtime that it is
+/// for.
 pub(super) fn expand(
     cx: &mut Context,
     expansion: &Expansion,
     bodies: &mut ExpansionBodies,
+    guarded_for: Option<&'static str>,
 ) -> Result<Vec<NodeProto>, Reason> {
     check::operands(&cx.node, cx.schema)?;
     let op = cx.schema.name;
@@ -26,11 +28,10 @@ pub(super) fn expand(
     let is_new = schemas::versions("", op)
         .first()
         .is_some_and(|first| first.since_version == newer);
-    let is_guard = cx.schema.since_version <= older && !cx.schema.of_onnxruntime;
     let new = |why: &str| {
         if cx.schema.of_onnxruntime {
             format!("{op} is an operator of onnxruntime, and {why}")
-        } else if is_guard {
+        } else if guarded_for.is_some() {
             format!("{op} needs a guard, and {why}")
         } else if is_new {
             format!("{op} is new in opset {newer}, and {why}")
@@ -72,15 +73,19 @@ pub(super) fn expand(
         .iter()
         .filter(|name| !name.is_empty() && !used.contains(name.as_str()))
         .for_each(|name| cx.release(name));
-    cx.record.expanded.push((op, expansion.class, nodes.len()));
+    cx.record.expanded.push(ExpandedOperator {
+        guarded_for,
+        ..ExpandedOperator::new(op, expansion.class, nodes.len())
+    });
     let how = match expansion.class {
         Exactness::Exact => "exactly",
         Exactness::ByDefinition => "by definition",
     };
-    let what = if is_guard { "guarded" } else { "expanded" };
-    cx.record
-        .notes
-        .push(format!("{what} {how} into {} nodes", nodes.len()));
+    let what = match guarded_for {
+        Some(runtime) => format!("guarded for {runtime} {how} by {} nodes", nodes.len()),
+        None => format!("expanded {how} into {} nodes", nodes.len()),
+    };
+    cx.record.notes.push(what);
     Ok(nodes)
 }
 

@@ -25,4 +25,44 @@ pub struct Expanded {
     pub class: Exactness,
     /// The number of nodes that replace it.
     pub nodes: usize,
+    /// The runtime that computes something else for the operator alone, if the nodes are a guard.
+    pub guarded_for: Option<&'static str>,
+}
+
+/// The operator of a node that was expanded.
+#[derive(Clone, Copy)]
+pub(super) struct ExpandedOperator {
+    pub op: &'static str,
+    pub class: Exactness,
+    pub nodes: usize,
+    pub guarded_for: Option<&'static str>,
+}
+
+impl ExpandedOperator {
+    /// An operator that a number of nodes replaces.
+    pub fn new(op: &'static str, class: Exactness, nodes: usize) -> ExpandedOperator {
+        ExpandedOperator {
+            op,
+            class,
+            nodes,
+            guarded_for: None,
+        }
+    }
+
+    /// The operator, at the path of its node.
+    pub fn at(self, node: Box<str>) -> Expanded {
+        let ExpandedOperator {
+            op,
+            class,
+            nodes,
+            guarded_for,
+        } = self;
+        Expanded {
+            node,
+            op,
+            class,
+            nodes,
+            guarded_for,
+        }
+    }
 }

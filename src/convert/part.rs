@@ -8,6 +8,7 @@ use super::consistency::{CheckedReplacements, expect_consistent_replacement};
 use super::context::{NodeSource, Record};
 use super::convert_node::{Blocked, Guard, NodeConverter};
 use super::derived_constants::DerivedConstants;
+use super::expanded::ExpandedOperator;
 use super::expansion_body::ExpansionBodies;
 use super::expansions;
 use super::kernels::{self, Checked, Kernels, Wanted};
@@ -287,16 +288,8 @@ impl<'m> NodePlanner<'_, 'm> {
         let change = self.change(id, &record.notes.join("; "));
         let part = &mut self.part;
         part.changes.push((id, change));
-        part.expansions
-            .extend(record.expanded.iter().map(|&(op, class, nodes)| {
-                let expanded = Expanded {
-                    node: model.node_path(id).into(),
-                    op,
-                    class,
-                    nodes,
-                };
-                (id, expanded)
-            }));
+        let at_node = |expanded: &ExpandedOperator| (id, expanded.at(model.node_path(id).into()));
+        part.expansions.extend(record.expanded.iter().map(at_node));
         part.released.extend(record.released);
         part.edits.extend(
             record

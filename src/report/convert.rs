@@ -50,6 +50,36 @@ pub fn convert_text(model: &ConvertedModel, verbose: bool) -> Shown {
     }
 }
 
+/// The operators that were expanded, and those that were guarded, by how the results compare.
+fn write_expansions(text: &mut Shown, report: &Report) {
+    let runtime = report.expansions.iter().find_map(|each| each.guarded_for);
+    for (class, how) in [
+        (Exactness::Exact, "bit-exact"),
+        (
+            Exactness::ByDefinition,
+            "by ONNX's definition: a runtime's own kernel may differ in the last digits",
+        ),
+    ] {
+        for guarded_for in [None].into_iter().chain(runtime.map(Some)) {
+            let expansions = report
+                .expansions
+                .iter()
+                .filter(|each| each.class == class && each.guarded_for == guarded_for);
+            let mut ops = expansions.map(|each| each.op).peekable();
+            if ops.peek().is_none() {
+                continue;
+            }
+            let nodes = counted(ops, "node", str::to_owned);
+            match guarded_for {
+                Some(runtime) => {
+                    text.push_line(format_args!("  guarded {nodes} for {runtime} ({how})"));
+                }
+                None => text.push_line(format_args!("  expanded {nodes} ({how})")),
+            }
+        }
+    }
+}
+
 fn write_changes(
     text: &mut Shown,
     Conversion {
@@ -90,26 +120,7 @@ fn write_changes(
             text.push_line(format_args!("    {node} ({op}): {what}"));
         }
     }
-    for (class, how) in [
-        (Exactness::Exact, "bit-exact"),
-        (
-            Exactness::ByDefinition,
-            "by ONNX's definition: a runtime's own kernel may differ in the last digits",
-        ),
-    ] {
-        let mut ops = report
-            .expansions
-            .iter()
-            .filter(|expanded| expanded.class == class)
-            .map(|expanded| expanded.op)
-            .peekable();
-        if ops.peek().is_some() {
-            text.push_line(format_args!(
-                "  expanded {} ({how})",
-                counted(ops, "node", str::to_owned)
-            ));
-        }
-    }
+    write_expansions(text, report);
     if !report.carried.is_empty() {
         let types = report.carried.iter().map(|each| (each.from, each.to));
         let bytes = report.carried.iter().map(|each| each.bytes).sum();

@@ -42,6 +42,8 @@ class Expansion(Value):
     """``"exact"``: equal to the bit; ``"by-definition"``: a runtime's own kernel may differ in the last digits."""
     nodes: int
     """Number of nodes that replace it."""
+    guarded_for: str | None
+    """Runtime that computes something else for the operator alone, if the nodes are a guard; else None."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@
 use std::ops::{Add, Div, Mul, Sub};
 
 use super::super::context::{Context, permuted};
-use super::super::expanded::Exactness;
+use super::super::expanded::{Exactness, ExpandedOperator};
 use super::super::make;
 use super::super::reason::{
     AttributeUnsupported, BehaviourDiffers, ExpansionDisabled, ExpansionInexact, NodeInvalid,
@@ -208,7 +208,8 @@ fn apply(cx: &mut Context, steps: Vec<ResizeStep>, class: Exactness) -> Result<(
     if count == 0 {
         cx.rename_operator("Identity");
     }
-    cx.record.expanded.push(("Resize", class, count.max(1)));
+    let expanded = ExpandedOperator::new("Resize", class, count.max(1));
+    cx.record.expanded.push(expanded);
     Ok(())
 }
 

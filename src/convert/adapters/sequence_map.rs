@@ -3,7 +3,7 @@
 
 use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
-use super::super::expanded::Exactness;
+use super::super::expanded::{Exactness, ExpandedOperator};
 use super::super::make;
 use super::super::reason::{ExpansionDisabled, NodeInvalid, Reason, TypeUnknown};
 use super::super::settings::Expand;
@@ -123,8 +123,8 @@ fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
     let goes = cx.add_constant("goes", make::bool_scalar(true));
     cx.node.to_mut().input = [length, goes].into_iter().chain(initial).collect();
     cx.rename_operator("Loop");
-    cx.record
-        .expanded
-        .push(("SequenceMap", Exactness::Exact, cx.node.output.len() + 3));
+    let nodes = cx.node.output.len() + 3;
+    let expanded = ExpandedOperator::new("SequenceMap", Exactness::Exact, nodes);
+    cx.record.expanded.push(expanded);
     Ok(())
 }

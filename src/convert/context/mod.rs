@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::derived_constants::DerivedConstants;
-use super::expanded::Exactness;
+use super::expanded::ExpandedOperator;
 use super::make;
 use super::reason::{AttributeAmbiguous, NodeInvalid, Reason, Strict};
 use super::settings::Settings;
@@ -121,8 +121,8 @@ pub(super) struct Record {
     pub declared: Vec<(ValueId, DType)>,
     /// The change, for the report.
     pub notes: Vec<String>,
-    /// Operators that were expanded, and into how many nodes.
-    pub expanded: Vec<(&'static str, Exactness, usize)>,
+    /// Operators that were expanded.
+    pub expanded: Vec<ExpandedOperator>,
     /// Warnings about the conversion.
     pub warnings: Vec<String>,
 }

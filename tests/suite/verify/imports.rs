@@ -52,7 +52,6 @@ const ALLOWED: &[&str] = &[
     "graph::tensor_type",
     "ops::inference::Deferred",
     "ops::inference::Inferred",
-    "ops::inference::Known",
     "ops::inference::infer",
     "ops::inference::infer_with",
     "ops::schemas",

@@ -12,6 +12,8 @@ const KINDS = {
   constant: ["Constant cast", "good", (count) => `${plural(count, "constant")} cast`],
   added: ["Added cast", "", (count) => `${plural(count, "cast")} added`],
   fixed: ["Fixed", "good", (count) => `${number(count)} fixed`],
+  guarded: ["Guarded", "good", (count) => `${number(count)} guarded`],
+  carried: ["Wider type", "good", (count) => `${plural(count, "value")} with a wider type`],
   expanded: ["Expanded", "good", (count) => `${number(count)} expanded`],
   changed: ["Changed", "good", (count) => `${number(count)} changed`],
   removed: ["Removed", "", (count) => `${number(count)} removed`],
@@ -59,14 +61,15 @@ function linesOf(content) {
       const group = `${op}, ${step}: ${code}`;
       lines.push({ kind: "blocker", model: model.path, place: node, what: `${op}, ${step}: ${reason}`, op, code, group, why: meanings.get(code) });
     }
-    for (const { node, op, class: exactness, nodes } of model.expansions) {
+    for (const { node, op, class: exactness, nodes, guarded_for: runtime } of model.expansions) {
       const how = exactness === "exact" ? "bit-exact" : "by ONNX's definition: a runtime's own kernel may differ in the last digits";
       const what = `${op} became ${plural(nodes, "node")}, ${how}`;
-      lines.push({ kind: "expanded", model: model.path, place: node, what, op, group: op, why: how });
+      const why = runtime ? `${runtime} computes something else for ${op} alone; ${how}` : how;
+      lines.push({ kind: runtime ? "guarded" : "expanded", model: model.path, place: node, what, op, group: op, why });
     }
     for (const { value, from, to, bytes } of model.carried) {
       const what = `${from} became ${to}, which has all of its numbers; ${plural(bytes, "byte")} more`;
-      lines.push({ kind: "wider type", model: model.path, place: value, what, isValue: true, group: `${from} to ${to}`, why: "the older opset lacks the type" });
+      lines.push({ kind: "carried", model: model.path, place: value, what, isValue: true, group: `${from} to ${to}`, why: "the older opset lacks the type" });
     }
     for (const [kind, list] of [["warning", model.warnings], ["changed", model.changes]]) {
       for (const { node, op, what } of list) lines.push({ kind, model: model.path, place: node, what: `${op}: ${what}`, op, group: op, why: what });
