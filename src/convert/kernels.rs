@@ -107,6 +107,11 @@ impl Wanted {
         self.table.runtime
     }
 
+    /// Whether the runtime is known not to run functions of a model.
+    pub fn refuses_calls(&self) -> bool {
+        self.table.refuses_calls()
+    }
+
     /// Whether the runtime computes something else for a node, in an opset of ai.onnx, be it for
     /// infinities alone.
     pub fn is_wrong(&self, model: &Model, inferred: &Deferred, id: NodeId, opset: i64) -> bool {
@@ -193,11 +198,25 @@ impl Wanted {
             .with_shape(known_of(&node.input, 0).and_then(|known| known.shape.clone()))
             .with_constants(|index| constant_of(source, record, &node.input[index]));
             self.check(&operation, true, &mut checked);
+            let inner = graphs(node).flat_map(|graph| graph.node.iter().rev());
             if source.bodies.is_empty() {
-                waiting.extend(graphs(node).flat_map(|graph| graph.node.iter().rev()));
+                waiting.extend(inner);
+            } else if !record.expanded.is_empty() {
+                inner
+                    .filter(|inner| is_added_to_body(source, inner))
+                    .for_each(|inner| self.check_of_any_type(inner, opset, &mut checked));
             }
         }
         checked
+    }
+
+    /// Checks a node of unknown types, which is a gap only if no types help.
+    fn check_of_any_type(&self, node: &NodeProto, opset: i64, checked: &mut Checked) {
+        let operation = Operation::new(node, opset, |_| None, |_| None);
+        let decision = self.table.support(&operation);
+        if is_onnx_domain(node.domain()) && (decision.possible & self.versions).is_empty() {
+            self.check(&operation, true, checked);
+        }
     }
 
     fn check(&self, operation: &Operation, is_added: bool, checked: &mut Checked) {
@@ -230,6 +249,16 @@ impl Wanted {
             depends_on_opset: self.table.depends_on_opset(operation),
         });
     }
+}
+
+/// Whether an expansion added a node to a body of the node that it replaces; the other nodes of the
+/// body are planned, and checked, for themselves.
+fn is_added_to_body(source: &NodeSource, node: &NodeProto) -> bool {
+    let is_known = |name: &String| {
+        let mut bodies = source.bodies.iter();
+        bodies.any(|&body| source.model.lookup(body, name).is_some())
+    };
+    !node.output.iter().any(is_known)
 }
 
 /// The numbers of an input of a node that replaces another, if it is a small constant.

@@ -53,8 +53,9 @@ impl ConversionPlan {
         wanted: Option<Wanted>,
         check: Option<CheckOfPasses>,
     ) -> Result<ConversionPlan, Invalid> {
-        let adds_functions =
-            options.expand_into == ExpandInto::Function && ir::allows_functions(model, options);
+        let adds_functions = options.expand_into == ExpandInto::Function
+            && ir::allows_functions(model, options)
+            && !wanted.is_some_and(|wanted| wanted.refuses_calls());
         let functions = adds_functions.then(|| Functions::new(model, options.opset));
         let mut planner = ScopePlanner {
             model,

@@ -86,7 +86,8 @@ fn of_node<'m>(model: &'m Model, inferred: &Inferred, id: NodeId) -> Vec<Operati
     )
 }
 
-/// The operations of a node in an opset of its domain; none if it calls a function of the model.
+/// The operations of a node in an opset of its domain: one, or one for each type that it has in
+/// calls of its function.
 #[must_use]
 pub fn operations_of<'m>(
     model: &'m Model,
@@ -94,10 +95,10 @@ pub fn operations_of<'m>(
     id: NodeId,
     opset: i64,
 ) -> Vec<Operation<'m>> {
-    if model.callee(id).is_some() {
-        return Vec::new();
-    }
     let node = model.node(id);
+    if model.callee(id).is_some() {
+        return vec![Operation::call(node)];
+    }
     let known = |value: Option<ValueId>| inferred.of(value?).value_type;
     let operation = Operation::new(
         node,

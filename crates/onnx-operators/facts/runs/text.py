@@ -5,18 +5,19 @@ from collections import Counter, defaultdict
 
 from support.models import readable
 
+from runs.branches import FUNCTION
 from runs.features import features_of
 from runs.instead import INSTEAD, PARTLY, SPECIAL
 from runs.lines import lines
-from runs.tests import all_tests, node_tests, only_node
+from runs.tests import WRITTEN, all_tests, node_tests, only_node
 
 HEADER = """\
 # What {name} {version} computes for the operators of ONNX, measured by facts/generate_runs.py; do not edit.
 # {notes}
 #
 # Models of one node were run: the node tests of onnx {onnx}, those of the wheel of onnx 1.22.0, what `recast convert` makes of the first in the last
-# opset of each older version of their operators, and those of facts/runs/flattening.py and boundaries.py. The values are inputs of the model, with few
-# exceptions.
+# opset of each older version of their operators, and those of {written} in facts/runs. The values are inputs of the
+# model, with few exceptions.
 #   right    the outputs have the expected types, shapes and elements: floats within a share of the expected one, and another share of the
 #            largest one ({tolerances}); results of quantization within 1; of random operators, types and shapes alone
 #   special  right, except where an infinity or NaN is expected or cast. Lines count these nodes as right; they are listed at the end
@@ -35,6 +36,8 @@ HEADER = """\
 #   special   infinities and NaN give other outputs: WORDS
 #   constant  right if all inputs after the first are initializers; else refused or wrong
 #   unknown   some are right and some are not, and no condition tells them apart
+#
+# [calls] is the outcome of a call of a function of the model.
 """
 
 
@@ -51,6 +54,7 @@ def render(runtime, results):
         notes=" ".join(runtime.notes),
         onnx=newest(),
         tolerances=tolerances,
+        written=", ".join(f"{name}.py" for name in WRITTEN),
         seconds=SECONDS,
         total=len(nodes),
         counts=counted(nodes),
@@ -59,7 +63,7 @@ def render(runtime, results):
     )
     minor = ".".join(runtime.version.split(".")[:2])
     tail = ["", "# Special:", *(f"#   {line}" for line in special), "", "# Wrong, and no line says so:", *(f"#   {line}" for line in left)]
-    return "\n".join([head, "[versions]", f"{minor} {runtime.version}", "", "[runs]", *rows, *tail]) + "\n"
+    return "\n".join([head, "[versions]", f"{minor} {runtime.version}", "", "[calls]", results[FUNCTION]["outcome"], "", "[runs]", *rows, *tail]) + "\n"
 
 
 def newest():

@@ -26,6 +26,8 @@ pub struct Operation<'n> {
     /// The numbers of inputs that are small constants, by index, if lines of `facts/runs/` depend on
     /// them.
     constants: Vec<Option<Vec<f64>>>,
+    /// Whether the node calls a function of the model.
+    is_call: bool,
 }
 
 /// An input or output that a node has.
@@ -81,7 +83,29 @@ impl<'n> Operation<'n> {
             operands: inputs.chain(outputs).collect(),
             shape: None,
             constants: Vec::new(),
+            is_call: false,
         }
+    }
+
+    /// A call of a function of the model.
+    #[must_use]
+    pub fn call(node: &'n dyn Node) -> Operation<'n> {
+        Operation {
+            node,
+            domain: schemas::canonical_domain(node.domain()),
+            opset: 0,
+            schema: None,
+            signature: None,
+            operands: Vec::new(),
+            shape: None,
+            constants: Vec::new(),
+            is_call: true,
+        }
+    }
+
+    /// Whether the node calls a function of the model.
+    pub(super) fn is_call(&self) -> bool {
+        self.is_call
     }
 
     /// The operation with the dimensions of its first input, as far as they are known.
@@ -385,8 +409,11 @@ fn is_listed(value_type: ValueType, values: &str) -> bool {
 }
 
 impl fmt::Display for Operation<'_> {
-    /// `RoiAlign-22 of tensor(float), tensor(int64)`.
+    /// `RoiAlign-22 of tensor(float), tensor(int64)`, or `the model's function local:Norm`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_call {
+            f.write_str("the model's function ")?;
+        }
         if !self.domain.is_empty() {
             write!(f, "{}:", self.domain)?;
         }

@@ -32,6 +32,8 @@ pub struct Table {
     /// What the runtime computes, if this was established by running models in it; its kernels are
     /// then not listed.
     outcomes: Option<Outcomes>,
+    /// Whether it does not run functions of a model.
+    refuses_calls: bool,
 }
 
 /// Kernels for some versions of an operator, or bodies that run in some opsets, in some versions of
@@ -110,6 +112,12 @@ impl Table {
         self.outcomes.is_some()
     }
 
+    /// Whether the runtime is known not to run functions of a model.
+    #[must_use]
+    pub fn refuses_calls(&self) -> bool {
+        self.refuses_calls
+    }
+
     /// The versions, oldest first.
     #[must_use]
     pub fn versions(&self) -> &[Version] {
@@ -138,13 +146,20 @@ impl Table {
     }
 
     /// The versions that have a kernel for an operation, or run the body of the function that it
-    /// is.
+    /// is. Runtimes call functions of a model unless running one showed that they do not.
     ///
     /// In onnxruntime, constants need no kernel, and a node with inputs of FLOAT16 that has
     /// neither, and is not a function, runs in FLOAT: it inserts casts, which name types by numbers
     /// and are not valid before opset 6.
     #[must_use]
     pub fn support(&self, operation: &Operation) -> Decision {
+        if operation.is_call() {
+            return if self.refuses_calls {
+                Decision::NONE
+            } else {
+                Decision::ALL
+            };
+        }
         if self.is_built_in(operation.domain(), operation.op()) {
             return Decision::ALL;
         }
@@ -337,6 +352,7 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
         limits: HashMap::default(),
         oldest_opsets: Vec::new(),
         outcomes: None,
+        refuses_calls: false,
     };
     let (mut section, mut sets) = ("", HashMap::default());
     for text in text
@@ -351,7 +367,7 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
             section = name;
             if !matches!(
                 name,
-                "versions" | "opsets" | "types" | "functions" | "limits" | "runs"
+                "versions" | "opsets" | "types" | "functions" | "limits" | "calls" | "runs"
             ) {
                 table.domains.push(schemas::canonical_domain(name));
             }
@@ -373,6 +389,9 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
                 .map(|(op, line)| table.functions.entry(op).or_default().push(line)),
             "limits" => limit(text, &table.versions, &sets)
                 .map(|(op, limit)| table.limits.entry(op).or_default().push(limit)),
+            "calls" => {
+                matches!(text, "right" | "refused").then(|| table.refuses_calls = text == "refused")
+            }
             "runs" => table.outcomes.get_or_insert_default().add(text),
             domain => line(text, &table.versions, &sets).map(|(op, line)| {
                 table
