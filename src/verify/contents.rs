@@ -272,9 +272,11 @@ pub(super) fn widened(value: &Value, to: DType) -> Result<Value, String> {
     value.cast(cast, Allowed::ALL)
 }
 
-/// Values whose NaNs are quiet, as casts make them.
-fn quieted(value: &Value) -> Result<Value, String> {
+/// Values as casts to another type and back, or to their own type, write them: NaNs are quiet, and a
+/// BOOL byte other than 0 and 1 is 1.
+fn as_casts_write_them(value: &Value) -> Result<Value, String> {
     let wider = match value.dtype() {
+        DType::Bool => return widened(value, DType::Bool),
         DType::Float16 | DType::Bfloat16 => DType::Float,
         DType::Float => DType::Double,
         _ => return Ok(value.clone()),
@@ -294,8 +296,9 @@ pub(super) fn same(expected: &Value, found: &Value) -> Result<u64, Unequal> {
     }
     let mut difference = first_difference(expected, found);
     if matches!(difference, Some(Difference::At(_))) {
-        // Terms drop casts to another type and back, which make NaNs quiet.
-        difference = first_difference(&quieted(expected).map_err(Unequal::Differ)?, found);
+        // Terms drop these casts.
+        let expected = as_casts_write_them(expected).map_err(Unequal::Differ)?;
+        difference = first_difference(&expected, found);
     }
     match difference {
         None => Ok(found.elements() as u64),

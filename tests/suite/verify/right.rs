@@ -286,6 +286,23 @@ fn right_results_of_exact_and_lossy_passes_are_accepted() {
     expect_no_failures(failures);
 }
 
+/// A BOOL byte other than 0 and 1 counts as 1, and a cast to BOOL writes it as 1.
+#[test]
+fn bool_bytes_beyond_1_are_those_of_true() {
+    let text = "g (bool[4] x) => (bool[4] y) <bool[4] w = {0, 0, 0, 0}> { a = Cast <to = 9> (w) y = And (x, a) }";
+    let mut proto = original(text).into_proto();
+    set_values(&mut proto, "w", &[0x0100, 0xff02]);
+    let original = Model::new(proto).unwrap();
+    for (name, list) in lists() {
+        let result = passes::run(original.clone(), &list, &Options::default())
+            .unwrap()
+            .0;
+        let verification = Verification::of_passes(&original, &list, &Options::default());
+        let faults = verification.check(&result).err().map(|found| found.faults);
+        assert!(faults.is_none(), "{name}: {faults:?}");
+    }
+}
+
 #[test]
 fn a_constant_that_is_rounded_otherwise_is_found() {
     let original = original(ROUNDED[0].1);
