@@ -12,14 +12,14 @@ use super::strings;
 use super::typed::raw_data;
 use crate::base::progress::Cancel;
 use crate::base::stored::Stored;
-use crate::base::threshold::Threshold;
 use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{Piece, Recipe, raw};
 use onnx_cast::{BadLiteral, Cast, DType, Summary, packed};
 
 /// The maximum number of pending casts. Longer chains are materialized at this length, so that
-/// their cost is linear in their length.
-const LONGEST_SERIES: Threshold = Threshold::new("pending casts", 16);
+/// their cost is linear in their length; their results no longer come from a data file, and are
+/// stored in the model.
+const LONGEST_SERIES: usize = 16;
 
 /// A tensor's type, shape and values, read from a message or computed from one. Numbers are moved
 /// and cast lazily, when the file is written: casts and data movement commute, so that all movement
@@ -168,7 +168,7 @@ impl Content {
                     self.recipe(source, casts, Packing::Packed)
                         .survey(&cast, || self.is_cancelled())
                 };
-                let data = if casts.len() >= LONGEST_SERIES.get() {
+                let data = if casts.len() >= LONGEST_SERIES {
                     Data::Numbers(self.numbers().into(), vec![cast])
                 } else {
                     (packing, map) = (self.packing, self.map.clone());

@@ -78,6 +78,7 @@ const OTHERS: &[(&str, &[&str])] = &[
             "passes/run.rs MOST_ROUNDS",
             "precision/cut.rs MOST_ELEMENTS",
             "precision/hazards/",
+            "tensor/content.rs LONGEST_SERIES",
             "precision/masks.rs MOST_VISITED",
             "precision/units.rs MOST_NODES",
             "protobuf/field.rs GROUP_DEPTH",
