@@ -236,14 +236,9 @@ impl DataFolder {
             return known.clone();
         }
         let unnamed = || {
-            let path = match self.roots.first() {
-                Some(root) => {
-                    let path = root.path().join(location);
-                    identity_by(|path| folders::resolve_in(root, path), &path)
-                }
-                None => identity(&self.folder.as_ref()?.join(location)),
-            };
-            self.unnamed.get_key_value(&path)
+            let path = self.base()?.join(location);
+            self.unnamed
+                .get_key_value(&identity_by(|path| self.resolve(path), &path))
         };
         if let Some((path, bytes)) = (!self.unnamed.is_empty()).then(unnamed).flatten() {
             return Ok(ReadDataFile {
@@ -339,23 +334,35 @@ impl DataFolder {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The folder at which locations begin; none for a model from a pipe.
+    fn base(&self) -> Option<&Path> {
+        let folder = self.folder.as_deref()?;
+        Some(self.roots.first().map_or(folder, Folder::path))
+    }
+
+    /// A path without links, in the file system of the model's folder.
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        match self.roots.first() {
+            Some(root) => folders::resolve_in(root, path),
+            None => folders::resolve(path),
+        }
+    }
+
     /// Finds the file at a location without opening it.
     ///
     /// # Errors
     /// If the location is outside of the folder, or not that of a regular file.
     pub fn locate(&self, location: &str) -> Result<Located, BadLocation> {
-        let Some(folder) = &self.folder else {
+        let Some(base) = self.base() else {
             return Err(BadLocation::NoFolder(for_message(location)));
         };
         let is_absolute = Path::new(location).has_root() || Path::new(location).is_absolute();
         if is_absolute && self.allowed.is_empty() {
             return Err(BadLocation::Absolute(for_message(location)));
         }
-        let resolved = match self.roots.first() {
-            Some(root) => folders::resolve_in(root, &root.path().join(location)),
-            None => folders::resolve(&folder.join(location)),
-        };
-        let path = resolved.map_err(|error| unreadable(location, error))?;
+        let path = self
+            .resolve(&base.join(location))
+            .map_err(|error| unreadable(location, error))?;
         let roots: &[Folder] = if is_absolute { &[] } else { &self.roots };
         let beneath = |root: &Folder| {
             Some((

@@ -1,7 +1,8 @@
 """`convert --target openvino@V` writes what OpenVINO computes as ONNX defines it: each result is run, in a process and with packages of its own.
 
 The models are onnx's node tests and those of facts/runs: boundaries.py, which OpenVINO computes wrong for some values of their inputs, and
-branches.py, with subgraphs and a function. A sample runs all of these, the node tests of operators that facts/runs/openvino.txt calls partly wrong or special, and one of 20 others.
+branches.py, with subgraphs and a function. A sample runs all of these, the node tests of operators that facts/runs/openvino.txt calls partly
+wrong or special, and one of 20 others.
 
 A model that is right must be converted, and be right afterwards. No result may be wrong, except for infinities and NaN. The guarded casts to FLOAT8
 are run on all FLOAT16 values, and on FLOAT values that include all ties; a second conversion changes nothing.

@@ -151,12 +151,12 @@ impl Folder {
         &self.path
     }
 
-    /// The table in memory of which this folder is a part, and what a path names in it, if the path
-    /// begins with that of the table.
-    pub(super) fn in_own_table<'p>(&self, path: &'p Path) -> Option<(memory::Folder, &'p Path)> {
+    /// The folder in memory, and the components of a path after that of its table, if the path begins
+    /// with it.
+    pub(super) fn in_own_table<'p>(&self, path: &'p Path) -> Option<(&memory::Folder, &'p Path)> {
         match &self.backend {
             Backend::System(_) => None,
-            Backend::Memory(folder) => folder.root_of(path),
+            Backend::Memory(folder) => Some((folder, folder.below_root(path)?)),
         }
     }
 

@@ -309,17 +309,12 @@ impl Folder {
             .collect()
     }
 
-    /// The root of this table and the components after its path, if the path begins with it.
-    pub(super) fn root_of<'p>(&self, path: &'p Path) -> Option<(Folder, &'p Path)> {
-        let below = path.strip_prefix(&self.table.root).ok()?;
-        let root = Folder {
-            below: PathBuf::new(),
-            ..self.clone()
-        };
-        Some((root, below))
+    /// The components of a path after that of the table, if the path begins with it.
+    pub(super) fn below_root<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        path.strip_prefix(&self.table.root).ok()
     }
 
-    /// The path of an existing entry, without `.` and `..`.
+    /// The path of an existing entry, given from the root of the table, without `.` and `..`.
     pub(super) fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         let below = normal(path).ok_or_else(not_found)?;
         self.entries().stat(&below)?;

@@ -36,7 +36,7 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
 /// Any I/O error; also if the path does not exist.
 pub fn resolve_in(folder: &Folder, path: &Path) -> io::Result<PathBuf> {
     match folder.in_own_table(path) {
-        Some((root, below)) => root.resolve(below),
+        Some((table, below)) => table.resolve(below),
         None => resolve(path),
     }
 }

@@ -91,15 +91,11 @@ impl<'n> Operation<'n> {
     #[must_use]
     pub fn call(node: &'n dyn Node) -> Operation<'n> {
         Operation {
-            node,
-            domain: schemas::canonical_domain(node.domain()),
-            opset: 0,
             schema: None,
             signature: None,
             operands: Vec::new(),
-            shape: None,
-            constants: Vec::new(),
             is_call: true,
+            ..Operation::new(node, 0, |_| None, |_| None)
         }
     }
 
