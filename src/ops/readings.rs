@@ -37,6 +37,9 @@ impl<T> Readings<T> {
 /// Why `Squeeze` with an empty list of axes is contested, unless the input has no axis of length 1.
 pub const SQUEEZE_WITHOUT_AXES: &str = "an empty list of axes removes no axis by the text of ONNX, and all axes of length 1 in onnxruntime";
 
+/// Why the shape of a `PRelu` is contested whose slope does not broadcast to the input.
+pub const LARGER_SLOPE: &str = "the slope does not broadcast to the input, which ONNX does not admit; onnxruntime broadcasts both";
+
 const BEFORE_THE_FIRST: &str = "the slice goes backward from before the first index; onnxruntime returns the first element, numpy and onnx's reference evaluator nothing";
 const TO_THE_LARGEST: &str = "the slice goes backward to the largest integer, which is beyond the last index by the text of ONNX and before the first one in onnxruntime";
 const COUNTED_IN_DOUBLES: &str =

@@ -1,12 +1,15 @@
 //! Operators on single elements: the shape is that of the input, or that to which the inputs
 //! broadcast.
 
+use std::iter::zip;
 use std::sync::LazyLock;
 
-use super::dims::{Shapes, broadcast};
+use super::dims::{ONE, Shapes, broadcast};
 use crate::base::hash::HashMap;
-use crate::ops::inference::known::{Dims, Fact};
+use crate::ops::inference::known::{Dim, Dims, Fact};
+use crate::ops::inference::length::Length;
 use crate::ops::inference::view::View;
+use crate::ops::readings::{self, Readings};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let input = || view.shape(0).cloned();
@@ -14,6 +17,7 @@ pub(super) fn shapes(view: &View) -> Option<Shapes> {
         (Some(Rule::KeepsShape), _) => vec![input()],
         (Some(Rule::Broadcasts), _) => vec![elementwise(view)],
         (None, "Dropout") => vec![input(); 2],
+        (None, "PRelu") => vec![prelu(view)],
         (None, "DynamicQuantizeLinear") => vec![input(), Some(Vec::new()), Some(Vec::new())],
         (None, "StringSplit") => vec![
             input().map(|shape| shape.into_iter().chain([None]).collect()),
@@ -46,7 +50,7 @@ static RULES: LazyLock<HashMap<&str, Rule>> = LazyLock::new(|| {
 const KEEPS_SHAPE: &str = "
     Abs Acos Acosh Affine Asin Asinh Atan Atanh Bernoulli BitCast BitwiseNot Cast CastLike Ceil Celu Clip Cos Cosh CumProd CumSum
     DequantizeLinear Elu Erf Exp EyeLike Floor Gelu HardSigmoid HardSwish Hardmax Identity ImageScaler IsInf IsNaN LRN LeakyRelu Log
-    LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg Not PRelu ParametricSoftplus QuantizeLinear RandomNormalLike RandomUniformLike
+    LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg Not ParametricSoftplus QuantizeLinear RandomNormalLike RandomUniformLike
     Reciprocal RegexFullMatch Relu ReverseSequence Round Scale ScaledTanh Scatter ScatterElements ScatterND Selu Shrink Sigmoid Sign Sin Sinh
     Softmax Softplus Softsign Sqrt Swish Tan Tanh TensorScatter ThresholdedRelu Trilu
 ";
@@ -78,6 +82,27 @@ fn elementwise(view: &View) -> Option<Dims> {
         .try_fold(first.shape.clone()?, |shape, other| {
             Some(broadcast(&shape, other.shape.as_ref()?))
         })
+}
+
+/// The shape of the first input; if the slope is larger, onnxruntime broadcasts both.
+fn prelu(view: &View) -> Option<Dims> {
+    let text = view.shape(0)?.clone();
+    let slope = view.shape(1).filter(|_| view.schema.since_version >= 7);
+    let larger = slope.filter(|slope| is_larger(slope, &text));
+    view.choose(Readings {
+        runtime: larger.map_or_else(|| text.clone(), |slope| broadcast(&text, slope)),
+        text,
+        why: larger.map(|_| readings::LARGER_SLOPE),
+    })
+}
+
+/// Whether a shape is known to have more elements along an axis than the shape to which it is
+/// broadcast.
+fn is_larger(shape: &[Dim], other: &[Dim]) -> bool {
+    let is_longer = |(length, other): (&Dim, &Dim)| {
+        *other == ONE && *length != ONE && matches!(length, Some(Length::Size(_)))
+    };
+    shape.len() > other.len() || zip(shape.iter().rev(), other.iter().rev()).any(is_longer)
 }
 
 #[cfg(test)]
