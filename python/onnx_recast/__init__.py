@@ -6,115 +6,31 @@
 3
 """
 
-from onnx_recast._errors import (
-    Blocker,
-    CastError,
-    ConversionError,
-    Fault,
-    InvalidModelError,
-    RecastError,
-    VerificationError,
-)
+from onnx_recast import results
+from onnx_recast._errors import CastError, ConversionError, InvalidModelError, RecastError, VerificationError
 from onnx_recast._operations.cast import cast, cast_like
 from onnx_recast._operations.compare_runs import compare_runs
-from onnx_recast._operations.convert import CarriedValue, ConvertResult, Expansion, IrVersions, convert_version
-from onnx_recast._operations.diff import Difference, diff
-from onnx_recast._operations.fix import FixResult, fix
-from onnx_recast._operations.fold import Computed, Folded, FoldResult, Kept, PassChange, Removal, fold
-from onnx_recast._operations.inspect import (
-    CastFacts,
-    DifferingNode,
-    FunctionFacts,
-    Initializers,
-    Inspection,
-    LackingVersions,
-    RuntimeVersions,
-    TypeFacts,
-    inspect,
-)
-from onnx_recast._operations.lint import Diagnostic, Fix, Region, lint
-from onnx_recast._operations.precision import (
-    AddedCast,
-    AddedFunction,
-    Emulation,
-    KeptNode,
-    LaterOpset,
-    NarrowedTensor,
-    Opsets,
-    PrecisionResult,
-    convert_precision,
-)
-from onnx_recast._operations.precision_error import (
-    NodeError,
-    PrecisionErrors,
-    TunedPrecision,
-    precision_error,
-    tune_precision,
-)
+from onnx_recast._operations.convert import convert_version
+from onnx_recast._operations.diff import diff
+from onnx_recast._operations.fix import fix
+from onnx_recast._operations.fold import fold
+from onnx_recast._operations.inspect import inspect
+from onnx_recast._operations.lint import lint
+from onnx_recast._operations.precision import convert_precision
+from onnx_recast._operations.precision_error import precision_error, tune_precision
 from onnx_recast._operations.ranges import ranges
-from onnx_recast._operations.runs_on import MissingKernel, RunsOn, WrongResult, runs_on
-from onnx_recast._operations.targets import MissingOperator, Runtime, missing_operators, targets
-from onnx_recast._outcomes import OutputComparison, OutputComparisons
+from onnx_recast._operations.runs_on import runs_on
+from onnx_recast._operations.targets import missing_operators, targets
 from onnx_recast._recast import LATEST_OPSET
 from onnx_recast._recast import VERSION as __version__
-from onnx_recast._rewriting import Change, DataFile, Saved, UnusedFile
-from onnx_recast._verify import Verified
 
 __all__ = [
     "LATEST_OPSET",
-    "AddedCast",
-    "AddedFunction",
-    "Blocker",
-    "CarriedValue",
     "CastError",
-    "CastFacts",
-    "Change",
-    "Computed",
     "ConversionError",
-    "ConvertResult",
-    "DataFile",
-    "Diagnostic",
-    "Difference",
-    "DifferingNode",
-    "Emulation",
-    "Expansion",
-    "Fault",
-    "Fix",
-    "FixResult",
-    "FoldResult",
-    "Folded",
-    "FunctionFacts",
-    "Initializers",
-    "Inspection",
     "InvalidModelError",
-    "IrVersions",
-    "Kept",
-    "KeptNode",
-    "LackingVersions",
-    "LaterOpset",
-    "MissingKernel",
-    "MissingOperator",
-    "NarrowedTensor",
-    "NodeError",
-    "Opsets",
-    "OutputComparison",
-    "OutputComparisons",
-    "PassChange",
-    "PrecisionErrors",
-    "PrecisionResult",
     "RecastError",
-    "Region",
-    "Removal",
-    "RunsOn",
-    "Runtime",
-    "RuntimeVersions",
-    "Saved",
-    "TunedPrecision",
-    "TypeFacts",
-    "UnusedFile",
     "VerificationError",
-    "Verified",
-    "WrongResult",
     "__version__",
     "cast",
     "cast_like",
@@ -129,6 +45,7 @@ __all__ = [
     "missing_operators",
     "precision_error",
     "ranges",
+    "results",
     "runs_on",
     "targets",
     "tune_precision",

@@ -12,6 +12,8 @@ import pytest
 from conftest import MODELS, recast
 
 import onnx_recast
+from onnx_recast import results
+from onnx_recast._values import Value
 
 COMPUTED = """<ir_version: 10, opset_import: ["": 21]> g (float[4] x) => (float16[4] y, float[2, 2] z)
 <int64[2] s = {1, 1}> {
@@ -151,3 +153,11 @@ def test_keys(case: str, models: list[Path]) -> None:
         assert any(name.startswith(f"{record}.") for name in of_python & of_command), record
     assert outermost(of_command - of_python) - ONLY_IN_COMMAND == only_command
     assert outermost(of_python - of_command) - ONLY_IN_PYTHON == only_python
+
+
+def test_the_types_of_results_are_listed() -> None:
+    def types(of: type) -> set[str]:
+        return {of.__name__}.union(*(types(one) for one in of.__subclasses__() if "fleet" not in one.__module__))
+
+    assert types(Value) - {"Value"} <= set(results.__all__)
+    assert list(results.__all__) == sorted(results.__all__)

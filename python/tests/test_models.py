@@ -491,7 +491,7 @@ def test_threads_give_equal_results(fp8: Path, transformer: Path) -> None:
     expected = [onnx_recast.convert_version(model, 23) for model in models]
     start = threading.Barrier(8)
 
-    def convert_all() -> list[onnx_recast.ConvertResult[bytes]]:
+    def convert_all() -> list[onnx_recast.results.ConvertResult[bytes]]:
         start.wait()
         return [onnx_recast.convert_version(model, 23) for model in models]
 

@@ -163,7 +163,7 @@ def test_opset_auto_admits_more_operators(tmp_path: Path) -> None:
     text = '<ir_version: 8, opset_import: ["": 13]> g (float[2] x) => (float[2] y) { a = Sin (x) y = Cos (a) }'
     onnx.save(onnx.parser.parse_model(text), path)
     kept = onnx_recast.convert_precision(path, "BFLOAT16")
-    assert (kept.changed, kept.later_opset) == (False, onnx_recast.LaterOpset(22, 2))
+    assert (kept.changed, kept.later_opset) == (False, onnx_recast.results.LaterOpset(22, 2))
     equal_to_command(path, ["--to", "BFLOAT16", "--opset", "auto"], to="BFLOAT16", opset="auto")
     result = onnx_recast.convert_precision(path, "BFLOAT16", opset="auto")
     assert (str(result.opset), result.changed, result.kept) == ("13 -> 22", True, ())

@@ -299,7 +299,7 @@ def test_models_with_other_outputs_cannot_be_compared() -> None:
 
 
 def test_last_digits_are_allowed_for_conversions_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from onnx_recast import OutputComparison, OutputComparisons
+    from onnx_recast.results import OutputComparison, OutputComparisons
 
     path = MODELS / "fp8_qdq.onnx"
     for outcome, fold, convert in (
