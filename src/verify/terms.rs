@@ -48,8 +48,9 @@ pub(super) struct Terms<'m> {
     values_but_for_casts: OnceLock<HashMap<TermId, Vec<(ModelSide, ValueId)>>>,
     /// The types and shapes of each side, once they were asked for.
     inferred: OnceLock<[Inferred; 2]>,
-    /// The nodes of the written model that return their input.
-    own_inputs: HashSet<NodeId>,
+    /// The nodes of the written model that return their input, and the casts that only undo casts
+    /// before them.
+    returning: HashSet<NodeId>,
 }
 
 impl<'m> Terms<'m> {
@@ -73,7 +74,7 @@ impl<'m> Terms<'m> {
             values: OnceLock::new(),
             values_but_for_casts: OnceLock::new(),
             inferred: OnceLock::new(),
-            own_inputs: HashSet::default(),
+            returning: HashSet::default(),
         };
         terms.read(ModelSide::Original);
         terms.read(ModelSide::Written);
@@ -117,7 +118,7 @@ impl<'m> Terms<'m> {
             !matches!(term, None | Some(Term::Original(_) | Term::New(_)))
         };
         let has_outputs = written.outputs(node).next().is_some();
-        has_outputs && (self.own_inputs.contains(&node) || written.outputs(node).all(is_known))
+        has_outputs && (self.returning.contains(&node) || written.outputs(node).all(is_known))
     }
 
     /// The element type of a term, if it is known. Data movement has that of its first input.
@@ -217,6 +218,9 @@ impl<'m> Terms<'m> {
         let input = model.input(node, 0).and_then(|value| self.of(side, value));
         if let Some((of, effect)) = input.zip(self.effect_of(side, node)) {
             let id = self.cast(of, effect, (side, node));
+            if side == ModelSide::Written && self.as_cast(id).is_none() {
+                self.returning.insert(node);
+            }
             outputs
                 .iter()
                 .for_each(|&(_, output)| self.set(side, output, id));
@@ -227,7 +231,7 @@ impl<'m> Terms<'m> {
         });
         if let Some(of) = input.filter(|_| is_own_input) {
             if side == ModelSide::Written {
-                self.own_inputs.insert(node);
+                self.returning.insert(node);
             }
             outputs
                 .iter()

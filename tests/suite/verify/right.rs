@@ -165,6 +165,11 @@ const RIGHT: &[Row] = &[
         3,
     ),
     (
+        "a cast to the type that a cast before it restored",
+        r#"g (float[2] x) => (float[2] y) { a = Neg (x) b = Cast <to = 11> (a) c = Cast <to = 1> (b) y = Cast <to = 1> (c) }"#,
+        1,
+    ),
+    (
         "a configuration of devices that names a value with another name",
         r#"g (float16[2] x) => (float16[2] y) <float16[2] w = {1, 2}> { i = Identity (w) y = Add (x, i) }"#,
         1,
