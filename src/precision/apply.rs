@@ -71,6 +71,7 @@ impl PrecisionAssignment<'_, '_> {
                 from: self.dtype(weight.value, Assignment::Old),
                 to: types.change.to,
                 overflowed: weight.survey.overflowed,
+                largest: weight.survey.largest(),
                 bound: weight.bound,
                 became_zero: weight.survey.became_zero,
                 became_subnormal: weight.survey.became_subnormal,

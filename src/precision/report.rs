@@ -155,6 +155,8 @@ pub struct NarrowedTensor {
     /// Finite numbers beyond the range of the type. They became infinite, or got the magnitude
     /// `bound`.
     pub overflowed: u64,
+    /// The largest magnitude before, as FLOAT. `None` if a number is infinite there, or NaN.
+    pub largest: Option<f32>,
     /// The magnitude that numbers beyond the range got instead of infinity.
     pub bound: Option<f32>,
     /// Numbers other than zero that became zero.

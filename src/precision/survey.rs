@@ -40,6 +40,11 @@ impl Survey {
         self.overflowed > 0 || self.became_zero > 0 || self.largest_relative_error > 0.0
     }
 
+    /// The greatest magnitude, unless it is infinite or NaN.
+    pub fn largest(self) -> Option<f32> {
+        Some(f32::from_bits(self.greatest)).filter(|largest| largest.is_finite())
+    }
+
     fn and(self, other: Survey) -> Survey {
         let least_overflowed = match (self.overflowed, other.overflowed) {
             (0, _) => other.least_overflowed,

@@ -134,13 +134,23 @@ fn losses(tensors: &[NarrowedTensor]) -> String {
     let bounds: Vec<f32> = tensors.iter().filter_map(|tensor| tensor.bound).collect();
     let became = match bounds.as_slice() {
         [] => "infinite".to_owned(),
-        [first, others @ ..] if others.iter().all(|other| other == first) => format!("±{first}"),
+        [first, others @ ..] if others.iter().all(|other| other == first) => {
+            format!("±{}", magnitude(*first))
+        }
         _ => "bounded".to_owned(),
     };
+    let beyond = tensors.iter().filter(|tensor| tensor.overflowed > 0);
+    let largest = beyond
+        .map(|tensor| tensor.largest)
+        .collect::<Option<Vec<f32>>>();
+    let largest = largest.and_then(|all| all.into_iter().reduce(f32::max));
+    let up_to = largest.map_or_else(String::new, |largest| {
+        format!(" (up to {})", magnitude(largest))
+    });
     let losses = [
         (
             count(|tensor| tensor.overflowed),
-            format!("beyond the range, now {became}"),
+            format!("beyond the range{up_to}, now {became}"),
         ),
         (count(|tensor| tensor.became_zero), "became zero".to_owned()),
         (
@@ -162,6 +172,15 @@ fn losses(tensors: &[NarrowedTensor]) -> String {
         String::new()
     } else {
         format!(": {}", all.join(", "))
+    }
+}
+
+/// A magnitude with all its digits; a large one in scientific notation.
+fn magnitude(number: f32) -> String {
+    if number < 1e6 {
+        number.to_string()
+    } else {
+        format!("{number:e}")
     }
 }
 

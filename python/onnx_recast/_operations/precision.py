@@ -83,6 +83,8 @@ class NarrowedTensor(Value):
     """ONNX type after."""
     overflowed: int
     """Finite numbers beyond the range of the type. They became infinite, or got the magnitude ``bound``."""
+    largest: float | None
+    """Largest magnitude before, as FLOAT; None if a number is infinite there, or NaN."""
     bound: float | None
     """Magnitude that numbers beyond the range got instead of infinity."""
     became_zero: int

@@ -188,11 +188,12 @@ pub fn is_page(file: &[u8]) -> bool {
 const TEMPLATE: &str = include_str!("web/page.html");
 const STYLE: &str = include_str!("web/page.css");
 /// The files of the script, in order: each uses those before it.
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 7] = [
     include_str!("web/dom.js"),
     include_str!("web/lines.js"),
     include_str!("web/list.js"),
     include_str!("web/drawing.js"),
     include_str!("web/sections.js"),
+    include_str!("web/answer.js"),
     include_str!("web/main.js"),
 ];

@@ -37,8 +37,8 @@ fn a_second_run_writes_the_same_bytes() {
     assert_eq!(first.status.code(), Some(0), "{first:?}");
     let text = stdout(&first);
     for line in [
-        "cast 1 constant of 2 elements: 1 beyond the range, now ±32752",
-        "graph/w: 1 beyond the range, now ±32752",
+        "cast 1 constant of 2 elements: 1 beyond the range (up to 3.4e38), now ±32752",
+        "graph/w: 1 beyond the range (up to 3.4e38), now ±32752",
         "kept the types of 2 nodes\n    graph/b: its range or sum commonly leaves FLOAT16",
         "graph/c: its values are exponentials, and leave the range before a division or a logarithm",
         "verified 5 nodes and 1 new constant of 2 elements",

@@ -35,6 +35,18 @@ function filled(element, attributes, children) {
 // A name of the model: its direction does not change that of the text around it.
 const name = (text, attributes = {}) => el("bdi", { class: "mono", ...attributes }, short(String(text), 300));
 
+// A path of a node or value: where it is, and its name, which may begin with a slash. If it is too long for its line, the middle is left out.
+function placeOf(path) {
+  const [, scope, rest] = /^((?:graph|function\/[^/]*)(?:\/|$))(.*)$/s.exec(path) ?? [null, "", path];
+  const text = short(rest, 300);
+  const [start, end] = [text.slice(0, -TAIL).toWellFormed(), text.slice(-TAIL).toWellFormed()];
+  return el("bdi", { class: "mono path" }, el("span", { class: "head" }, el("span", { class: "faint" }, scope), start), el("span", {}, end));
+}
+
+// The characters at the end of a path that are always shown.
+const TAIL = 24;
+const fileOf = (path) => path.split(/[\\/]/).pop();
+
 const NUMBERS = new Intl.NumberFormat("en-GB");
 const number = (count) => NUMBERS.format(count);
 const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;

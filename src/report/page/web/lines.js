@@ -71,7 +71,10 @@ function linesOf(content) {
       const what = `${from} became ${to}, which has all of its numbers; ${plural(bytes, "byte")} more`;
       lines.push({ kind: "carried", model: model.path, place: value, what, isValue: true, group: `${from} to ${to}`, why: "the older opset lacks the type" });
     }
-    for (const [kind, list] of [["warning", model.warnings], ["changed", model.changes]]) {
+    // An expansion is also a change of its node.
+    const expanded = new Set(model.expansions.map(({ node }) => node));
+    const changes = model.changes.filter(({ node }) => !expanded.has(node));
+    for (const [kind, list] of [["warning", model.warnings], ["changed", changes]]) {
       for (const { node, op, what } of list) lines.push({ kind, model: model.path, place: node, what: `${op}: ${what}`, op, group: op, why: what });
     }
   }
@@ -113,14 +116,20 @@ function linesOf(content) {
     const word = kind[0].toUpperCase() + kind.slice(1);
     lines.push({ kind: "difference", word, model: content.diff.left, place: path, what, group: word, why: DIFFERENCES[kind] ?? "" });
   }
-  const order = Object.keys(KINDS);
-  return lines.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  return lines.sort((a, b) => rankOf(a) - rankOf(b));
 }
 
+// The order of lines and groups: by kind, findings by severity.
+const SEVERITIES = ["error", "warning", "info"];
+const rankOf = ({ kind, severity }) => Object.keys(KINDS).indexOf(kind) * SEVERITIES.length + Math.max(0, SEVERITIES.indexOf(severity));
+
+// A magnitude of FLOAT: large ones in scientific notation.
+const magnitude = (value) => (value < 1e6 ? String(value) : value.toExponential().replace("+", ""));
+
 // What the numbers of a constant lost.
-function lossesOf({ overflowed, bound, became_zero: zero, became_subnormal: subnormal, largest_relative_error: error }) {
+function lossesOf({ overflowed, largest, bound, became_zero: zero, became_subnormal: subnormal, largest_relative_error: error }) {
   return [
-    overflowed && `${number(overflowed)} beyond the range, now ${bound === null ? "infinite" : `±${bound}`}`,
+    overflowed && `${number(overflowed)} beyond the range${largest === null ? "" : ` (up to ${magnitude(largest)})`}, now ${bound === null ? "infinite" : `±${magnitude(bound)}`}`,
     zero && `${number(zero)} became zero`,
     subnormal && `${number(subnormal)} became subnormal`,
     error && `largest relative error ${error.toExponential(1)}`,
@@ -132,12 +141,11 @@ function groupsOf(lines) {
   const groups = new Map();
   for (const line of lines) {
     const key = `${line.kind}\n${line.group}`;
-    if (!groups.has(key)) groups.set(key, { kind: line.kind, name: line.group, why: line.why, count: 0, isSame: true });
+    if (!groups.has(key)) groups.set(key, { kind: line.kind, severity: line.severity, name: line.group, why: line.why, count: 0, isSame: true });
     const group = groups.get(key);
     group.count += 1;
     group.isSame &&= group.why === line.why;
     line.in = group;
   }
-  const order = Object.keys(KINDS);
-  return [...groups.values()].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || b.count - a.count);
+  return [...groups.values()].sort((a, b) => rankOf(a) - rankOf(b) || b.count - a.count);
 }

@@ -2,6 +2,9 @@
 //
 // `signal` ends what listens to the keyboard and the window. `actions` returns the buttons for a line.
 
+// What a place is, above the list of places.
+const PLACES = "Nodes, values and fields by their paths: `graph/NODE`, `graph/NODE.BODY/NODE` in a body, `function/DOMAIN:NAME/NODE`.";
+
 function show(content, page, { signal, actions = () => null } = {}) {
   const lines = linesOf(content);
   const groups = groupsOf(lines);
@@ -22,14 +25,16 @@ function show(content, page, { signal, actions = () => null } = {}) {
     return [name(models[0].path), output ? [" to ", name(output)] : null];
   }
 
-  // One sentence with the counts of all kinds.
+  // The answer, and the counts of all kinds.
   function verdict() {
     const counts = new Map();
     for (const { kind } of lines) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     const parts = Object.keys(KINDS).filter((kind) => counts.has(kind));
-    if (!parts.length) return el("p", {}, content.diff ? "The models do not differ." : "Nothing to report.");
-    return el("p", {}, parts.map((kind, index) => [index ? ", " : "",
-      el("span", { "data-of": `count.${kind}`, "data-value": counts.get(kind) }, KINDS[kind][2](counts.get(kind)))]));
+    const runtimes = models.length === 1 ? runsOnOf(models[0].after ?? models[0].before) : [];
+    const answer = el("p", { class: "answer" }, [...answerOf(content), ...runtimes].join(" "));
+    if (!parts.length) return answer;
+    return [answer, el("p", { class: "faint" }, parts.map((kind, index) => [index ? ", " : "",
+      el("span", { "data-of": `count.${kind}`, "data-value": counts.get(kind) }, KINDS[kind][2](counts.get(kind)))]))];
   }
 
   // Each conversion that is refused: what was requested, and what works.
@@ -96,7 +101,7 @@ function show(content, page, { signal, actions = () => null } = {}) {
     const rule = rules.get(line.code);
     const fix = line.fix && `${line.fix.what} (${line.fix.safety === "safe" ? "safe: --fix" : "unsafe: --fix --unsafe-fixes"})`;
     detail.replaceChildren(...[
-      el("h3", {}, badge(line), " ", name(line.place)),
+      el("h3", {}, badge(line), " ", placeOf(line.place)),
       el("p", {}, inline(line.what)),
       facts([
         ["Model", models.length > 1 && name(line.model)],
@@ -115,8 +120,8 @@ function show(content, page, { signal, actions = () => null } = {}) {
   }
 
   const drawRow = (line) => [
-    el("div", { title: line.place }, name(line.place), models.length > 1 ? el("span", { class: "what" }, ` in ${line.model}`) : null),
-    el("div", { class: "what" }, badge(line), " · ", line.what),
+    el("div", { class: "place", title: line.place }, placeOf(line.place), models.length > 1 ? el("span", { class: "what" }, ` in ${fileOf(line.model)}`) : null),
+    el("div", { class: "what" }, badge(line), " · ", inline(line.what)),
   ];
 
   const list = virtualList("Places", drawRow, describe, signal);
@@ -150,19 +155,20 @@ function show(content, page, { signal, actions = () => null } = {}) {
   }
 
   // The sections about one model, or a table of all.
-  const [sizes, about] = [el("div"), el("div")];
+  const [inputs, sizes, about] = [el("div"), el("div"), el("div")];
   function describeModel() {
     const model = models[state.model];
     if (!model) {
       sizes.replaceChildren(modelTable());
+      inputs.replaceChildren();
       about.replaceChildren();
       return focusable(page);
     }
     const run = runs.find(({ path }) => path === model.path) ?? lintOf(model.path);
+    inputs.replaceChildren(section("Inputs and outputs", interfaceOf(model)));
     sizes.replaceChildren(section("Bytes by element type", bytesOf(model)));
     about.replaceChildren(
       ...(run?.tensors?.length ? [section("Constants", constantsOf(run))] : []),
-      section("Inputs and outputs", interfaceOf(model)),
       section("Model", headOf(model, run)),
       section("Runtimes that run the model", runtimesOf(model)),
       section("Operators", operatorsOf(model)));
@@ -222,9 +228,10 @@ function show(content, page, { signal, actions = () => null } = {}) {
   page.append(...[
     el("header", {}, el("div", { class: "faint" }, `recast ${content.command}, version ${content.recast}`), el("h1", {}, title()), verdict(), refusals(), verifications(), errors),
     models.length > 1 ? el("div", { class: "tools" }, picker) : null,
+    inputs,
     groups.length ? groupTable() : null,
     sizes,
-    lines.length ? el("section", { id: "places" }, el("h2", {}, "Places"), el("div", { class: "tools" }, search, kinds, clear, count),
+    lines.length ? el("section", { id: "places" }, el("h2", {}, "Places"), el("p", { class: "faint" }, inline(PLACES)), el("div", { class: "tools" }, search, kinds, clear, count),
       el("div", { class: "split" }, list.element, detail)) : null,
     about,
   ].filter(Boolean));

@@ -78,12 +78,13 @@ function constantsOf({ tensors }) {
   const rows = sorted.slice(0, 200).map((tensor) => el("tr", {},
     el("td", { class: "wrap" }, name(tensor.tensor)), el("td", {}, `${tensor.from} → ${tensor.to}`),
     ["elements", ...counts].map((key) => cell(tensor[key], `tensors.${tensor.tensor}.${key}`)),
-    el("td", { class: "number" }, tensor.bound === null ? "" : `±${tensor.bound}`),
+    el("td", { class: "number" }, tensor.largest === null ? "" : magnitude(tensor.largest)),
+    el("td", { class: "number" }, tensor.bound === null ? "" : `±${magnitude(tensor.bound)}`),
     el("td", { class: "number" }, tensor.largest_relative_error ? tensor.largest_relative_error.toExponential(1) : "0")));
   const foot = el("tr", {}, el("td", {}, plural(tensors.length, "constant")), el("td"),
-    ["elements", ...counts].map((key) => cell(total(key), `tensors.${key}`)), el("td"), el("td"));
+    ["elements", ...counts].map((key) => cell(total(key), `tensors.${key}`)), el("td"), el("td"), el("td"));
   const heads = [["Constant"], ["Type"], ["Elements", "number"], ["Beyond the range", "number"], ["Became zero", "number"],
-    ["Became subnormal", "number"], ["Bounded to", "number"], ["Largest relative error", "number"]];
+    ["Became subnormal", "number"], ["Largest before", "number"], ["Bounded to", "number"], ["Largest relative error", "number"]];
   const rest = tensors.length > 200 ? el("p", { class: "faint" }, `${plural(tensors.length - 200, "constant")} more; search in the list above`) : null;
   return [table({ id: "constants" }, heads, rows, [foot]), rest];
 }

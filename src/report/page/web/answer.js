@@ -1,0 +1,83 @@
+// The answer of the page: what the run found or did, in a sentence, and which runtimes run the model.
+
+const listed = (parts) => parts.filter(Boolean).join(", ");
+
+// The sentences about a run on one model or on several.
+function answerOf(content) {
+  const { fold, convert, precision, lint, diff, models } = content;
+  if (diff) return differencesOf(diff);
+  const parts = [];
+  if (convert) parts.push(conversionsOf(convert));
+  if (precision) parts.push(precisionsOf(precision));
+  if (fold) parts.push(foldsOf(fold, models));
+  if (lint) parts.push(findingsOf(lint, models.length));
+  return parts.filter(Boolean);
+}
+
+const sum = (runs, count) => runs.reduce((total, run) => total + count(run), 0);
+
+// What passes removed, changed and computed, and the bytes before and after.
+function foldsOf(runs, models) {
+  const casts = sum(models, ({ before }) => before.casts.length);
+  const folded = sum(runs, (run) => run.folded.length);
+  const [computed, changed] = ["computed", "changes"].map((key) => sum(runs, (run) => run[key]?.length ?? 0));
+  const isDone = runs.some(({ output }) => output !== null);
+  const what = isDone ? `${number(folded)} folded` : `${number(folded)} can be folded`;
+  const others = listed([computed && `${plural(computed, "other node")} computed`, changed && `${plural(changed, "node")} changed`]);
+  if (!casts && !others) return "The model has no casts.";
+  return `${listed([plural(casts, "cast"), what, others])}${sizesOf(runs)}.`;
+}
+
+function sizesOf(runs) {
+  const [before, after] = ["bytes_in", "bytes_out"].map((key) => sum(runs, (run) => run[key] ?? 0));
+  return before && after && before !== after ? `: ${bytes(before)} → ${bytes(after)}` : "";
+}
+
+function conversionsOf(runs) {
+  const refused = runs.filter(({ blockers }) => blockers.length);
+  if (refused.length) return runs.length > 1 ? `${number(refused.length)} of ${plural(runs.length, "model")} cannot be converted.` : "";
+  const [changed, expanded] = [sum(runs, ({ changes, expansions }) => changes.length - expansions.length), sum(runs, ({ expansions }) => expansions.length)];
+  const what = listed([changed > 0 && `${plural(changed, "node")} changed`, expanded && `${plural(expanded, "node")} replaced by several`]);
+  const [{ from, to }] = runs;
+  const step = runs.length === 1 ? `From opset ${from["ai.onnx"]} to ${to["ai.onnx"]}` : `${plural(runs.length, "model")} converted`;
+  return `${step}: ${what || "no node had to change"}.`;
+}
+
+function precisionsOf(runs) {
+  const [values, casts, kept] = [sum(runs, (run) => run.changed_values), sum(runs, (run) => run.casts_added.length), sum(runs, (run) => run.kept.length)];
+  if (!values) return `No value becomes ${runs[0]?.to}.`;
+  const added = casts ? `${plural(casts, "cast")} added` : "no cast added";
+  return `${listed([`${plural(values, "value")} in ${runs[0].to}`, added, kept && `the types of ${plural(kept, "node")} kept`])}${sizesOf(runs)}.`;
+}
+
+function findingsOf({ findings, fixed = [] }, models) {
+  if (!findings.length && !fixed.length) return "No findings.";
+  const counts = SEVERITIES.map((severity) => [severity, findings.filter((one) => one.severity === severity).length]);
+  const parts = counts.filter(([, count]) => count).map(([severity, count]) => (severity === "info" ? `${number(count)} of severity info` : plural(count, severity)));
+  const inModels = models > 1 ? ` in ${number(new Set([...findings, ...fixed].map(({ path }) => path)).size)} of ${plural(models, "model")}` : "";
+  return `${listed([...parts, fixed.length && `${number(fixed.length)} fixed`])}${inModels}.`;
+}
+
+function differencesOf({ differences }) {
+  return [differences.length ? `${plural(differences.length, "difference")}.` : "The models do not differ."];
+}
+
+// The runtimes that run a model with their kernels, and those of which only opset and IR version are known; by words for people.
+function runsOnOf(summary) {
+  const [runs, loads] = [new Map(), new Map()];
+  for (const target of summary.targets) {
+    const differs = target.kernels && summary.differing.some((node) => node.runtime === target.runtime && node.first === target.first);
+    if (!differs) (target.kernels ? runs : loads).set(target.runtime, versionsSince(target));
+  }
+  const others = [...loads].filter(([runtime]) => !runs.has(runtime));
+  const differing = [...new Set(summary.differing.map(({ runtime }) => runtime))].filter((runtime) => !runs.has(runtime));
+  return [
+    runs.size ? `Runs on ${named(runs)}.` : "No runtime is known to run it.",
+    others.length ? `By opset and IR version, also on ${named(others)}.` : "",
+    differing.length ? `${listed(differing)} computes something else.` : "",
+  ].filter(Boolean);
+}
+
+const named = (runtimes) => [...runtimes].map(([runtime, versions]) => `${runtime} ${versions}`).join(", ");
+const versionsSince = ({ first, last, newest, untried_nodes: untried }) =>
+  (newest && first !== last ? `${first} or later` : range(first, last)) + (untried ? ` (${plural(untried, "node")} not tried)` : "");
