@@ -36,8 +36,8 @@ function sizesOf(runs) {
 function conversionsOf(runs) {
   const refused = runs.filter(({ blockers }) => blockers.length);
   if (refused.length) return runs.length > 1 ? `${number(refused.length)} of ${plural(runs.length, "model")} cannot be converted.` : "";
-  const [changed, expanded] = [sum(runs, ({ changes, expansions }) => changes.length - expansions.length), sum(runs, ({ expansions }) => expansions.length)];
-  const what = listed([changed > 0 && `${plural(changed, "node")} changed`, expanded && `${plural(expanded, "node")} replaced by several`]);
+  const [changed, expanded] = [sum(runs, (run) => changesBesideExpansions(run).length), sum(runs, ({ expansions }) => expansions.length)];
+  const what = listed([changed && `${plural(changed, "node")} changed`, expanded && `${plural(expanded, "node")} replaced by several`]);
   const [{ from, to }] = runs;
   const step = runs.length === 1 ? `From opset ${from["ai.onnx"]} to ${to["ai.onnx"]}` : `${plural(runs.length, "model")} converted`;
   return `${step}: ${what || "no node had to change"}.`;
@@ -62,8 +62,8 @@ function differencesOf({ differences }) {
   return [differences.length ? `${plural(differences.length, "difference")}.` : "The models do not differ."];
 }
 
-// The runtimes that run a model with their kernels, and those of which only opset and IR version are known; by words for people.
-function runsOnOf(summary) {
+// The runtimes that run a model with their kernels, and those of which only opset and IR version are known. `verb` begins the sentence.
+function runsOnOf(summary, verb) {
   const [runs, loads] = [new Map(), new Map()];
   for (const target of summary.targets) {
     const differs = target.kernels && summary.differing.some((node) => node.runtime === target.runtime && node.first === target.first);
@@ -72,7 +72,7 @@ function runsOnOf(summary) {
   const others = [...loads].filter(([runtime]) => !runs.has(runtime));
   const differing = [...new Set(summary.differing.map(({ runtime }) => runtime))].filter((runtime) => !runs.has(runtime));
   return [
-    runs.size ? `Runs on ${named(runs)}.` : "No runtime is known to run it.",
+    runs.size ? `${verb} on ${named(runs)}.` : "No runtime is known to run it.",
     others.length ? `By opset and IR version, also on ${named(others)}.` : "",
     differing.length ? `${listed(differing)} computes something else.` : "",
   ].filter(Boolean);

@@ -28,6 +28,12 @@ const DIFFERENCES = {
   stored: "the same values, stored differently",
 };
 
+// The changes of a conversion, of which an expansion is one.
+function changesBesideExpansions({ changes, expansions }) {
+  const expanded = new Set(expansions.map(({ node }) => node));
+  return changes.filter(({ node }) => !expanded.has(node));
+}
+
 // The lines of a run. `group` is what the group of a line is called, `why` what is said of the group as a whole.
 function linesOf(content) {
   const lines = [];
@@ -71,10 +77,7 @@ function linesOf(content) {
       const what = `${from} became ${to}, which has all of its numbers; ${plural(bytes, "byte")} more`;
       lines.push({ kind: "carried", model: model.path, place: value, what, isValue: true, group: `${from} to ${to}`, why: "the older opset lacks the type" });
     }
-    // An expansion is also a change of its node.
-    const expanded = new Set(model.expansions.map(({ node }) => node));
-    const changes = model.changes.filter(({ node }) => !expanded.has(node));
-    for (const [kind, list] of [["warning", model.warnings], ["changed", changes]]) {
+    for (const [kind, list] of [["warning", model.warnings], ["changed", changesBesideExpansions(model)]]) {
       for (const { node, op, what } of list) lines.push({ kind, model: model.path, place: node, what: `${op}: ${what}`, op, group: op, why: what });
     }
   }

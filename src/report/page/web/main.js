@@ -30,7 +30,8 @@ function show(content, page, { signal, actions = () => null } = {}) {
     const counts = new Map();
     for (const { kind } of lines) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     const parts = Object.keys(KINDS).filter((kind) => counts.has(kind));
-    const runtimes = models.length === 1 ? runsOnOf(models[0].after ?? models[0].before) : [];
+    const isRefused = content.convert?.some(({ blockers }) => blockers.length);
+    const runtimes = models.length === 1 ? runsOnOf(models[0].after ?? models[0].before, isRefused ? "As it is, the model runs" : "Runs") : [];
     const answer = el("p", { class: "answer" }, [...answerOf(content), ...runtimes].join(" "));
     if (!parts.length) return answer;
     return [answer, el("p", { class: "faint" }, parts.map((kind, index) => [index ? ", " : "",
@@ -45,7 +46,7 @@ function show(content, page, { signal, actions = () => null } = {}) {
       const [from, to] = [run.from["ai.onnx"], run.to["ai.onnx"]];
       const nearest = el("strong", { "data-of": `nearest.${run.path}`, "data-value": run.nearest_opset ?? 0 }, nearestOf(run));
       const what = `Cannot convert from opset ${from} to ${to}: ${plural(run.blockers.length, "unsupported node")}. `;
-      return el("p", {}, models.length > 1 ? [name(run.path), ": "] : null, what, nearest);
+      return el("p", { class: models.length > 1 ? "" : "answer" }, models.length > 1 ? [name(run.path), ": "] : null, what, nearest);
     }), rest];
   }
 
@@ -226,7 +227,7 @@ function show(content, page, { signal, actions = () => null } = {}) {
     ? el("ul", { class: "errors" }, content.errors.map(({ path, place, message }) => el("li", {}, [path, typeof place === "string" ? place : "", message].filter(Boolean).join(": "))))
     : null;
   page.append(...[
-    el("header", {}, el("div", { class: "faint" }, `recast ${content.command}, version ${content.recast}`), el("h1", {}, title()), verdict(), refusals(), verifications(), errors),
+    el("header", {}, el("div", { class: "faint" }, `recast ${content.command}, version ${content.recast}`), el("h1", {}, title()), models.length > 1 ? [verdict(), refusals()] : [refusals(), verdict()], verifications(), errors),
     models.length > 1 ? el("div", { class: "tools" }, picker) : null,
     inputs,
     groups.length ? groupTable() : null,
