@@ -237,7 +237,7 @@ def quantized(report):
         numbers = np.arange(-128, 128).astype(kind) if kind == "int8" else np.arange(256).astype(kind)
         text = f"g ({kind}[n] x) => (float[n] y) <float s = {{0.1}}, {kind} z = {{{zero}}}> {{ y = DequantizeLinear (x, s, z) }}"
         compare(report, text, 10, (9, 7), [{"x": numbers}])
-    compare(report, "g (float[n] x) => (uint8[n] y, float s, uint8 z) { y, s, z = DynamicQuantizeLinear (x) }", 11, (10, 9), [{"x": values}])
+    compare(report, "g (float[n] x) => (uint8[n] y, float s, uint8 z) { y, s, z = DynamicQuantizeLinear (x) }", 11, (10, 9, 7), [{"x": values}, {"x": np.zeros(3, np.float32)}])
     a, b = random.integers(0, 256, (2, 5, 7)).astype(np.uint8), random.integers(-128, 128, (7, 4)).astype(np.int8)
     rows, columns = np.array([1, 2, 3, 4, 250])[:, None], np.array([-5, 0, 7, 127])
     for zeros, p, q in (("uint8 p = {3}, int8 q = {-5}", 3, -5), ("uint8[5] p = {1, 2, 3, 4, 250}, int8[4] q = {-5, 0, 7, 127}", rows, columns)):

@@ -275,6 +275,8 @@ fn terms_are_exact(cx: &Context, weights: usize) -> Result<usize, Reason> {
 }
 
 /// ONNX's definition.
+/// ONNX's definition divides the range by 255, and the numbers by this scale. The range of zeros
+/// alone is 0: their scale is 1, as in onnxruntime, so that they are not divided by 0.
 fn dynamic_quantize(_: &Context) -> Result<String, Reason> {
     let body = "
         zero = Constant <value = float {0}> ()
@@ -284,7 +286,12 @@ fn dynamic_quantize(_: &Context) -> Result<String, Reason> {
         highest_x = ReduceMax <keepdims: int = 0> (x)
         high = Max (highest_x, zero)
         range = Sub (high, low)
-        scale = Div (range, greatest)
+        has_range = Greater (range, zero)
+        has_none = Not (has_range)
+        none = Cast <to = 1> (has_none)
+        in_its_place = Mul (none, greatest)
+        divided = Add (range, in_its_place)
+        scale = Div (divided, greatest)
         low_scaled = Div (low, scale)
         origin = Sub (zero, low_scaled)
         clipped = Clip <min: float = 0.0, max: float = 255.0> (origin)
