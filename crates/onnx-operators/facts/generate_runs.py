@@ -23,8 +23,9 @@ sys.path.append(str(ROOT / "conformance"))
 os.environ.setdefault("RECAST", str(ROOT / "target/release/recast"))
 from runs import text  # noqa: E402
 from runs.running import results, runtime_of  # noqa: E402
+from runs.runtimes import ALL  # noqa: E402
 
-RUNTIMES = ("openvino",)
+RUNTIMES = tuple(ALL)
 
 
 def main():

@@ -1,6 +1,7 @@
 //! The message of a node, for lookups of kernels.
 
-use crate::protobuf::schema::NodeProto;
+use crate::base::hash::HashSet;
+use crate::protobuf::schema::{AttributeProto, GraphProto, NodeProto};
 use onnx_operators::kernels::{AttributeValue, Node};
 
 /// The doc string of a node that a guard contains, before the name of the runtime: it is right there
@@ -40,10 +41,37 @@ impl Node for NodeProto {
         })
     }
 
+    fn captures(&self) -> bool {
+        let bodies = self.attribute.iter().flat_map(bodies_of);
+        bodies.into_iter().any(reads_outer_values)
+    }
+
     fn is_guarded(&self, runtime: &str) -> bool {
         let mut lines = self.doc_string().split(|&byte| byte == b'\n');
         lines.any(|line| line.strip_prefix(GUARDED.as_bytes()) == Some(runtime.as_bytes()))
     }
+}
+
+fn bodies_of(attribute: &AttributeProto) -> impl Iterator<Item = &GraphProto> {
+    attribute.g.iter().chain(&attribute.graphs)
+}
+
+/// Whether a node in a body, or in the bodies inside, reads a value that none of them has.
+fn reads_outer_values(body: &GraphProto) -> bool {
+    let (mut known, mut read) = (HashSet::<&str>::default(), HashSet::<&str>::default());
+    let mut graphs = vec![body];
+    while let Some(graph) = graphs.pop() {
+        known.extend(graph.input.iter().map(|input| input.name()));
+        known.extend(graph.initializer.iter().map(|tensor| tensor.name()));
+        read.extend(graph.output.iter().map(|output| output.name()));
+        for node in &graph.node {
+            known.extend(node.output.iter().map(String::as_str));
+            read.extend(node.input.iter().map(String::as_str));
+            graphs.extend(node.attribute.iter().flat_map(bodies_of));
+        }
+    }
+    read.into_iter()
+        .any(|name| !name.is_empty() && !known.contains(name))
 }
 
 /// The indices of names that are not empty.

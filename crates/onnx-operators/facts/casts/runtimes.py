@@ -75,6 +75,11 @@ RUNTIMES = [
 ]
 
 
+def newest(name):
+    """The newest version of a runtime, which is the first."""
+    return next(runtime for runtime in RUNTIMES if runtime.name == name)
+
+
 class Process(Server):
     """A process that runs models in a runtime."""
 

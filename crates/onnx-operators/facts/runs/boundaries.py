@@ -29,6 +29,8 @@ def models():
     yield from infinities()
     yield from overlaps()
     yield from resizes()
+    yield from resizes_by_scales()
+    yield from crops()
     yield from tiles()
     yield from windows()
 
@@ -108,6 +110,23 @@ def resizes():
                 graph = f"""(float[1,1,1,{length}] x) => (float[a,b,c,d] y) <float[8] r = {{0,0,0,0,1,1,1,1}}, float[4] s = {{1,1,1,{scale}}}> {{
                     y = Resize <mode = "{mode}", coordinate_transformation_mode = "{corners}", exclude_outside = {exclude}> (x, r, s) }}"""
                 yield f"resize_{mode}_{length}_by_{scale}_exclude_{exclude}", opset, graph, {"x": x}, by_reference
+
+
+def resizes_by_scales():
+    """Before opset 11, `Resize` has scales alone."""
+    x = np.arange(24, dtype=np.float32).reshape(1, 1, 4, 6) ** 2
+    for mode in ("linear", "nearest"):
+        for scale in (0.5, 0.75, 1.5, 2.0):
+            graph = f"""(float[1,1,4,6] x) => (float[a,b,c,d] y) <float[4] s = {{1,1,{scale},{scale}}}> {{ y = Resize <mode = "{mode}"> (x, s) }}"""
+            yield f"resize_{mode}_by_{scale}", 10, graph, {"x": x}, by_onnxruntime
+
+
+def crops():
+    x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4) ** 2
+    for opset in (11, 13):
+        graph = """(float[1,1,4,4] x) => (float[1,1,3,3] y) <float[8] r = {0,0,0.4,0.6,1,1,0.6,0.8}, float[0] s = {}, int64[4] z = {1,1,3,3}> {
+            y = Resize <mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize"> (x, r, s, z) }"""
+        yield "resize_crop", opset, graph, {"x": x}, by_onnxruntime
 
 
 def tiles():

@@ -54,6 +54,11 @@ def models():
                 y, v = Scan <num_scan_inputs = 1, body = step ({name}[4] a, {name}[4] e) => ({name}[4] b, {name}[4] d) {{
                     {REVERSED} b = Gather (a, r) d = Gather (e, r) }}> (x, u) }}"""
             yield f"scan_{name}", opset, head(opset) + graph, [x, rows], [x[::-1], rows[:, ::-1]]
+        x, z, rows = np.arange(4, dtype=np.float32), np.ones(4, np.float32), np.arange(12, dtype=np.float32).reshape(3, 4)
+        graph = """(float[4] x, float[3,4] u, float[4] z) => (float[4] y, float[3,4] v) {
+            y, v = Scan <num_scan_inputs = 1, body = step (float[4] a, float[4] e) => (float[4] b, float[4] d) {
+                b = Add (a, e) d = Add (e, z) }> (x, u) }"""
+        yield "scan_captures", opset, head(opset) + graph, [x, rows, z], [x + rows.sum(axis=0), rows + z]
 
 
 def head(opset):

@@ -2,7 +2,8 @@
 
 The name is a type variable; `input:` or `output:` and the name of a formal one that may be absent, with the value `*` or `-`; or an attribute,
 whose value, or default, is an integer or a text, any other value (`*`), or none (`-`); or `rank`, that of the first input. `value:` and the name of a
-formal input has the numbers of an initializer, or `-`. src/ops/kernels/features.rs has `last_window` and `scaled_length`, too.
+formal input has the numbers of an initializer, or `-`. `captures`: whether a body reads values of the graphs around it (`*`) or not (`-`). crates/onnx-operators/src/kernels
+has the same functions.
 """
 
 import numpy as np
@@ -16,6 +17,8 @@ def features_of(model, node, since):
         features["last_window"] = last_window(model, node)
     if node.op_type == "Resize":
         features["scaled_length"] = scaled_length(model, node, schema)
+    if node.op_type == "Scan":
+        features["captures"] = captures(node)
     return features
 
 
@@ -90,6 +93,25 @@ def constant(model, node, index):
     tensors = {tensor.name: tensor for tensor in model.graph.initializer}
     name = node.input[index] if index < len(node.input) else ""
     return numpy_helper.to_array(tensors[name]) if name in tensors else None
+
+
+def captures(node):
+    """Whether bodies read values of the graphs around them: `*` or `-`."""
+    known, read = set(), set()
+    graphs = bodies_of(node)
+    while graphs:
+        graph = graphs.pop()
+        known |= {value.name for value in [*graph.input, *graph.initializer]}
+        read |= {value.name for value in graph.output}
+        for inner in graph.node:
+            known |= set(inner.output)
+            read |= set(inner.input)
+            graphs += bodies_of(inner)
+    return "*" if read - known - {""} else "-"
+
+
+def bodies_of(node):
+    return [graph for attribute in node.attribute for graph in (attribute.g, *attribute.graphs) if graph.node or graph.output]
 
 
 def shape_of(model, name):

@@ -7,8 +7,8 @@ from support.models import readable
 
 from runs.branches import FUNCTION
 from runs.features import features_of
-from runs.instead import INSTEAD, PARTLY, SPECIAL
 from runs.lines import lines
+from runs.runtimes import ALL
 from runs.tests import WRITTEN, all_tests, node_tests, only_node
 
 HEADER = """\
@@ -30,7 +30,7 @@ HEADER = """\
 # those of the operator, COUNT is the number of tests. The name of a condition is a type variable; `input:` or `output:` and the name of
 # one that the node has (*) or lacks (-); or an attribute, whose value or default is one of the values, any (*), none (-), or not this one (!);
 # or `rank`, that of the first input; `value:` and the name of an input, the numbers of a constant (- if it is not one); `last_window`, where that of a
-# pooling begins; `scaled_length`, whether lengths times scales are whole numbers (facts/runs/features.py).
+# pooling begins; `scaled_length`, whether lengths times scales are whole numbers; `captures`, whether a body reads outer values (facts/runs/features.py).
 # Besides right, wrong and refused, an outcome is
 #   partly    some values of the inputs give other outputs: WORDS
 #   special   infinities and NaN give other outputs: WORDS
@@ -105,8 +105,15 @@ def outcome_of(row):
 def lines_of(runtime, op, since, nodes):
     """The lines of a version of an operator: what is wrong and why, then the others; and the tests that are wrong for unknown reasons."""
     found, rest = [], nodes
-    for outcome, entries in (("wrong", INSTEAD), ("partly", PARTLY), ("special", SPECIAL)):
-        for ops, conditions, words in entries[runtime.name]:
+    known = ALL[runtime.name]
+    for ops, conditions in known.REFUSED:
+        conditions = dict(condition.split("=", 1) for condition in conditions.split())
+        covered = [node for node in rest if op in ops.split() and holds(conditions, node[1])]
+        if is_shown("refused", covered, f"{op}-{since} {conditions}"):
+            found.append(("refused", len(covered), conditions, "", False))
+            rest = [node for node in rest if node not in covered]
+    for outcome, entries in (("wrong", known.INSTEAD), ("partly", known.PARTLY), ("special", known.SPECIAL)):
+        for ops, conditions, words in entries:
             if op not in ops.split():
                 continue
             conditions = dict(condition.split("=", 1) for condition in conditions.split())
@@ -128,6 +135,8 @@ def lines_of(runtime, op, since, nodes):
 
 def is_shown(outcome, covered, what):
     """Whether the tests that a line covers, refused ones apart, have its outcome: all are wrong, or some are if this depends on values."""
+    if outcome == "refused":
+        return bool(covered) and all(found == "refused" for _, _, found in covered)
     present = {outcome for _, _, outcome in covered if outcome != "refused"}
     if outcome != "wrong":
         return bool(present & {"wrong", "special", "constant"})

@@ -21,6 +21,11 @@ pub trait Node: fmt::Debug {
     /// The value of an attribute; none if the node does not have it.
     fn attribute(&self, name: &str) -> Option<AttributeValue<'_>>;
 
+    /// Whether a body of the node reads values of the graphs around it.
+    fn captures(&self) -> bool {
+        false
+    }
+
     /// Whether a runtime computes the node right in spite of what its table says of such nodes,
     /// because the nodes around it exclude the values for which it does not.
     fn is_guarded(&self, runtime: &str) -> bool {

@@ -297,8 +297,9 @@ impl<'n> Operation<'n> {
     /// name of a formal one, which the node has (`*`) or lacks (`-`); `value:` and the name of a
     /// formal input, which is a constant of this value, of any (`*`), or none (`-`); or an attribute,
     /// the value of which, or its default, is one of the values, any (`*`), none (`-`), or another
-    /// than this one (`!1`). `rank` is the rank of the first input; [`last_window`] and
-    /// [`scaled_length`] have functions of their own.
+    /// than this one (`!1`). `rank` is the rank of the first input; `captures` whether a body reads
+    /// values of the graphs around it (`*`) or not (`-`); [`last_window`] and [`scaled_length`] have
+    /// functions of their own.
     pub(super) fn satisfies(&self, name: &str, values: &str) -> Option<bool> {
         if let Some(value) = values.strip_prefix('!') {
             let is_present = self.satisfies(name, "*")?;
@@ -308,6 +309,7 @@ impl<'n> Operation<'n> {
         let shape = self.shape.as_deref();
         match name {
             "rank" => return Some(is_one(&shape?.len().to_string())),
+            "captures" => return Some(self.node.captures() == (values == "*")),
             "last_window" => return Some(is_one(last_window(self.node, shape))),
             "scaled_length" => {
                 let scales = self.constant("scales");

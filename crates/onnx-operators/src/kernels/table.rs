@@ -253,7 +253,8 @@ impl Table {
         self.runtime == "onnxruntime"
     }
 
-    /// Constants become initializers of onnxruntime, and are data of OpenVINO: no kernel runs them.
+    /// Constants become initializers of onnxruntime, and are data of the runtimes of `facts/runs/`:
+    /// no kernel runs them.
     fn is_built_in(&self, domain: &str, op: &str) -> bool {
         (self.is_onnxruntime() || self.outcomes.is_some()) && domain.is_empty() && op == "Constant"
     }

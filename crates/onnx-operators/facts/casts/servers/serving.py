@@ -47,7 +47,7 @@ def array_of(value):
 
 
 def value_of(array):
-    array = np.ascontiguousarray(array)
+    array = np.asarray(array)
     if array.dtype.kind in "OUS":
         return STRING, array.shape, [str(each) for each in array.ravel().tolist()]
     number = NUMBERS.get(array.dtype.name, 0)

@@ -1,0 +1,36 @@
+"""The DNN module of OpenCV, with its default engine."""
+
+from casts.runtimes import newest
+
+RUNTIME = newest("opencv")._replace(
+    notes=("cv2.dnn with its default engine. Results FLOAT count as FLOAT16, and are rounded to it; results UINT16 as bits of BFLOAT16.",)
+)
+READ_AS = {"FLOAT16": "FLOAT", "BFLOAT16": "UINT16"}
+NOT_FED = ("KeyError: ",)
+
+FLATTENS = "normalizes along `axis` alone, and does not flatten its input to a matrix"
+SCALAR = "gives a result of shape [1] instead of a scalar"
+
+REFUSED = [("Resize", "coordinate_transformation_mode=tf_crop_and_resize")]
+INSTEAD = [
+    ("Softmax LogSoftmax Hardmax", "axis=0 rank=!1", FLATTENS),
+    ("Softmax LogSoftmax Hardmax", "axis=1 rank=!2", FLATTENS),
+    ("Softmax LogSoftmax Hardmax", "axis=2 rank=!3", FLATTENS),
+    ("Attention", "left_window_size=!-1", "ignores `left_window_size`"),
+    ("Attention", "right_window_size=!-1", "ignores `right_window_size`"),
+    ("AveragePool MaxPool", "auto_pad=SAME_LOWER", "computes other numbers with `auto_pad` = SAME_LOWER"),
+    ("Det", "rank=2", SCALAR),
+    ("Dropout", "output:mask=*", "gives a mask of type FLOAT"),
+    ("GridSample", "mode=bicubic|cubic", "computes other numbers with cubic interpolation"),
+    ("GRU LSTM", "direction=reverse", "computes other numbers with `direction` = reverse"),
+    ("Mod", "T=float|float16|double fmod=0", "computes other numbers with `fmod` = 0"),
+    ("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", "reduction=mean|sum", SCALAR),
+    ("Pow", "T=int32|int64 T1=float", "gives a result of type FLOAT"),
+    ("Resize", "antialias=1", "computes other numbers with `antialias` = 1"),
+    ("Resize", "exclude_outside=1", "computes other numbers with `exclude_outside` = 1"),
+    ("Resize", "keep_aspect_ratio_policy=not_larger|not_smaller", "ignores `keep_aspect_ratio_policy`"),
+    ("Size", "", SCALAR),
+    ("SpaceToDepth", "mode=CRD", "ignores `mode`"),
+]
+PARTLY = [("MaxPool", "last_window=padding|unknown", "keeps a last window that begins in the padding")]
+SPECIAL = []

@@ -1,0 +1,52 @@
+"""OpenVINO on the CPU. FLOAT8 has the sources of facts/casts.txt."""
+
+from casts.runtimes import newest
+
+RUNTIME = newest("openvino")
+READ_AS = {}
+NOT_FED = ()
+
+SOURCES = "T1=float|float16|bfloat16|int16|uint16|int32|uint32|int64|uint64"
+FLATTENS = "normalizes along `axis` alone, and does not flatten its input to a matrix"
+
+REFUSED = [("GridSample", "rank=!4"), ("Resize", "coordinate_transformation_mode=tf_crop_and_resize")]
+
+INSTEAD = [
+    ("Cast CastLike", f"{SOURCES} T2=float8e4m3fn saturate=1", "does not saturate: numbers beyond 448 become NaN"),
+    ("Cast CastLike", f"{SOURCES} T2=float8e5m2 saturate=1", "does not saturate: numbers beyond 57344 become infinities"),
+    ("Cast CastLike", "T2=float8e8m0", "rounds to the power of two below, whatever `round_mode` is"),
+    ("Attention", "T1=float left_window_size=!-1", "ignores `left_window_size`"),
+    ("Attention", "right_window_size=!-1", "ignores `right_window_size`"),
+    ("Attention", "is_causal=1 qk_matmul_output_mode=2", "computes other numbers with `is_causal` = 1 and `qk_matmul_output_mode` = 2"),
+    ("DFT", "onesided=1", "gives a result of another shape with `onesided` = 1"),
+    ("GRU LSTM RNN", "layout=1", "computes other numbers with `layout` = 1"),
+    ("LSTM", "input:P=*", "computes other numbers with peepholes"),
+    ("Resize", "exclude_outside=1", "computes other numbers with `exclude_outside` = 1"),
+    ("Resize", "antialias=1", "computes other numbers with `antialias` = 1"),
+    ("Resize", "keep_aspect_ratio_policy=not_larger|not_smaller", "ignores `keep_aspect_ratio_policy`"),
+    ("RoiAlign", "mode=max", "computes other numbers with `mode` = max"),
+    ("Softmax", "axis=0 rank=!1", FLATTENS),
+    ("Softmax", "axis=1 rank=!2", FLATTENS),
+    ("Softmax", "axis=2 rank=!3", FLATTENS),
+    ("SpaceToDepth", "mode=CRD", "ignores `mode`"),
+]
+
+PARTLY = [
+    ("BitShift", "T=uint8|uint32|uint64|int8|int16|int32|int64", "computes shifts in FLOAT, within the range of the type: large and negative numbers, and shifts by all bits, become others"),
+    ("DFT", "value:axis=-", "transforms along axis 1, whatever `axis` is"),
+    ("DFT", "value:axis=!1", "transforms along axis 1, whatever `axis` is"),
+    ("MaxPool", "last_window=padding|unknown", "keeps a last window that begins in the padding"),
+    ("NonMaxSuppression", "", "suppresses boxes that overlap as much as `iou_threshold`, too"),
+    (
+        "Resize",
+        "coordinate_transformation_mode=align_corners scaled_length=fraction|unknown",
+        "aligns the corners of the rounded length, not of the length times the scale",
+    ),
+    ("Tile", "value:repeats=-", "leaves parts of the result uninitialized if `repeats` is computed"),
+    ("TopK", "", "gives the indices of equal elements in any order, not the lowest first"),
+]
+
+SPECIAL = [
+    ("ReduceMax", "T=float|double|float16|bfloat16", "gives the lowest number where every element is -infinity"),
+    ("ReduceMin", "T=float|double|float16|bfloat16", "gives the largest number where every element is infinity"),
+]

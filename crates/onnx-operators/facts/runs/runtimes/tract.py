@@ -1,0 +1,18 @@
+"""tract on the CPU."""
+
+from casts.runtimes import newest
+
+RUNTIME = newest("tract")._replace(server="tract_models.py", notes=("Results TDim count as INT64.",))
+READ_AS = {}
+NOT_FED = ("KeyError: ", "TypeError: ")
+
+REFUSED = []
+INSTEAD = [
+    ("Attention", "left_window_size=!-1", "ignores `left_window_size`"),
+    ("Attention", "right_window_size=!-1", "ignores `right_window_size`"),
+    ("Celu", "T=float16", "computes other numbers in FLOAT16"),
+    ("GRU LSTM RNN", "direction=reverse", "computes other numbers with `direction` = reverse"),
+    ("SpaceToDepth", "mode=CRD", "ignores `mode`"),
+]
+PARTLY = [("BitShift", "", "computes other numbers for negative shifts, and shifts by all bits")]
+SPECIAL = []
