@@ -79,6 +79,7 @@ pub use base::choice::UnknownName;
 pub use base::codes::CodeMeaning;
 pub use base::error::{Classified, Error, ErrorKind, Invalid, ModelPlace, Place};
 pub use base::progress::{Cancel, Phase, Progress, Unit};
+pub use base::reason::Reason;
 pub use base::stored::{ReadAt, Stored};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use files::{BadLocation, DataFolder, Located, ReadDataFile, SaveTarget};

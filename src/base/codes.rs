@@ -37,6 +37,12 @@ macro_rules! codes {
                 &[$($crate::base::codes::CodeMeaning { code: $code, meaning: $meaning }),*];
         }
 
+        impl From<$name> for &'static str {
+            fn from(code: $name) -> &'static str {
+                code.code()
+            }
+        }
+
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.code())

@@ -12,6 +12,7 @@ pub mod parallel;
 pub mod patterns;
 pub mod printable;
 pub mod progress;
+pub mod reason;
 pub mod stored;
 
 pub use onnx_cast::threshold;

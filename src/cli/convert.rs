@@ -11,8 +11,10 @@ use super::options::{Messages, chosen, exit_codes};
 use super::prepare::Preparation;
 use crate::base::choice::choice;
 use crate::base::printable::Shown;
+use crate::base::reason::Reason;
+use crate::convert::reason::Code;
 use crate::convert::{
-    Blocker, Code, Expand, ExpandInto, Explicit, IrVersion, Legalize, NotConverted, Remedy,
+    Blocker, Expand, ExpandInto, Explicit, IrVersion, Legalize, NotConverted, Remedy,
     differing_operators,
 };
 use crate::graph::domain_name;
@@ -291,13 +293,15 @@ fn not_loaded(report: &ConvertReport) -> Option<String> {
 fn with_remedies(blockers: &[Blocker]) -> Vec<Blocker> {
     let mut blockers = blockers.to_vec();
     for blocker in &mut blockers {
-        blocker.reason.push_str(match blocker.code {
-            Code::Overridable => "; use --freeze-initializers to treat it as a constant",
-            Code::Contested => {
-                "; use --contested text for the former, or --contested runtime for the latter"
-            }
-            _ => continue,
-        });
+        let remedy = if blocker.reason.is(Code::Overridable) {
+            "use --freeze-initializers to treat it as a constant"
+        } else if blocker.reason.is(Code::Contested) {
+            "use --contested text for the former, or --contested runtime for the latter"
+        } else {
+            continue;
+        };
+        let text = format!("{}; {remedy}", blocker.reason);
+        blocker.reason = Reason::new(blocker.reason.code(), text);
     }
     blockers
 }

@@ -136,7 +136,7 @@ impl<'m> NodeConverter<'_, 'm> {
                             // What a caller can override has a remedy.
                             let overridable = refused
                                 .and_then(Result::err)
-                                .filter(|reason| reason.code == Overridable);
+                                .filter(|reason| reason.is(Overridable));
                             converted
                                 .before
                                 .extend(nodes.map_err(|other| overridable.map_or(other, blocked))?);
@@ -277,8 +277,8 @@ impl<'m> NodeConverter<'_, 'm> {
                         .as_ref()
                         .is_none_or(|first| blocked.opset_step.0 > first.opset_step.0) =>
                 {
-                    blocked.reason.text =
-                        format!("its expansion contains {op}: {}", blocked.reason.text);
+                    let text = format!("its expansion contains {op}: {}", blocked.reason);
+                    blocked.reason = blocked.reason.with_text(text);
                     first = Some(blocked);
                 }
                 Err(_) => {}

@@ -55,7 +55,7 @@ pub(super) fn expand(
         cx.warn(&format!("the device configurations of {op} are removed"))?;
     }
     let text = (expansion.body)(cx).map_err(|reason| {
-        Reason::new(reason.code, new(&format!("cannot be expanded: {reason}")))
+        Reason::new(reason.code(), new(&format!("cannot be expanded: {reason}")))
     })?;
     let body = bodies
         .get(cx, &text)

@@ -272,15 +272,11 @@ fn constant_of(source: &NodeSource, record: &Record, name: &str) -> Option<Vec<f
 /// The blocker for a node that the runtime cannot run, or does not compute right.
 pub(super) fn blocker(model: &Model, id: NodeId, opset: i64, reason: Option<Reason>) -> Blocker {
     let op = model.node(id).op_type().to_owned();
-    let (code, reason) = reason.map_or_else(
-        || (Code::NoKernel, String::new()),
-        |reason| (reason.code, reason.text),
-    );
+    let reason = reason.unwrap_or_else(|| Reason::new(Code::NoKernel, ""));
     Blocker {
         node: model.node_path(id),
         op,
         opset_step: (opset, opset),
-        code,
         reason,
     }
 }

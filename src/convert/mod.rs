@@ -35,7 +35,7 @@ mod operator_adapter;
 mod part;
 mod plan;
 mod planned;
-mod reason;
+pub(crate) mod reason;
 mod settings;
 mod simplify;
 mod target_opset;
@@ -53,6 +53,7 @@ use crate::base::choice::UnknownName;
 use crate::base::error::Invalid;
 use crate::base::options::options;
 use crate::base::printable::plural;
+use crate::base::reason::Reason;
 use crate::graph::{Model, ScopeId, domain_name};
 use crate::ops::needs::METADATA_PROPS;
 use crate::ops::runtimes::Runtime;
@@ -66,7 +67,6 @@ pub(crate) use engine::{PlannedConversion, convert, expect_valid, plan, plan_val
 pub use expanded::{Exactness, Expanded};
 pub(crate) use lowest::{lowest, lowest_that_runs};
 pub use operator_adapter::{NodeAdapter, OperatorAdapter};
-pub use reason::{Code, Reason};
 pub use settings::{Expand, ExpandInto, Explicit, Legalize};
 pub(crate) use valid::expect_defined;
 
@@ -265,15 +265,14 @@ pub struct Blocker {
     pub op: String,
     /// The step that is not possible: the opsets before and after it.
     pub opset_step: (i64, i64),
-    /// The kind of obstacle.
-    pub code: Code,
     /// The obstacle.
-    pub reason: String,
+    #[serde(flatten)]
+    pub reason: Reason,
 }
 
 impl fmt::Display for Blocker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.code.is_about_step() {
+        if !self.reason.is_about_step() {
             return write!(f, "{}: {}", self.node, self.reason);
         }
         let (from, to) = self.opset_step;

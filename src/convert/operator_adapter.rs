@@ -13,14 +13,15 @@ use onnx_cast::DType;
 /// validated against the schema of the new version.
 ///
 /// ```
-/// use onnx_recast::convert::{Code, OperatorAdapter, Reason};
+/// use onnx_recast::Reason;
+/// use onnx_recast::convert::OperatorAdapter;
 /// use onnx_recast::{ConvertOptions, Model};
 ///
 /// # fn main() -> Result<(), onnx_recast::Error> {
 /// // Gelu is new in opset 20. The runtime that this is for has the operator in its own domain.
 /// let domain = "com.microsoft".to_owned();
 /// let gelu = OperatorAdapter::new("Gelu", 20).on_downgrade(move |node| match node.attribute("approximate") {
-///     Some(mode) if mode.s() != b"none" => Err(Reason::new(Code::AttributeUnsupported, "the runtime has the exact Gelu only")),
+///     Some(mode) if mode.s() != b"none" => Err(Reason::new("attribute-unsupported", "the runtime has the exact Gelu only")),
 ///     _ => {
 ///         node.set_operator(&domain, "Gelu")?;
 ///         Ok(())

@@ -218,8 +218,7 @@ impl<'m> NodePlanner<'_, 'm> {
                     node: model.node_path(id),
                     op,
                     opset_step,
-                    code: reason.code,
-                    reason: reason.text,
+                    reason,
                 };
                 self.part.blockers.push((id, blocker));
             }

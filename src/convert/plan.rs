@@ -11,8 +11,9 @@ use super::functions::Functions;
 use super::kernels::{Kernels, Wanted};
 use super::legalize::{Legalized, Places, legalized};
 use super::part::{Part, Shared};
+use super::reason::Code;
 use super::simplify::CheckOfPasses;
-use super::{Blocker, Code, ExpandInto, Expanded, Legalize, NodeChange, Options, ir};
+use super::{Blocker, ExpandInto, Expanded, Legalize, NodeChange, Options, ir};
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
 use crate::base::parallel;
@@ -137,7 +138,7 @@ impl ConversionPlan {
     /// blocked in every opset.
     pub fn nearest(&self, from: i64, target: i64) -> Option<i64> {
         let is_step = |blocker: &Blocker| {
-            blocker.code.is_about_runtime() || blocker.opset_step.0 != blocker.opset_step.1
+            blocker.reason.is_about_runtime() || blocker.opset_step.0 != blocker.opset_step.1
         };
         if !self.blockers.iter().all(is_step) {
             return None;
@@ -145,7 +146,7 @@ impl ConversionPlan {
         let conversions = self
             .blockers
             .iter()
-            .filter(|blocker| !blocker.code.is_about_runtime());
+            .filter(|blocker| !blocker.reason.is_about_runtime());
         let possible = conversions.map(|blocker| blocker.opset_step.0);
         if target > from {
             possible.min().filter(|&opset| opset > from)
@@ -314,8 +315,8 @@ impl<'m> ScopePlanner<'m> {
         let by_types = blockers
             .iter()
             .filter(|(id, blocker)| {
-                matches!(blocker.code, Code::TypeUnknown | Code::TypeUnsupported)
-                    && !removed.contains(id)
+                blocker.reason.is(Code::TypeUnknown)
+                    || blocker.reason.is(Code::TypeUnsupported) && !removed.contains(id)
             })
             .map(|(id, _)| self.model.root(id.scope));
         let blocked_by_types = by_types

@@ -1,19 +1,8 @@
 //! Why a node cannot be converted.
 
-use std::fmt;
-
 pub(super) use self::Code::*;
 use crate::base::codes::codes;
-
-/// Why a node cannot be converted: a code for programs and a sentence for people.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Reason {
-    /// The kind of obstacle.
-    pub code: Code,
-    /// The obstacle.
-    pub text: String,
-}
+pub(super) use crate::base::reason::Reason;
 
 codes! {
     /// The kind of obstacle. JSON has its code.
@@ -45,35 +34,20 @@ codes! {
     }
 }
 
-impl Code {
+/// # Kinds of obstacles
+impl Reason {
     /// Whether the obstacle is the runtime that has to run the result, not the conversion.
-    pub(crate) fn is_about_runtime(self) -> bool {
-        matches!(self, Code::NoKernel | Code::WrongInTarget)
+    pub(crate) fn is_about_runtime(&self) -> bool {
+        self.is(NoKernel) || self.is(WrongInTarget)
     }
 
     /// Whether the obstacle is in the step from one opset to the next.
-    pub(crate) fn is_about_step(self) -> bool {
-        self != Code::NodeInvalid && !self.is_about_runtime()
-    }
-}
-
-impl Reason {
-    /// A reason of this kind.
-    pub fn new(code: Code, text: impl Into<String>) -> Reason {
-        Reason {
-            code,
-            text: text.into(),
-        }
+    pub(crate) fn is_about_step(&self) -> bool {
+        !self.is(NodeInvalid) && !self.is_about_runtime()
     }
 
     /// Whether a value is known only when the model runs.
     pub(super) fn is_about_computed_value(&self) -> bool {
-        matches!(self.code, Code::NotConstant | Code::Overridable)
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        self.is(NotConstant) || self.is(Overridable)
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn plan(
     let why = first
         .blockers
         .iter()
-        .find(|blocker| blocker.code.is_about_runtime())
+        .find(|blocker| blocker.reason.is_about_runtime())
         .map(ToString::to_string);
     let (opset, plan) = search(options.opset, first, runtime.newest_opset(), plan_for)?;
     if let Some(why) = why.filter(|_| opset != options.opset) {
@@ -109,7 +109,7 @@ impl ConversionPlan {
     pub fn is_converted(&self) -> bool {
         self.blockers
             .iter()
-            .all(|blocker| blocker.code.is_about_runtime())
+            .all(|blocker| blocker.reason.is_about_runtime())
     }
 
     /// The highest lower opset than this one in which the nodes without a kernel may be others: a

@@ -7,7 +7,8 @@
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 
-use super::{Blocker, Code, NotConverted, Remedy};
+use super::reason::{NodeInvalid, Reason};
+use super::{Blocker, NotConverted, Remedy};
 use crate::base::error::{Invalid, ModelPlace};
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::parallel;
@@ -78,8 +79,7 @@ fn blocker(model: &Model, inferred: &Inferred, id: NodeId, to: i64) -> Option<Bl
         node: model.node_path(id),
         op,
         opset_step,
-        code: Code::NodeInvalid,
-        reason,
+        reason: Reason::new(NodeInvalid, reason),
     })
 }
 

@@ -22,26 +22,38 @@ pub struct Constant<'m> {
 
 /// Why a value is not a readable constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.text())]
 #[non_exhaustive]
 pub enum NotConstant {
     /// It depends on the model's inputs.
-    #[error("its input is not constant")]
     Computed,
     /// An initializer that is also an input, in IR 4 and later.
-    #[error("a caller can override the initializer, which is also an input")]
     Overridable,
     /// An initializer that training changes.
-    #[error("training updates the initializer")]
     Trained,
     /// A sparse initializer or `sparse_value`.
-    #[error("the constant is sparse")]
     Sparse,
     /// A `Constant` in a function whose value is an attribute of the function.
-    #[error("the value of the Constant is an attribute of the function")]
     AttributeReference,
     /// A `Constant` node without exactly one value.
-    #[error("the Constant node has no value or more than one")]
     NoValue,
+}
+
+impl NotConstant {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            NotConstant::Computed => "its input is not constant",
+            NotConstant::Overridable => {
+                "a caller can override the initializer, which is also an input"
+            }
+            NotConstant::Trained => "training updates the initializer",
+            NotConstant::Sparse => "the constant is sparse",
+            NotConstant::AttributeReference => {
+                "the value of the Constant is an attribute of the function"
+            }
+            NotConstant::NoValue => "the Constant node has no value or more than one",
+        }
+    }
 }
 
 /// # Constants

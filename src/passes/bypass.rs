@@ -1,8 +1,9 @@
 //! Nodes that are removed because another value can be used in place of their only result.
 
-use super::event::Removal;
 use super::pass::Plan;
+use super::removal;
 use crate::base::hash::HashMap;
+use crate::base::reason::Reason;
 use crate::graph::{Edit, Model, NodeId, ValueId};
 
 /// The nodes that are removed so far, in topological order, and the values that are used in place
@@ -50,11 +51,11 @@ impl<'m> Bypasses<'m> {
         node: NodeId,
         output: Option<ValueId>,
         other: ValueId,
-        reason: fn(String) -> Removal,
+        reason: fn(&str) -> Reason,
     ) -> bool {
         let other = self.current(other);
         let Some(output) = output else {
-            self.plan.remove_node(self.model, node, Removal::Unused);
+            self.plan.remove_node(self.model, node, removal::unused());
             return true;
         };
         if is_far_longer(self.model, other, output)
@@ -69,7 +70,7 @@ impl<'m> Bypasses<'m> {
             to: other,
         });
         self.plan
-            .remove_node(self.model, node, reason(self.model.name(other).to_owned()));
+            .remove_node(self.model, node, reason(self.model.name(other)));
         true
     }
 }

@@ -1,7 +1,7 @@
 //! The pass `dead-initializers`.
 
-use super::event::Removal;
 use super::pass::{Pass, Plan};
+use super::removal;
 use crate::base::error::Invalid;
 use crate::casts::folding::Options;
 use crate::graph::{Model, Origin};
@@ -38,7 +38,7 @@ fn plan(model: &Model) -> Plan {
             && model.is_removable(value)
             && model.constant(value).is_ok()
         {
-            plan.remove_initializer(model, value, Removal::Unused);
+            plan.remove_initializer(model, value, removal::unused());
         }
     }
     plan

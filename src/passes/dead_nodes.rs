@@ -1,7 +1,7 @@
 //! The pass `dead-nodes`.
 
-use super::event::Removal;
 use super::pass::{Pass, Plan};
+use super::removal;
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
 use crate::casts::folding::Options;
@@ -44,7 +44,7 @@ fn plan(model: &Model) -> Plan {
         // Nodes of the subgraphs of a removed node go with it.
         let is_owned = matches!(model.scope_kind(node.scope), ScopeKind::Subgraph { owner, .. } if !used.contains(&owner));
         if !used.contains(&node) && !is_owned {
-            plan.remove_node(model, node, Removal::Unused);
+            plan.remove_node(model, node, removal::unused());
         }
     }
     plan

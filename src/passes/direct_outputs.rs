@@ -1,8 +1,8 @@
 //! The pass `direct-outputs`.
 
-use super::event::Removal;
 use super::identity::returns_input;
 use super::pass::{Pass, Plan};
+use super::removal;
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
 use crate::casts::folding::Options;
@@ -92,7 +92,7 @@ fn plan(model: &Model) -> Plan {
             plan.remove_node(
                 model,
                 node,
-                Removal::NamedByProducer(model.node_path(producer)),
+                removal::named_by_producer(&model.node_path(producer)),
             );
         }
     }

@@ -1,11 +1,13 @@
 //! The common part of the passes `fold-casts` and `fold-constants`: the edits and events of the
 //! decisions of [`crate::casts::folding`].
 
-use super::event::{ComputedNode, Event, Folded, KeptNode, KeptReason, Removal, Removed};
+use super::event::{ComputedNode, Event, Folded, KeptNode, Removed};
 use super::pass::Plan;
+use super::removal;
 use crate::base::error::Invalid;
 use crate::base::hash::HashMap;
 use crate::base::parallel;
+use crate::base::reason::Reason;
 use crate::casts::folding::{self, Extent, Options};
 use crate::graph::{Model, NodeId, ScopeId};
 
@@ -58,7 +60,7 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
         .iter()
         .filter(|(node, _)| gone.nodes.binary_search(node).is_err())
         .collect();
-    let reason = Removal::UsedByFoldedNodes;
+    let reason = removal::used_by_folded_nodes();
     let removed_nodes = gone.nodes.iter().map(|&node| Event::RemovedNode {
         node: model.node_path(node),
         reason: reason.clone(),
@@ -68,17 +70,9 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
         .iter()
         .map(|&value| Event::RemovedConstant(Removed::of(model, value, reason.clone())));
     let mut events: Vec<Event> = folded.collect();
-    parallel::extend_each(
-        &mut events,
-        kept,
-        |(node, why): &(NodeId, folding::NotFolded)| {
-            Event::Kept(KeptNode {
-                node: model.node_path(*node),
-                reason: KeptReason::Folding(why.clone()),
-                remedy: None,
-            })
-        },
-    );
+    parallel::extend_each(&mut events, kept, |(node, why): &(NodeId, Reason)| {
+        Event::Kept(KeptNode::new(model, *node, why.clone()))
+    });
     events.extend(removed_nodes.chain(removed));
     Ok(Plan {
         edits: decisions.into_edits(&gone),

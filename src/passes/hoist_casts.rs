@@ -1,7 +1,7 @@
 //! The pass `hoist-casts`.
 
-use super::event::Removal;
 use super::pass::{Pass, Plan};
+use super::removal;
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
 use crate::casts::folding::Options;
@@ -69,7 +69,7 @@ fn plan(model: &Model) -> Plan {
                 from: output,
                 to: part,
             });
-            plan.remove_node(model, cast.node, Removal::Moved(model.node_path(node)));
+            plan.remove_node(model, cast.node, removal::moved(&model.node_path(node)));
         }
     }
     plan

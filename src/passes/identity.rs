@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 
 use super::bypass::Bypasses;
-use super::event::Removal;
 use super::pass::{Pass, Plan};
+use super::removal;
 use crate::base::error::Invalid;
 use crate::casts::folding::Options;
 use crate::graph::{Attribute, Model, NodeId, ValueId};
@@ -51,7 +51,7 @@ fn plan(model: &Model) -> Plan {
             || inferred.get_or_init(|| infer(model)),
         );
         if let (true, Some(input)) = (returns_input, model.input(node, 0)) {
-            bypasses.bypass(node, model.output(node, 0), input, Removal::ReturnsInput);
+            bypasses.bypass(node, model.output(node, 0), input, removal::returns_input);
         }
     }
     bypasses.plan

@@ -1,8 +1,8 @@
 //! The pass `lossy-casts`.
 
 use super::bypass::Bypasses;
-use super::event::Removal;
 use super::pass::{Pass, Plan};
+use super::removal;
 use crate::base::error::Invalid;
 use crate::casts::folding::Options;
 use crate::casts::{CastPair, Casts};
@@ -42,7 +42,7 @@ fn plan(model: &Model) -> Plan {
         |chain: &CastPair| is_round_trip(chain.from, chain.first.to, chain.second.to);
     for CastPair { first, second, .. } in casts.cast_pairs().filter(is_round_trip) {
         if !first.is_generic() && !second.is_generic() {
-            bypasses.bypass(second.node, second.output, first.input, Removal::RoundTrip);
+            bypasses.bypass(second.node, second.output, first.input, removal::round_trip);
         }
     }
     bypasses.plan

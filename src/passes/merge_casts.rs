@@ -1,8 +1,8 @@
 //! The pass `merge-casts`.
 
 use super::bypass::Bypasses;
-use super::event::Removal;
 use super::pass::{Pass, Plan};
+use super::removal;
 use crate::base::error::Invalid;
 use crate::base::hash::HashMap;
 use crate::casts::Casts;
@@ -47,7 +47,7 @@ fn plan(model: &Model) -> Plan {
         let (scope, input, to, saturate, round_mode) = cast.effect();
         let effect = (scope, bypasses.current(input), to, saturate, round_mode);
         if let Some(&same) = first.get(&effect) {
-            bypasses.bypass(cast.node, cast.output, same, Removal::Merged);
+            bypasses.bypass(cast.node, cast.output, same, removal::merged);
         } else if let Some(output) = cast.output {
             first.insert(effect, output);
         }

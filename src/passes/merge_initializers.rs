@@ -3,8 +3,8 @@
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use super::bypass::is_far_longer;
-use super::event::Removal;
 use super::pass::{Pass, Plan};
+use super::removal;
 use crate::base::error::Invalid;
 use crate::base::hash::HashMap;
 use crate::casts::folding::Options;
@@ -95,11 +95,7 @@ fn merge(model: &Model, group: &[ValueId], plan: &mut Plan) {
                     from: value,
                     to: first,
                 });
-                plan.remove_initializer(
-                    model,
-                    value,
-                    Removal::Merged(model.name(first).to_owned()),
-                );
+                plan.remove_initializer(model, value, removal::merged(model.name(first)));
             }
             None => same.push((value, content)),
         }

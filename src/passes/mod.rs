@@ -5,9 +5,8 @@
 //! `docs` are what `recast passes` prints. A pass of another crate is a [`Pass`] too:
 //!
 //! ```
-//! use onnx_recast::graph::Edit;
-//! use onnx_recast::passes::{self, Event, Pass, Plan, Removal};
-//! use onnx_recast::{FoldOptions, Invalid, Model};
+//! use onnx_recast::passes::{self, Event, Pass, Plan};
+//! use onnx_recast::{FoldOptions, Invalid, Model, Reason};
 //!
 //! /// Removes nodes of one operator whose outputs have no use and are not outputs of a graph.
 //! #[derive(Debug)]
@@ -29,8 +28,7 @@
 //!         for &node in model.topological_order() {
 //!             let is_dead = |(_, value)| model.uses(value).next().is_none() && model.scopes_that_output(value).is_empty();
 //!             if model.is_op(node, self.operator) && model.outputs(node).all(is_dead) {
-//!                 plan.events.push(Event::RemovedNode { node: model.node_path(node), reason: Removal::Unused });
-//!                 plan.edits.push(Edit::remove_node(node));
+//!                 plan.remove_node(model, node, Reason::new("unused", "nothing uses it"));
 //!             }
 //!         }
 //!         Ok(plan)
@@ -45,7 +43,7 @@
 //! passes.push(&RemoveDead { operator: "Neg" });
 //! let report = model.run_passes(&passes, &FoldOptions::default())?;
 //! assert_eq!(model.proto().graph.as_ref().unwrap().node.len(), 1);
-//! let dead = Event::RemovedNode { node: "graph/dead".to_owned(), reason: Removal::Unused };
+//! let dead = Event::RemovedNode { node: "graph/dead".to_owned(), reason: Reason::new("unused", "nothing uses it") };
 //! assert_eq!(report.entries[0].event, dead);
 //! # Ok(())
 //! # }
@@ -66,17 +64,15 @@ mod merge_casts;
 mod merge_initializers;
 mod pass;
 mod redundant_casts;
+pub(crate) mod removal;
 mod report;
 pub(crate) mod run;
 pub(crate) mod select;
 mod sink_casts;
 
-pub use crate::casts::folding::{NotFolded, NotFoldedCode, Options};
-pub use crate::ops::compute::NotComputed;
+pub use crate::casts::folding::Options;
 pub use crate::tensor::BadTensor;
-pub use event::{
-    ComputedNode, Event, Folded, KeptNode, KeptReason, NodeChange, Removal, RemovalCode, Removed,
-};
+pub use event::{ComputedNode, Event, Folded, KeptNode, NodeChange, Removed};
 pub use pass::{Pass, Plan};
 pub use report::{Entry, Report};
 pub(crate) use report::{OfPass, RemovalOf};

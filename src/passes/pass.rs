@@ -1,9 +1,11 @@
 //! A pass, and what it plans.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
-use super::event::{Event, NodeChange, Removal, Removed};
+use super::event::{Event, KeptNode, NodeChange, Removed};
 use crate::base::error::Invalid;
+use crate::base::reason::Reason;
 use crate::casts::folding::Options;
 use crate::graph::{Edit, Model, NodeId, ValueId};
 
@@ -58,7 +60,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub(super) fn remove_node(&mut self, model: &Model, node: NodeId, reason: Removal) {
+    /// Removes a node.
+    pub fn remove_node(&mut self, model: &Model, node: NodeId, reason: Reason) {
         self.edits.push(Edit::remove_node(node));
         self.events.push(Event::RemovedNode {
             node: model.node_path(node),
@@ -66,14 +69,21 @@ impl Plan {
         });
     }
 
-    pub(super) fn remove_initializer(&mut self, model: &Model, value: ValueId, reason: Removal) {
+    /// Removes an initializer.
+    pub fn remove_initializer(&mut self, model: &Model, value: ValueId, reason: Reason) {
         self.edits.push(Edit::RemoveInitializer(value));
         self.events
             .push(Event::RemovedConstant(Removed::of(model, value, reason)));
     }
 
+    /// Reports that a node is kept.
+    pub fn report_kept(&mut self, model: &Model, node: NodeId, reason: Reason) {
+        self.events
+            .push(Event::Kept(KeptNode::new(model, node, reason)));
+    }
+
     /// Reports a change of a node: a clause whose subject is the node.
-    pub(super) fn report_change(&mut self, model: &Model, node: NodeId, what: String) {
+    pub fn report_change(&mut self, model: &Model, node: NodeId, what: impl Into<Arc<str>>) {
         let (op, node) = (
             model.node(node).op_type().into(),
             model.node_path(node).into(),

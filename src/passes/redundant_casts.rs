@@ -1,8 +1,8 @@
 //! The pass `redundant-casts`.
 
 use super::bypass::Bypasses;
-use super::event::Removal;
 use super::pass::{Pass, Plan};
+use super::removal;
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
 use crate::casts::folding::Options;
@@ -59,7 +59,7 @@ fn plan(model: &Model) -> Plan {
             continue;
         };
         if copies(from, cast.to, cast.rules().saturate)
-            && bypasses.bypass(cast.node, cast.output, source, Removal::ChangesNothing)
+            && bypasses.bypass(cast.node, cast.output, source, removal::changes_nothing)
         {
             removed.insert(cast.node);
             continue;
@@ -142,7 +142,9 @@ fn remove_unused(
                 .flatten()
                 .any(|user| !removed.contains(user));
         if !is_used && removed.insert(cast.node) {
-            bypasses.plan.remove_node(model, cast.node, Removal::Unused);
+            bypasses
+                .plan
+                .remove_node(model, cast.node, removal::unused());
         }
     }
 }

@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::event::{
-    ComputedNode, Event, Folded, KeptNode, KeptReason, NodeChange, Removal, Removed,
-};
+use super::event::{ComputedNode, Event, Folded, KeptNode, NodeChange, Removed};
+use crate::base::reason::Reason;
 
 /// The events of all passes that ran.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,8 +40,8 @@ pub(crate) struct RemovalOf<'r> {
     /// `node` or `constant`.
     pub kind: &'static str,
     pub pass: &'static str,
-    pub code: &'static str,
-    pub reason: &'r Removal,
+    #[serde(flatten)]
+    pub reason: &'r Reason,
 }
 
 impl Report {
@@ -79,7 +78,7 @@ impl Report {
 
     /// States for each node that was kept for a reason with one of these codes the option that
     /// removes the obstacle.
-    pub(crate) fn add_remedies(&mut self, remedy: impl Fn(&KeptReason) -> Option<&'static str>) {
+    pub(crate) fn add_remedies(&mut self, remedy: impl Fn(&Reason) -> Option<&'static str>) {
         for entry in &mut self.entries {
             if let Event::Kept(kept) = &mut entry.event {
                 kept.remedy = kept.remedy.or_else(|| remedy(&kept.reason));
@@ -130,7 +129,7 @@ impl Report {
     /// The nodes and constants that were removed.
     pub(crate) fn removals(&self) -> impl Iterator<Item = RemovalOf<'_>> + Clone {
         self.entries.iter().filter_map(|Entry { pass, event }| {
-            let (path, kind, reason): (Cow<'_, str>, _, &Removal) = match event {
+            let (path, kind, reason): (Cow<'_, str>, _, &Reason) = match event {
                 Event::RemovedNode { node, reason } => (node.into(), "node", reason),
                 Event::RemovedConstant(removed) => {
                     (removed.path().into(), "constant", &removed.reason)
@@ -141,7 +140,6 @@ impl Report {
                 path,
                 kind,
                 pass,
-                code: reason.code(),
                 reason,
             })
         })

@@ -1,7 +1,7 @@
 //! The pass `sink-casts`.
 
-use super::event::Removal;
 use super::pass::{Pass, Plan};
+use super::removal;
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
 use crate::casts::folding::Options;
@@ -99,7 +99,7 @@ fn plan(model: &Model) -> Plan {
         gone.sort_unstable();
         gone.dedup();
         for cast in gone {
-            plan.remove_node(model, cast, Removal::Moved(model.node_path(node)));
+            plan.remove_node(model, cast, removal::moved(&model.node_path(node)));
         }
     }
     plan

@@ -18,6 +18,7 @@ use super::uses::{Use, User};
 use super::weights::{self, Weight};
 use crate::base::error::{Error, shortened};
 use crate::base::hash::HashMap;
+use crate::base::reason::Reason;
 use crate::casts::admits;
 use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, TypePlace, ValueId};
 use crate::ops::schemas::ValueType;
@@ -135,11 +136,12 @@ impl PrecisionAssignment<'_, '_> {
             kept.push(KeptNode {
                 node: model.node_path(node),
                 op: model.node(node).op_type().to_owned(),
-                code: reason.code,
-                reason: self
-                    .kernels
-                    .reason(node)
-                    .unwrap_or_else(|| reason.to_string()),
+                reason: Reason::new(
+                    reason.code,
+                    self.kernels
+                        .reason(node)
+                        .unwrap_or_else(|| reason.to_string()),
+                ),
             });
         }
         (

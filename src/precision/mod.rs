@@ -39,7 +39,7 @@ mod noop_casts;
 mod options;
 mod plan;
 mod policy;
-mod reason;
+pub(crate) mod reason;
 mod refusal;
 mod report;
 pub(crate) mod rounding;
@@ -58,7 +58,6 @@ pub use options::{
 };
 pub(crate) use plan::{PlannedPrecision, plan};
 pub use policy::sensitive_operators;
-pub use reason::Code;
 pub use refusal::{Refusal, Remedy};
 pub use report::{
     AddedCast, AddedFunction, Emulation, KeptNode, LaterOpset, NarrowedTensor, Report,

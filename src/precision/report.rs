@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::options::Options;
-use super::reason::Code;
+use crate::base::reason::Reason;
 use crate::graph::{Body, Model, ScopeId};
 use onnx_cast::DType;
 
@@ -175,10 +175,9 @@ pub struct KeptNode {
     pub node: String,
     /// Its operator.
     pub op: String,
-    /// The kind of the reason.
-    pub code: Code,
-    /// The reason.
-    pub reason: String,
+    /// Why.
+    #[serde(flatten)]
+    pub reason: Reason,
 }
 
 /// A later opset in which more operators support the type.

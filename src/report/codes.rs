@@ -12,7 +12,7 @@ use crate::base::printable::{Document, PLAIN, STRONG, Shown};
 use crate::casts::folding;
 use crate::convert;
 use crate::lint;
-use crate::passes::RemovalCode;
+use crate::passes::removal;
 use crate::precision;
 
 /// A meaning of a code.
@@ -39,10 +39,10 @@ pub const REMOVED: &str = "a reason why a pass removed a node or constant";
 /// The kinds of codes, with their codes.
 const TABLES: [(&str, &[CodeMeaning]); 5] = [
     ("an error", ErrorKind::MEANINGS),
-    (NOT_FOLDED, folding::NotFoldedCode::MEANINGS),
-    (REMOVED, RemovalCode::MEANINGS),
-    (NOT_CONVERTED, convert::Code::MEANINGS),
-    (KEPT_TYPES, precision::Code::MEANINGS),
+    (NOT_FOLDED, folding::reason::MEANINGS),
+    (REMOVED, removal::MEANINGS),
+    (NOT_CONVERTED, convert::reason::Code::MEANINGS),
+    (KEPT_TYPES, precision::reason::Code::MEANINGS),
 ];
 
 /// The meanings of all codes of errors and reasons.

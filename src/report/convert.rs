@@ -7,8 +7,9 @@ use super::format::{bytes as byte_count, counted, plural};
 use super::prepared::{Prepared, write_prepared};
 use crate::base::hash::HashMap;
 use crate::base::printable::Shown;
+use crate::convert::reason::Code;
 use crate::convert::{
-    Blocker, CarriedRole, CarriedValue, Code, Exactness, IrVersions, NodeChange, Opsets, Report,
+    Blocker, CarriedRole, CarriedValue, Exactness, IrVersions, NodeChange, Opsets, Report,
 };
 
 /// One converted model of a run.
@@ -174,7 +175,7 @@ fn refusal(model: &ConvertedModel, from: &str, to: &str, verbose: bool) -> Shown
     } = &model.changes;
     let is_invalid = blockers
         .iter()
-        .all(|blocker| blocker.code == Code::NodeInvalid);
+        .all(|blocker| blocker.reason.is(Code::NodeInvalid));
     let nodes = plural(
         blockers.len(),
         if is_invalid {
@@ -194,14 +195,13 @@ fn refusal(model: &ConvertedModel, from: &str, to: &str, verbose: bool) -> Shown
                     node,
                     op,
                     opset_step: (from, to),
-                    code,
                     reason,
                 },
                 _,
                 ..,
             ] => {
                 let nodes = plural(group.len(), "node");
-                let step = if code.is_about_step() {
+                let step = if reason.is_about_step() {
                     format!(", opset {from} to {to}")
                 } else {
                     String::new()
@@ -230,7 +230,7 @@ fn refusal(model: &ConvertedModel, from: &str, to: &str, verbose: bool) -> Shown
         None if is_invalid => {}
         None if blockers
             .iter()
-            .any(|blocker| blocker.code == Code::NoKernel) =>
+            .any(|blocker| blocker.reason.is(Code::NoKernel)) =>
         {
             text.push_line(format_args!(
                 "  no opset works in which the runtime has kernels for all nodes"
@@ -238,7 +238,7 @@ fn refusal(model: &ConvertedModel, from: &str, to: &str, verbose: bool) -> Shown
         }
         None if blockers
             .iter()
-            .any(|blocker| blocker.code == Code::WrongInTarget) =>
+            .any(|blocker| blocker.reason.is(Code::WrongInTarget)) =>
         {
             text.push_line(format_args!(
                 "  no opset works in which the runtime computes all nodes right"
@@ -266,7 +266,7 @@ fn groups(blockers: &[Blocker], verbose: bool) -> Vec<Vec<&Blocker>> {
             groups.len()
         } else {
             *places
-                .entry((&blocker.op, blocker.opset_step, &blocker.reason))
+                .entry((&blocker.op, blocker.opset_step, blocker.reason.text()))
                 .or_insert(groups.len())
         };
         if place == groups.len() {

@@ -6,9 +6,9 @@ use super::changed::ChangedModel;
 use super::format::{counted, plural, write_reasons};
 use super::prepared::{Prepared, write_prepared};
 use crate::base::printable::Shown;
-use crate::passes::{
-    ComputedNode, Folded, KeptNode, KeptReason, NodeChange, NotFolded, OfPass, RemovalOf, Report,
-};
+use crate::base::reason::Reason;
+use crate::casts::folding::reason::is_not_worth_node;
+use crate::passes::{ComputedNode, Folded, KeptNode, NodeChange, OfPass, RemovalOf, Report};
 
 /// One folded model of a run.
 pub type FoldedModel = ChangedModel<Folding>;
@@ -155,13 +155,8 @@ fn write_kept(text: &mut Shown, report: &Report, verbose: bool) {
     );
 }
 
-/// Whether a node other than a cast was kept since its result is too large.
-fn is_not_worth_node(reason: &KeptReason) -> bool {
-    matches!(reason, KeptReason::Folding(NotFolded::NotWorthNode { .. }))
-}
-
 /// The option of `recast fold` that removes an obstacle.
-fn remedy(reason: &KeptReason) -> Option<&'static str> {
+fn remedy(reason: &Reason) -> Option<&'static str> {
     // No option raises the limit of a node other than a cast.
     if is_not_worth_node(reason) {
         return None;

@@ -254,6 +254,6 @@ fn write_kept(text: &mut Shown, kept: &[KeptNode], verbose: bool) {
     }
     write_reasons(
         text,
-        kept.iter().map(|kept| (&*kept.node, &*kept.reason, 1)),
+        kept.iter().map(|kept| (&*kept.node, kept.reason.text(), 1)),
     );
 }

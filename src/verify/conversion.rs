@@ -167,7 +167,7 @@ fn invalid(written: &Model, inferred: &Deferred) -> Vec<Fault> {
         Ok(()) => Vec::new(),
         Err(NotConverted::Blocked { blockers, .. }) => blockers
             .into_iter()
-            .map(|blocker| Fault::at(blocker.node, blocker.reason))
+            .map(|blocker| Fault::at(blocker.node, blocker.reason.to_string()))
             .collect(),
         Err(invalid) => vec![Fault::at("graph", invalid.to_string())],
     }
@@ -259,7 +259,7 @@ mod tests {
             panic!("converted")
         };
         assert!(
-            blockers[0].reason.contains("they differ"),
+            blockers[0].reason.to_string().contains("they differ"),
             "{}",
             blockers[0]
         );

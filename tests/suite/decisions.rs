@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use onnx_cast::{Cast, Contested, DType, Rules};
-use onnx_recast::Invalid;
 use onnx_recast::internals::casts::folding;
 use onnx_recast::internals::convert::{self, Explicit, Options as ConvertOptions};
 use onnx_recast::internals::graph::{Edit, Model, read_saturate};
 use onnx_recast::internals::ops::inference::infer;
 use onnx_recast::internals::ops::needs;
 use onnx_recast::internals::ops::schemas::{self, DefaultValue};
-use onnx_recast::internals::passes::{self, Event, Options, Pass, PassError, Plan, Removal};
+use onnx_recast::internals::passes::{self, Event, Options, Pass, PassError, Plan};
 use onnx_recast::internals::protobuf::raw;
 use onnx_recast::internals::protobuf::schema::{ModelProto, TensorProto};
+use onnx_recast::{Invalid, Reason};
 
 use crate::lint::{find, job, selecting};
 use crate::support::{expect_no_failures, fold, model};
@@ -167,17 +167,13 @@ fn the_reason_of_a_kept_cast_has_its_data() {
     let model = graph(FOLD_CASES[7].1);
     let options = Options::default();
     let decisions = folding::decide(&model, &options, folding::Extent::Casts);
+    let (_, reason) = &decisions.kept()[0];
+    assert_eq!(reason.code(), "undefined-value");
     assert!(
-        matches!(
-            decisions.kept()[0].1,
-            folding::NotFolded::UndefinedValue {
-                count: 1,
-                first: 0,
-                ..
-            }
-        ),
-        "{:?}",
-        decisions.kept()
+        reason
+            .to_string()
+            .starts_with("1 of its results is undefined, the first at element 0: "),
+        "{reason}"
     );
 }
 
@@ -569,7 +565,7 @@ fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
                 .unwrap();
             let events = vec![Event::RemovedNode {
                 node: "graph/first".to_owned(),
-                reason: Removal::Unused,
+                reason: Reason::new("unused", "nothing uses it"),
             }];
             Ok(Plan {
                 edits: vec![Edit::replace_node(node, model.node(node).clone())],

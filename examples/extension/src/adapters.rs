@@ -1,6 +1,7 @@
 //! Adapters of operators.
 
-use onnx_recast::convert::{Code, OperatorAdapter, Reason};
+use onnx_recast::Reason;
+use onnx_recast::convert::OperatorAdapter;
 
 /// Converts `Gelu` below opset 20 to the operator of a runtime in this domain.
 #[must_use]
@@ -12,7 +13,7 @@ pub fn gelu_of_runtime(domain: &str) -> OperatorAdapter {
             .is_some_and(|mode| mode.s() != b"none")
         {
             return Err(Reason::new(
-                Code::AttributeUnsupported,
+                "attribute-unsupported",
                 "the runtime supports the exact Gelu only",
             ));
         }

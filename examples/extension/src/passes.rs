@@ -3,8 +3,8 @@
 use std::fmt;
 
 use onnx_recast::graph::Edit;
-use onnx_recast::passes::{Event, Pass, Plan, Removal};
-use onnx_recast::{Classified, ErrorKind, FoldOptions, Invalid, Model};
+use onnx_recast::passes::{Event, Pass, Plan};
+use onnx_recast::{Classified, ErrorKind, FoldOptions, Invalid, Model, Reason};
 
 /// Removes `Identity` nodes; their consumers use the input instead.
 #[derive(Debug)]
@@ -36,12 +36,8 @@ impl Pass for RemoveIdentities {
                     from: output,
                     to: input,
                 });
-                plan.edits.push(Edit::remove_node(node));
-                let reason = Removal::ReturnsInput(model.name(input).to_owned());
-                plan.events.push(Event::RemovedNode {
-                    node: model.node_path(node),
-                    reason,
-                });
+                let text = format!("it returns its input '{}'", model.name(input));
+                plan.remove_node(model, node, Reason::new("returns-input", text));
             }
         }
         Ok(plan)

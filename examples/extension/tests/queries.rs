@@ -5,7 +5,7 @@ use std::error::Error as _;
 use std::io;
 
 use onnx_recast::cast::{Contested, DType};
-use onnx_recast::convert::{Code, OperatorAdapter, Reason};
+use onnx_recast::convert::OperatorAdapter;
 use onnx_recast::graph::{
     Body, ConstantValue, Edit, NotConstant, ScopeId, ScopeKind, TypePlace, TypeSource,
 };
@@ -14,7 +14,7 @@ use onnx_recast::lint::{
 };
 use onnx_recast::proto::AttributeProto;
 use onnx_recast::{
-    BadLocation, ConvertOptions, DataFolder, Error, ErrorKind, Invalid, LintOptions, Model,
+    BadLocation, ConvertOptions, DataFolder, Error, ErrorKind, Invalid, LintOptions, Model, Reason,
     SaveOptions, SavePlan, SaveTarget,
 };
 
@@ -253,7 +253,7 @@ fn an_adapter_of_an_upgrade_reads_types_and_sets_attributes() {
                 Ok(())
             }
             _ => Err(Reason::new(
-                Code::TypeUnsupported,
+                "type-unsupported",
                 "the runtime supports matrices of FLOAT only",
             )),
         }

@@ -4,9 +4,10 @@ use prost::Message;
 
 use super::decisions::{ChainResult, Extent, Fold, FoldDecisions, Skip};
 use super::known::{Derivation, Key, KnownValue};
-use super::reason::NotFolded;
+use super::reason;
 use super::storage::ChainId;
 use crate::base::error::{Classified, Invalid};
+use crate::base::reason::Reason;
 use crate::files::BadLocation;
 use crate::graph::{NodeId, ValueId};
 use crate::ops::compute::{self, Call, Needs, NotComputed, Operator, TypeAndShape};
@@ -41,17 +42,13 @@ impl FoldDecisions<'_> {
             return Ok(known.clone());
         }
         if let Some((node, why)) = self.computed.failed.get(&value) {
-            return Err(NotFolded::InputNotComputed {
-                node: self.model.node_path(*node),
-                why: Box::new(why.clone()),
-            }
-            .into());
+            return Err(reason::input_not_computed(&self.model.node_path(*node), why).into());
         }
-        let constant = self.model.constant(value)?;
+        let constant = self.model.constant(value).map_err(Reason::from)?;
         let malformed = |error: BadTensor| match error {
             // Only the user can provide the folder, and only for all casts at once.
             BadTensor::Location(BadLocation::NoFolder(_)) => {
-                Skip::NotFolded(NotFolded::DataUnavailable(Box::new(error)))
+                reason::data_unavailable(&error).into()
             }
             _ => {
                 let name = self.model.name(value);
@@ -114,7 +111,7 @@ impl FoldDecisions<'_> {
                     .map(|(_, value)| (value, (node, why.clone())));
                 self.computed.failed.extend(failed);
                 if extent == Extent::All {
-                    self.kept.push((node, NotFolded::NotComputed(why)));
+                    self.kept.push((node, why.into()));
                 }
             }
         }
@@ -278,11 +275,7 @@ impl FoldDecisions<'_> {
         let change = self.change(model.inputs(node).map(|(_, value)| value), &folds);
         let growth = change.after.growth - self.storage.growth;
         if growth > WORTH_A_NODE as i64 {
-            return Err(NotFolded::NotWorthNode {
-                growth,
-                limit: WORTH_A_NODE,
-            }
-            .into());
+            return Err(reason::not_worth_node(growth, WORTH_A_NODE).into());
         }
         self.check_growth(change.after.growth)?;
         self.commit(change);

@@ -4,19 +4,20 @@ use std::cell::OnceCell;
 
 use super::known::{Computed, Derivation, KnownValue};
 use super::leading::leading_to_casts;
-use super::reason::NotFolded;
+use super::reason;
 use super::storage::{ChainId, SharedChain, Storage};
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::options::options;
 use crate::base::progress::Unit;
+use crate::base::reason::Reason;
 use crate::base::threshold::Threshold;
 use crate::graph::{CastNode, Model, NodeId, ScopeId, ScopeKind, TypeSource, UnclearCast, ValueId};
 use crate::ops::inference::{Inferred, infer_with};
 use crate::ops::schemas::{self, LATEST_OPSET, ValueType};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 use crate::tensor::{CastBudget, Content, Failure};
-use onnx_cast::{Cast, Contested, DType, RoundMode, Rules, Summary, Tally};
+use onnx_cast::{Cast, Contested, DType, RoundMode, Rules, Summary};
 
 options! {
     /// Which results may be folded in addition to those that ONNX defines.
@@ -104,10 +105,10 @@ const BATCH: Threshold = Threshold::new("decisions between reports of progress",
 ///
 /// # Errors
 /// If no casts are known for the opset.
-pub fn known_opset(opset: Option<i64>) -> Result<u32, NotFolded> {
+pub fn known_opset(opset: Option<i64>) -> Result<u32, Reason> {
     match opset {
         Some(known @ 1..=LATEST_OPSET) => Ok(known as u32),
-        _ => Err(NotFolded::OpsetUnknown { opset }),
+        _ => Err(reason::opset_unknown(opset)),
     }
 }
 
@@ -115,7 +116,7 @@ pub fn known_opset(opset: Option<i64>) -> Result<u32, NotFolded> {
 ///
 /// # Errors
 /// If the opset's operator does not support the types.
-pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cast, NotFolded> {
+pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cast, Reason> {
     let kernel = Cast::new(from, to, rules)?;
     // CastLike has no new version at opset 28, and does not support the types that `Cast` supports
     // since then.
@@ -126,12 +127,10 @@ pub fn kernel(op_type: &str, from: DType, to: DType, rules: Rules) -> Result<Cas
         {
             Ok(kernel)
         }
-        _ => Err(NotFolded::PairUnsupported {
-            op: op_type.to_owned(),
-            opset: rules.opset,
-            from,
-            to,
-        }),
+        _ => Err(reason::type_unsupported(format_args!(
+            "{op_type} of opset {} does not support {from} to {to}",
+            rules.opset
+        ))),
     }
 }
 
@@ -170,7 +169,7 @@ pub struct FoldDecisions<'m> {
     /// In topological order.
     pub(super) folds: Vec<Fold>,
     /// In document order.
-    pub(super) kept: Vec<(NodeId, NotFolded)>,
+    pub(super) kept: Vec<(NodeId, Reason)>,
     /// The first invalid cast.
     invalid: Option<Invalid>,
     /// By the value that the node produces.
@@ -190,14 +189,14 @@ pub struct FoldDecisions<'m> {
 /// Why a node is kept.
 #[derive(Debug)]
 pub(super) enum Skip {
-    NotFolded(NotFolded),
+    NotFolded(Reason),
     /// The model is invalid, at the cast.
     Invalid(Box<Invalid>),
 }
 
-impl<R: Into<NotFolded>> From<R> for Skip {
-    fn from(reason: R) -> Skip {
-        Skip::NotFolded(reason.into())
+impl From<Reason> for Skip {
+    fn from(reason: Reason) -> Skip {
+        Skip::NotFolded(reason)
     }
 }
 
@@ -211,7 +210,7 @@ impl FoldDecisions<'_> {
     /// The casts that do not fold, and the other nodes with known inputs that do not, in document
     /// order.
     #[must_use]
-    pub fn kept(&self) -> &[(NodeId, NotFolded)] {
+    pub fn kept(&self) -> &[(NodeId, Reason)] {
         &self.kept
     }
 
@@ -245,19 +244,14 @@ impl FoldDecisions<'_> {
             UnclearCast::Invalid(what) => {
                 Skip::Invalid(Box::new(Invalid::at(self.model.node_place(node), what)))
             }
-            UnclearCast::CallersDisagree(attribute) => {
-                NotFolded::CallersDisagree { attribute }.into()
-            }
+            UnclearCast::CallersDisagree(attribute) => reason::callers_disagree(&attribute).into(),
         })?;
         if let Some(value) = [Some(cast.input), cast.output]
             .into_iter()
             .flatten()
             .find(|&value| self.is_ambiguous(value))
         {
-            return Err(NotFolded::ShadowedName {
-                name: self.model.name(value).to_owned(),
-            }
-            .into());
+            return Err(reason::shadowed_name(self.model.name(value)).into());
         }
         let source = self.known(node, cast.input)?; // Case 1.
         let (constant, from) = (source.constant, source.content.dtype());
@@ -265,7 +259,7 @@ impl FoldDecisions<'_> {
         let (kernel, step) = self.kernel(node, &cast, from, to)?; // Case 2.
         self.check_holder(node.scope, to)?;
         let chain = self.cast(&source, kernel, step)?;
-        let (content, summary) = self.results[chain].outcome.clone()?;
+        let (content, summary) = self.results[chain].outcome.clone().map_err(Reason::from)?;
         let shared = (chain, self.shared_in(constant, node));
         let fold = Fold {
             node,
@@ -276,12 +270,10 @@ impl FoldDecisions<'_> {
             shared,
         };
         if let (Some(first), false) = (summary.undefined.first, self.options.undefined) {
-            let Tally { count, why, .. } = summary.undefined;
-            return Err(NotFolded::UndefinedValue { count, first, why }.into()); // Case 3.
+            return Err(reason::undefined_value(&summary.undefined, first).into()); // Case 3.
         }
         if let (Some(first), None) = (summary.contested.first, self.options.contested) {
-            let Tally { count, why, .. } = summary.contested;
-            return Err(NotFolded::ContestedValue { count, first, why }.into());
+            return Err(reason::contested_value(&summary.contested, first).into());
         }
         let like = match cast.to {
             TypeSource::Like(like) => Some(like),
@@ -311,7 +303,7 @@ impl FoldDecisions<'_> {
             .max_growth
             .filter(|&limit| growth > i64::try_from(limit).unwrap_or(i64::MAX))
         {
-            Some(limit) => Err(NotFolded::GrowthLimit { growth, limit }.into()),
+            Some(limit) => Err(reason::growth_limit(growth, limit).into()),
             None => Ok(()),
         }
     }
@@ -344,10 +336,7 @@ impl FoldDecisions<'_> {
         if self.budget.try_spend(constant, bytes) {
             return Ok(());
         }
-        Err(NotFolded::CastLimit {
-            constant: self.model.name(constant).to_owned(),
-        }
-        .into())
+        Err(reason::cast_limit(self.model.name(constant)).into())
     }
 
     fn resulting_type(&self, cast: &CastNode) -> Result<DType, Skip> {
@@ -362,12 +351,7 @@ impl FoldDecisions<'_> {
         let known = folded.or_else(|| self.model.element_type(like));
         known
             .or_else(|| self.inferred().of(like).dtype())
-            .ok_or_else(|| {
-                NotFolded::TypeUnknown {
-                    like: self.model.name(like).to_owned(),
-                }
-                .into()
-            })
+            .ok_or_else(|| reason::type_unknown(self.model.name(like)).into())
     }
 
     pub(super) fn inferred(&self) -> &Inferred {
@@ -390,7 +374,7 @@ impl FoldDecisions<'_> {
 
     pub(super) fn check_holder(&self, scope: ScopeId, to: DType) -> Result<(), Skip> {
         if self.becomes_node(scope) && !self.is_constant_of(scope, to) {
-            return Err(NotFolded::ConstantTypeUnsupported { to }.into());
+            return Err(reason::constant_type_unsupported(to).into());
         }
         Ok(())
     }

@@ -19,19 +19,16 @@
 //!
 //! [`decide`] is the only place of this decision.
 
-mod code;
 mod computed;
 mod decisions;
 mod edits;
 mod known;
 mod leading;
-mod reason;
+pub mod reason;
 mod sharing;
 mod storage;
 
-pub use code::NotFoldedCode;
 pub use decisions::{Extent, Fold, Options, decide, kernel, known_opset};
-pub use reason::NotFolded;
 
 #[cfg(test)]
 mod tests;

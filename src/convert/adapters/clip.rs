@@ -114,7 +114,7 @@ fn bounds_must_be_in_order(cx: &mut Context) -> Result<(), Reason> {
             "a minimum above the maximum is undefined before opset 13",
         )),
         Err(reason) => Err(Reason::new(
-            reason.code,
+            reason.code(),
             format!("a minimum above the maximum is undefined before opset 13, and {reason}"),
         )),
     }

@@ -193,7 +193,7 @@ fn must_not_be_negative(cx: &Context, index: usize) -> Result<(), Reason> {
     }
     let indices = cx.read_ints(index).map_err(|reason| {
         Reason::new(
-            reason.code,
+            reason.code(),
             format!("negative indices are not supported before opset 11, and {reason}"),
         )
     })?;

@@ -403,7 +403,7 @@ impl Context<'_, '_> {
     /// Adds a warning, or blocks the conversion in strict mode.
     pub fn warn(&mut self, what: &str) -> Result<(), Reason> {
         if self.source.settings.strict {
-            Err(Reason::new(Strict, what))
+            Err(Reason::new(Strict, what.to_owned()))
         } else {
             self.record.warnings.push(what.to_owned());
             Ok(())

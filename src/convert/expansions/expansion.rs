@@ -30,7 +30,7 @@ impl Expansion {
     /// Whether the expansion is tried if the node has no equivalent in the older version of its
     /// operator for this reason.
     pub fn helps(&self, reason: &Reason) -> bool {
-        self.obstacles.is_empty() || self.obstacles.contains(&reason.code)
+        self.obstacles.is_empty() || self.obstacles.iter().any(|&code| reason.is(code))
     }
 
     pub(super) const fn in_opset(self, opset: i64) -> Expansion {

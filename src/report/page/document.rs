@@ -98,7 +98,7 @@ impl Results<'_> {
         let removed: BTreeSet<&str> = self
             .reports()
             .flat_map(Report::removals)
-            .map(|removal| removal.code)
+            .map(|removal| removal.reason.code())
             .collect();
         let blockers = self
             .convert
@@ -106,14 +106,14 @@ impl Results<'_> {
             .copied()
             .flatten()
             .flat_map(|model| &model.changes.blockers);
-        let blockers: BTreeSet<&str> = blockers.map(|blocker| blocker.code.code()).collect();
+        let blockers: BTreeSet<&str> = blockers.map(|blocker| blocker.reason.code()).collect();
         let types = self
             .precision
             .iter()
             .copied()
             .flatten()
             .flat_map(|model| &model.changes.report.kept);
-        let types: BTreeSet<&str> = types.map(|kept| kept.code.code()).collect();
+        let types: BTreeSet<&str> = types.map(|kept| kept.reason.code()).collect();
         let occurs = |meaning: &Meaning| match meaning.of {
             NOT_FOLDED => kept.contains(meaning.code),
             REMOVED => removed.contains(meaning.code),

@@ -139,7 +139,7 @@ fn count(options: &Options, cases: &[Counted]) {
     } in cases
     {
         let (after, report) = changed(name, &parsed(before), options, &mut failures);
-        let found: Vec<&str> = report.kept.iter().map(|kept| kept.code.code()).collect();
+        let found: Vec<&str> = report.kept.iter().map(|kept| kept.reason.code()).collect();
         let text = onnx_recast::internals::onnx_text::print(after.proto());
         if (super::casts(&after), &found[..]) != (*casts, kept) {
             failures.push(format!(

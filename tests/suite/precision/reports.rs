@@ -31,7 +31,7 @@ fn run(cases: Vec<Case>) {
     } in cases
     {
         let (after, report) = changed(name, &parsed(before), &options, &mut failures);
-        let found: Vec<&str> = report.kept.iter().map(|kept| kept.code.code()).collect();
+        let found: Vec<&str> = report.kept.iter().map(|kept| kept.reason.code()).collect();
         let text = onnx_text::print(after.proto());
         let absent: Vec<&&str> = contains
             .iter()
