@@ -8,7 +8,8 @@ use onnx_cast::DType;
 /// A cast to FLOAT8 with `saturate` = 1, for a runtime that does not saturate, and that rounds FLOAT
 /// to FLOAT16 on the way (`casts.txt` of the facts of onnx-operators: OpenVINO).
 ///
-/// NaN is the input itself. Everything else is clipped to the largest finite number, which includes
+/// NaN is the one without other bits: on some processors, OpenVINO makes numbers of NaN of other
+/// bits. Everything else is clipped to the largest finite number, which includes
 /// infinities: ONNX's table for `saturate` = 1. A number between the largest one and half a step
 /// above it rounds to the largest one too, so clipping does not change its result. The remaining
 /// casts cannot overflow: `saturate` has no effect on them.
@@ -80,6 +81,7 @@ const CLOSEST: &str = "
 ";
 
 const SATURATED: &str = "
-    saturated = Where (is_nan, number, rounded)
+    nan = Constant <value = float {nan}> ()
+    saturated = Where (is_nan, nan, rounded)
     output = Cast <to = $to, saturate = 0> (saturated)
 ";
