@@ -11,8 +11,6 @@ use super::options::{Messages, chosen, exit_codes};
 use super::prepare::Preparation;
 use crate::base::choice::choice;
 use crate::base::printable::Shown;
-use crate::base::reason::Reason;
-use crate::convert::reason::Code;
 use crate::convert::{
     Blocker, Expand, ExpandInto, Explicit, IrVersion, Legalize, NotConverted, Remedy,
     differing_operators,
@@ -21,7 +19,7 @@ use crate::graph::domain_name;
 use crate::ops::schemas;
 use crate::report::{self, About, Conversion, ConvertedModel, Results};
 use crate::verify::Verification;
-use crate::{ConvertOptions, ConvertReport, Error, LATEST_OPSET, Model, Runtime};
+use crate::{ConvertOptions, ConvertReport, Error, LATEST_OPSET, Model, Reason, Runtime};
 
 /// Convert models to another opset, or report why they cannot be converted
 ///
@@ -293,12 +291,12 @@ fn not_loaded(report: &ConvertReport) -> Option<String> {
 fn with_remedies(blockers: &[Blocker]) -> Vec<Blocker> {
     let mut blockers = blockers.to_vec();
     for blocker in &mut blockers {
-        let remedy = if blocker.reason.is(Code::Overridable) {
-            "use --freeze-initializers to treat it as a constant"
-        } else if blocker.reason.is(Code::Contested) {
-            "use --contested text for the former, or --contested runtime for the latter"
-        } else {
-            continue;
+        let remedy = match blocker.reason.code() {
+            "overridable" => "use --freeze-initializers to treat it as a constant",
+            "contested" => {
+                "use --contested text for the former, or --contested runtime for the latter"
+            }
+            _ => continue,
         };
         let text = format!("{}; {remedy}", blocker.reason);
         blocker.reason = Reason::new(blocker.reason.code(), text);
