@@ -274,7 +274,6 @@ fn terms_are_exact(cx: &Context, weights: usize) -> Result<usize, Reason> {
     }
 }
 
-/// ONNX's definition.
 /// ONNX's definition divides the range by 255, and the numbers by this scale. The range of zeros
 /// alone is 0: their scale is 1, as in onnxruntime, so that they are not divided by 0.
 fn dynamic_quantize(_: &Context) -> Result<String, Reason> {
