@@ -12,6 +12,7 @@ use onnx_recast::graph::{
 use onnx_recast::lint::{
     Baseline, Finding, FunctionRule, Known, RuleFacts, Safety, Selection, Severity, Subject,
 };
+use onnx_recast::passes::{Event, Plan};
 use onnx_recast::proto::AttributeProto;
 use onnx_recast::{
     BadLocation, ConvertOptions, DataFolder, Error, ErrorKind, Invalid, LintOptions, Model, Reason,
@@ -338,4 +339,38 @@ fn a_declared_type_is_set_if_it_is_the_stated_one() {
         model.apply(vec![Edit::SetType { at, from, to }]).unwrap();
         assert_eq!(model.declared_type(value), Some(expected), "{case}");
     }
+}
+
+#[test]
+fn a_plan_lists_what_a_pass_removes_changes_and_keeps() {
+    let model = model(
+        r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) <float w = {1}> { [neg] y = Neg (x) }"#,
+    );
+    let node = model.nodes(ScopeId::MAIN).next().unwrap();
+    let weight = model
+        .values()
+        .find(|value| model.name(*value) == "w")
+        .unwrap();
+    let mut plan = Plan::default();
+    plan.remove_initializer(&model, weight, Reason::new("unused", "nothing uses it"));
+    plan.report_change(&model, node, "is negated twice");
+    plan.report_kept(&model, node, Reason::new("needed", "an output needs it"));
+    assert!(matches!(&plan.edits[..], [Edit::RemoveInitializer(value)] if *value == weight));
+    let [
+        Event::RemovedConstant(removed),
+        Event::Changed(changed),
+        Event::Kept(kept),
+    ] = &plan.events[..]
+    else {
+        panic!("{:?}", plan.events);
+    };
+    assert_eq!((&*removed.name, removed.reason.code()), ("w", "unused"));
+    assert_eq!(
+        (&*changed.node, &*changed.op, &*changed.what),
+        ("graph/neg", "Neg", "is negated twice")
+    );
+    assert_eq!(
+        (&*kept.node, kept.text()),
+        ("graph/neg", "an output needs it".to_owned())
+    );
 }
