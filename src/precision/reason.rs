@@ -9,7 +9,7 @@ codes! {
     /// Why a node keeps its types.
     pub enum Code {
         Option = "kept-by-option": "an option keeps the node, its operator or its value, or does not name it among those that change",
-        Policy = "sensitive-operator": "its range or sum commonly leaves FLOAT16; the policy `all` changes its types too",
+        Policy = "sensitive-operator": "its result commonly needs the range or the digits of a wider type; the policy `all` changes its types too",
         Range = "beyond-range": "its values were observed beyond the range of the type, below its normal numbers, or beyond the range limit",
         Signature = "signature": "an input or output of the model has the type",
         Operator = "type-not-supported": "the operator does not support the type in the opset",

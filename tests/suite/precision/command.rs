@@ -39,7 +39,7 @@ fn a_second_run_writes_the_same_bytes() {
     for line in [
         "cast 1 constant of 2 elements: 1 beyond the range (up to 3.4e38), now ±32752",
         "graph/w: 1 beyond the range (up to 3.4e38), now ±32752",
-        "kept the types of 2 nodes\n    graph/b: its range or sum commonly leaves FLOAT16",
+        "kept the types of 2 nodes\n    graph/b: its result commonly needs the range or the digits of a wider type",
         "graph/c: its values are exponentials, and leave the range before a division or a logarithm",
         "verified 5 nodes and 1 new constant of 2 elements",
     ] {
