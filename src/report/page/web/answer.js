@@ -72,12 +72,12 @@ function runsOnOf(summary, verb) {
   const others = [...loads].filter(([runtime]) => !runs.has(runtime));
   const differing = [...new Set(summary.differing.map(({ runtime }) => runtime))].filter((runtime) => !runs.has(runtime));
   return [
-    runs.size ? `${verb} on ${named(runs)}.` : "No runtime is known to run it.",
-    others.length ? `By opset and IR version, also on ${named(others)}.` : "",
+    runs.size ? `${verb} on ${withVersions(runs)}.` : "No runtime is known to run it.",
+    others.length ? `By opset and IR version, also on ${withVersions(others)}.` : "",
     differing.length ? `${listed(differing)} computes something else.` : "",
   ].filter(Boolean);
 }
 
-const named = (runtimes) => [...runtimes].map(([runtime, versions]) => `${runtime} ${versions}`).join(", ");
+const withVersions = (runtimes) => [...runtimes].map(([runtime, versions]) => `${runtime} ${versions}`).join(", ");
 const versionsSince = ({ first, last, newest, untried_nodes: untried }) =>
   (newest && first !== last ? `${first} or later` : range(first, last)) + (untried ? ` (${plural(untried, "node")} not tried)` : "");
