@@ -7,10 +7,11 @@ function answerOf(content) {
   const { fold, convert, precision, lint, diff, models } = content;
   if (diff) return differencesOf(diff);
   const parts = [];
-  if (convert) parts.push(conversionsOf(convert));
-  if (precision) parts.push(precisionsOf(precision));
-  if (fold) parts.push(foldsOf(fold, models));
-  if (lint) parts.push(findingsOf(lint, models.length));
+  // A model that cannot be read or written has no run.
+  if (convert?.length) parts.push(conversionsOf(convert));
+  if (precision?.length) parts.push(precisionsOf(precision));
+  if (fold?.length) parts.push(foldsOf(fold, models));
+  if (lint && models.length) parts.push(findingsOf(lint, models.length));
   return parts.filter(Boolean);
 }
 
@@ -45,7 +46,7 @@ function conversionsOf(runs) {
 
 function precisionsOf(runs) {
   const [values, casts, kept] = [sum(runs, (run) => run.changed_values), sum(runs, (run) => run.casts_added.length), sum(runs, (run) => run.kept.length)];
-  if (!values) return `No value becomes ${runs[0]?.to}.`;
+  if (!values) return `No value becomes ${runs[0].to}.`;
   const added = casts ? `${plural(casts, "cast")} added` : "no cast added";
   return `${listed([`${plural(values, "value")} in ${runs[0].to}`, added, kept && `the types of ${plural(kept, "node")} kept`])}${sizesOf(runs)}.`;
 }

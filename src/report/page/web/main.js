@@ -32,7 +32,8 @@ function show(content, page, { signal, actions = () => null } = {}) {
     const parts = Object.keys(KINDS).filter((kind) => counts.has(kind));
     const isRefused = content.convert?.some(({ blockers }) => blockers.length);
     const runtimes = models.length === 1 ? runsOnOf(models[0].after ?? models[0].before, isRefused ? "As it is, the model runs" : "Runs") : [];
-    const answer = el("p", { class: "answer" }, [...answerOf(content), ...runtimes].join(" "));
+    const sentences = [...answerOf(content), ...runtimes].join(" ");
+    const answer = sentences ? el("p", { class: "answer" }, sentences) : null;
     if (!parts.length) return answer;
     return [answer, el("p", { class: "faint" }, parts.map((kind, index) => [index ? ", " : "",
       el("span", { "data-of": `count.${kind}`, "data-value": counts.get(kind) }, KINDS[kind][2](counts.get(kind)))]))];
