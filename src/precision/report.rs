@@ -156,7 +156,7 @@ pub struct NarrowedTensor {
     /// `bound`.
     pub overflowed: u64,
     /// The largest magnitude before, as FLOAT. `None` if a number is infinite there, or NaN.
-    pub largest: Option<f32>,
+    pub largest: Option<f64>,
     /// The magnitude that numbers beyond the range got instead of infinity.
     pub bound: Option<f32>,
     /// Numbers other than zero that became zero.

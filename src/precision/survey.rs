@@ -41,8 +41,8 @@ impl Survey {
     }
 
     /// The greatest magnitude, unless it is infinite or NaN.
-    pub fn largest(self) -> Option<f32> {
-        Some(f32::from_bits(self.greatest)).filter(|largest| largest.is_finite())
+    pub fn largest(self) -> Option<f64> {
+        Some(f32::from_bits(self.greatest).into()).filter(|largest: &f64| largest.is_finite())
     }
 
     fn and(self, other: Survey) -> Survey {

@@ -142,10 +142,10 @@ fn losses(tensors: &[NarrowedTensor]) -> String {
     let beyond = tensors.iter().filter(|tensor| tensor.overflowed > 0);
     let largest = beyond
         .map(|tensor| tensor.largest)
-        .collect::<Option<Vec<f32>>>();
-    let largest = largest.and_then(|all| all.into_iter().reduce(f32::max));
+        .collect::<Option<Vec<f64>>>();
+    let largest = largest.and_then(|all| all.into_iter().reduce(f64::max));
     let up_to = largest.map_or_else(String::new, |largest| {
-        format!(" (up to {})", magnitude(largest))
+        format!(" (up to {})", magnitude(largest as f32))
     });
     let losses = [
         (

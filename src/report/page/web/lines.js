@@ -126,8 +126,11 @@ function linesOf(content) {
 const SEVERITIES = ["error", "warning", "info"];
 const rankOf = ({ kind, severity }) => Object.keys(KINDS).indexOf(kind) * SEVERITIES.length + Math.max(0, SEVERITIES.indexOf(severity));
 
-// A magnitude of FLOAT: large ones in scientific notation.
-const magnitude = (value) => (value < 1e6 ? String(value) : value.toExponential().replace("+", ""));
+// A magnitude of FLOAT, with its digits: large ones in scientific notation.
+const magnitude = (value) => {
+  const digits = Number(value.toPrecision(8));
+  return digits < 1e6 ? String(digits) : digits.toExponential().replace("+", "");
+};
 
 // What the numbers of a constant lost.
 function lossesOf({ overflowed, largest, bound, became_zero: zero, became_subnormal: subnormal, largest_relative_error: error }) {
