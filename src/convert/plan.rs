@@ -11,7 +11,6 @@ use super::functions::Functions;
 use super::kernels::{Kernels, Wanted};
 use super::legalize::{Legalized, Places, legalized};
 use super::part::{Part, Shared};
-use super::reason::Code;
 use super::simplify::CheckOfPasses;
 use super::{Blocker, ExpandInto, Expanded, Legalize, NodeChange, Options, ir};
 use crate::base::error::Invalid;
@@ -314,10 +313,7 @@ impl<'m> ScopePlanner<'m> {
         );
         let by_types = blockers
             .iter()
-            .filter(|(id, blocker)| {
-                blocker.reason.is(Code::TypeUnknown)
-                    || blocker.reason.is(Code::TypeUnsupported) && !removed.contains(id)
-            })
+            .filter(|(id, blocker)| blocker.reason.is_about_type() && !removed.contains(id))
             .map(|(id, _)| self.model.root(id.scope));
         let blocked_by_types = by_types
             .filter(|&root| matches!(self.model.scope_kind(root), ScopeKind::Function(_)))

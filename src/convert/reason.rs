@@ -46,6 +46,11 @@ impl Reason {
         !self.is(NodeInvalid) && !self.is_about_runtime()
     }
 
+    /// Whether a type is unknown, or not supported.
+    pub(super) fn is_about_type(&self) -> bool {
+        self.is(TypeUnknown) || self.is(TypeUnsupported)
+    }
+
     /// Whether a value is known only when the model runs.
     pub(super) fn is_about_computed_value(&self) -> bool {
         self.is(NotConstant) || self.is(Overridable)
