@@ -67,8 +67,7 @@ function differencesOf({ differences }) {
 function runsOnOf(summary, verb) {
   const [runs, loads] = [new Map(), new Map()];
   for (const target of summary.targets) {
-    const differs = target.kernels && summary.differing.some((node) => node.runtime === target.runtime && node.first === target.first);
-    if (!differs) (target.kernels ? runs : loads).set(target.runtime, versionsSince(target));
+    if (!differsIn(summary, target)) (target.kernels ? runs : loads).set(target.runtime, versionsSince(target));
   }
   const others = [...loads].filter(([runtime]) => !runs.has(runtime));
   const differing = [...new Set(summary.differing.map(({ runtime }) => runtime))].filter((runtime) => !runs.has(runtime));
@@ -80,5 +79,7 @@ function runsOnOf(summary, verb) {
 }
 
 const withVersions = (runtimes) => [...runtimes].map(([runtime, versions]) => `${runtime} ${versions}`).join(", ");
-const versionsSince = ({ first, last, newest, untried_nodes: untried }) =>
-  (newest && first !== last ? `${first} or later` : range(first, last)) + (untried ? ` (${plural(untried, "node")} not tried)` : "");
+const versionsSince = (target) => {
+  const { first, last, newest } = target;
+  return (newest && first !== last ? `${first} or later` : range(first, last)) + untriedIn(target);
+};

@@ -125,10 +125,9 @@ function runtimesOf({ before, after }) {
 // By runtime, by runtime that computes something else, and by runtime where only opset and IR version are known: the versions.
 function versionsOf(summary) {
   const versions = new Map();
-  const { targets = [], differing = [] } = summary ?? {};
-  for (const { runtime, first, last, kernels, newest, untried_nodes } of targets) {
-    const differs = kernels && differing.some((node) => node.runtime === runtime && node.first === first);
-    const untried = untried_nodes ? ` (${plural(untried_nodes, "node")} not tried)` : "";
+  for (const target of summary?.targets ?? []) {
+    const { runtime, first, last, kernels, newest } = target;
+    const [differs, untried] = [differsIn(summary, target), untriedIn(target)];
     const open = `${first} or later${first === last ? "" : ` (known to ${last})`}`;
     const known = newest && kernels && !differs && !untried ? open : `${range(first, last)}${untried}`;
     const place = `${runtime}${kernels ? "" : " (by opset and IR version)"}${differs ? " (computes something else)" : ""}`;
@@ -136,6 +135,10 @@ function versionsOf(summary) {
   }
   return versions;
 }
+
+// Whether versions of a runtime compute something else for a node, and the nodes that were not tried there.
+const differsIn = ({ differing = [] }, { runtime, first, kernels }) => kernels && differing.some((node) => node.runtime === runtime && node.first === first);
+const untriedIn = ({ untried_nodes: untried }) => (untried ? ` (${plural(untried, "node")} not tried)` : "");
 
 const range = (first, last) => (first === last ? first : `${first} to ${last}`);
 
