@@ -63,12 +63,31 @@ function differencesOf({ differences }) {
   return [differences.length ? `${plural(differences.length, "difference")}.` : "The models do not differ."];
 }
 
-// The runtimes that run a model with their kernels, and those of which only opset and IR version are known. `verb` begins the sentence.
-function runsOnOf(summary, verb) {
+// The runtimes that run the model of a page, or both models of a comparison. A page for which nothing was written says what folding changes.
+function runningOf({ convert, diff, fold, models }) {
+  if (models.length !== 1) return [];
+  const [{ before, after }] = models;
+  if (diff) return [...runsOnOf(before, "The first runs"), ...runsOnOf(after, "The second runs")];
+  if (after && fold?.some(({ output }) => output === null)) {
+    const [asItIs, folded] = [before, after].map((summary) => kernelsOf(summary).runs);
+    const more = [...folded].filter(([runtime, versions]) => asItIs.get(runtime) !== versions);
+    return [...runsOnOf(before, "Runs"), more.length ? `Folded, it also runs on ${withVersions(more)}.` : ""];
+  }
+  return runsOnOf(after ?? before, convert?.some(({ blockers }) => blockers.length) ? "As it is, the model runs" : "Runs");
+}
+
+// By runtime, the versions that run a model with their kernels, and those of which only opset and IR version are known.
+function kernelsOf(summary) {
   const [runs, loads] = [new Map(), new Map()];
   for (const target of summary.targets) {
     if (!differsIn(summary, target)) (target.kernels ? runs : loads).set(target.runtime, versionsSince(target));
   }
+  return { runs, loads };
+}
+
+// In sentences, of which `verb` begins the first one.
+function runsOnOf(summary, verb) {
+  const { runs, loads } = kernelsOf(summary);
   const others = [...loads].filter(([runtime]) => !runs.has(runtime));
   const differing = [...new Set(summary.differing.map(({ runtime }) => runtime))].filter((runtime) => !runs.has(runtime));
   return [

@@ -30,9 +30,7 @@ function show(content, page, { signal, actions = () => null } = {}) {
     const counts = new Map();
     for (const { kind } of lines) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     const parts = Object.keys(KINDS).filter((kind) => counts.has(kind));
-    const isRefused = content.convert?.some(({ blockers }) => blockers.length);
-    const runtimes = models.length === 1 ? runsOnOf(models[0].after ?? models[0].before, isRefused ? "As it is, the model runs" : "Runs") : [];
-    const sentences = [...answerOf(content), ...runtimes].join(" ");
+    const sentences = [...answerOf(content), ...runningOf(content)].filter(Boolean).join(" ");
     const answer = sentences ? el("p", { class: "answer" }, sentences) : null;
     if (!parts.length) return answer;
     return [answer, el("p", { class: "faint" }, parts.map((kind, index) => [index ? ", " : "",
