@@ -15,17 +15,37 @@ const read = (...path) => readFileSync(join(web, ...path), "utf8");
 const wasm = readFileSync(modulePath);
 const glue = readFileSync(gluePath, "utf8");
 
-// The page of a report, and its parts.
-function report() {
-  const bindings = new Function(`${glue}; return wasm_bindgen;`)();
-  bindings.initSync({ module: new WebAssembly.Module(wasm) });
-  globalThis.recastProgress = () => {};
+const example = "fp8_qdq.onnx";
+const model = readFileSync(join(web, "../models", example));
+
+const bindings = new Function(`${glue}; return wasm_bindgen;`)();
+bindings.initSync({ module: new WebAssembly.Module(wasm) });
+globalThis.recastProgress = () => {};
+
+// A run of the command that the module has, on the example.
+function runOf(...args) {
   const run = new bindings.Run();
-  const model = readFileSync(join(web, "../models/fp8_qdq.onnx"));
-  run.insert("model.onnx", { size: model.length, read: (offset, out) => out.set(model.subarray(offset, offset + out.length)) });
-  const code = run.run(["report", "model.onnx", "-o", "report.html"]);
-  if (code !== 0) throw new Error(run.errors);
+  run.insert(example, { size: model.length, read: (offset, out) => out.set(model.subarray(offset, offset + out.length)) });
+  if (run.run(args) !== 0) throw new Error(run.errors);
+  return run;
+}
+
+// The page of a report.
+function report() {
+  const run = runOf("report", example, "-o", "report.html");
   return Buffer.concat(run.parts(0).map(({ length }, part) => run.read(0, part, 0, length))).toString();
+}
+
+// The versions of each runtime, the newest first: all minor ones of a range in which the major one is the same.
+function runtimes() {
+  const found = {};
+  for (const { runtime, first, last } of JSON.parse(runOf("targets", "--format", "json").output).targets) {
+    const [[major, from], [lastMajor, to]] = [first, last].map((version) => version.split(".").map(Number));
+    const isRange = major === lastMajor && first.split(".").length === 2 && from < to;
+    const versions = isRange ? Array.from({ length: to - from + 1 }, (_, index) => `${major}.${to - index}`) : [...new Set([last, first])];
+    found[runtime] = [...versions, ...(found[runtime] ?? [])];
+  }
+  return found;
 }
 
 function between(text, start, end) {
@@ -38,6 +58,8 @@ function between(text, start, end) {
 const page = report();
 const script = `"use strict";
 (() => {
+const RUNTIMES = ${JSON.stringify(runtimes())};
+const EXAMPLE = ${JSON.stringify({ name: example, bytes: model.toString("base64") })};
 const WORKER = ${JSON.stringify(`${glue}\n${read("page/run.js")}\n${read("page/worker.js")}`)};
 ${between(page, '<script>\n"use strict";\n(() => {\n', "\n})();\n</script>")}
 ${["jobs.js", "runner.js", "files.js", "task.js", "result.js", "fixes.js", "cast.js", "main.js"].map((file) => read("page", file)).join("\n")}

@@ -82,12 +82,13 @@ function valueOf(type, file) {
 function showBits(results) {
   const rows = results.map(({ type, layout, variant, file, value, errors }) => {
     const note = errors.trim().replace(/^recast: in\.npy: (1 element is undefined, the first at index 0: )?/, "").replace(/; --undefined fold.*$|; --contested.*$/, "");
-    return el("tr", { id: `cast-${type}${variant && `-${variant.replace(" ", "-")}`}` }, el("td", {}, name(type)), el("td", {}, variant),
-      file ? [el("td", { class: "mono" }, bitsOf(file, layout)), el("td", { class: "mono number" }, value)] : el("td", { class: "note bad", colspan: "2" }, note));
+    return el("tr", { id: `cast-${type}${variant && `-${variant.replace(" ", "-")}`}` }, el("td", {}, name(type)),
+      file ? el("td", { class: "mono" }, value) : el("td", { class: "note bad" }, note),
+      el("td", {}, variant), el("td", { class: "mono" }, file ? bitsOf(file, layout) : null));
   });
   result.append(el("header", {}, el("h2", {}, "The number in every type"),
     el("p", {}, "Bits of floats: ", el("span", { class: "sign" }, "sign"), ", ", el("span", { class: "exponent" }, "exponent"), ", mantissa. A value is stated exactly as a DOUBLE.")),
-  table({ class: "bits" }, [["Type"], ["Attribute"], ["Bits"], ["Value", "number"]], rows));
+  table({ class: "bits" }, [["Type"], ["Value"], ["Attribute"], ["Bits"]], rows));
   focusable(result);
   window.addEventListener("resize", () => focusable(result), { signal: view.signal });
 }

@@ -7,7 +7,8 @@ const models = () => [...files.keys()].filter(isModel);
 
 const named = (list) => [...list].map((file) => [file.name, file]);
 
-// Opens files, given with their paths. The last model is the one of the task.
+// Opens files, given with their paths. The last model is the one of the task; if none has the name of a model, the command says what the first
+// one is.
 function add(list) {
   for (const [path, file] of list) files.set(path, file);
   const last = list.map(([path]) => path).filter(isModel).at(-1);
@@ -15,8 +16,10 @@ function add(list) {
   chosen.model ??= list[0]?.[0] ?? null;
   drawFiles();
   drawTask();
-  if (last && chosen.job !== "cast") start();
+  if (chosen.job !== "cast") start();
 }
+
+const addExample = () => add([[EXAMPLE.name, new File([Uint8Array.from(atob(EXAMPLE.bytes), (character) => character.charCodeAt(0))], EXAMPLE.name)]]);
 
 function remove(name) {
   files.delete(name);
@@ -32,6 +35,7 @@ function drawFiles() {
   opened.replaceChildren(el("div", { class: "drop" },
     files.size ? el("ul", {}, list) : null,
     el("label", { class: "button" }, files.size ? "Choose more" : "Choose files", input),
+    files.size ? null : el("button", { type: "button", id: "example", on: { click: addExample } }, "Try an example"),
     el("p", { id: "about-files", class: "faint" }, files.size ? "or drop them here" : "or drop a model here, together with its data files, or the folder that they are in")));
 }
 

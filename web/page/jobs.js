@@ -1,14 +1,16 @@
 // What can be done with a model: the options of each task, and its command line.
 
-// A field: its key, which is also the option of the command, its label, its default, and its choices; a text without choices, a box if the
-// default is false. An option that has its default is not stated.
-const VERIFY = { key: "verify", label: "Verify the result against the input", value: false };
+// A field: its key, which is also the option of the command, its label, its default, and its choices, some in groups; a text without choices, a
+// box if the default is false. An option that has its default is not stated. `excludes` names fields that get their defaults when it is set.
+const UNVERIFIED = { key: "no-verify", label: "Do not verify the result", value: false };
 const FREEZE = { key: "freeze-initializers", label: "Initializers that are inputs are constants", value: false };
 const EXTERNAL = { key: "external-data", label: "Where tensor values go", value: "keep", choices: { keep: "where they are", inline: "into the model file" }, other: "a data file: its name" };
 const CONTESTED = { key: "contested", label: "Results on which ONNX and runtimes disagree", value: "skip", choices: { skip: "keep the node", text: "as ONNX's text says", runtime: "as runtimes compute" } };
 const UNDEFINED = { key: "undefined", label: "Values that ONNX leaves undefined", value: "skip", choices: { skip: "keep the cast", fold: "fold it" } };
 const METADATA = { key: "drop-metadata", label: "Remove metadata", value: false };
-const TARGET = { key: "target", label: "For the runtime", value: "", placeholder: "onnxruntime@1.20" };
+// RUNTIMES are the versions of each runtime, the newest first.
+const BY_RUNTIME = Object.fromEntries(Object.entries(RUNTIMES).map(([runtime, versions]) => [runtime, Object.fromEntries(versions.map((version) => [`${runtime}@${version}`, `${runtime} ${version}`]))]));
+const TARGET = { key: "target", label: "For the runtime", value: "", choices: { "": "any", ...BY_RUNTIME } };
 const OPSETS = Object.fromEntries(Array.from({ length: 28 }, (_, index) => [28 - index, `${28 - index}`]));
 
 const JOBS = {
@@ -28,13 +30,14 @@ const JOBS = {
       { key: "unsafe-fixes", label: "Apply fixes that guess the intent, too", value: false },
     ],
     args: (values, { model }) => ["lint", model, ...optionsOf("lint", values), "--report", REPORT],
+    refusal: "there are findings",
   },
   fold: {
     title: "Fold", run: "Fold",
     hint: "Casts of constants become constants, to the bit. Everything else stays as it is, byte for byte.",
     fields: [
       { key: "passes", label: "Passes", value: "default", choices: { default: "casts of constants", exact: "all exact passes" }, other: "a list of passes" },
-      UNDEFINED, CONTESTED, EXTERNAL, FREEZE, METADATA, VERIFY,
+      UNDEFINED, CONTESTED, EXTERNAL, FREEZE, METADATA, UNVERIFIED,
     ],
     args: (values, files) => written("fold", values, files, "folded"),
   },
@@ -42,17 +45,18 @@ const JOBS = {
     title: "Convert", run: "Convert",
     hint: "To another opset, or to what a runtime runs. The result is equivalent, or the reasons why there is none are listed.",
     fields: [
-      { key: "opset", label: "To the opset", value: "", choices: { "": "as the runtime needs it", ...OPSETS } },
-      TARGET,
-      { key: "lowest", label: "To the lowest opset that works", value: false },
+      { key: "opset", label: "To the opset", value: "", choices: { "": "28, or as the runtime needs", ...OPSETS }, excludes: ["target", "lowest"] },
+      { ...TARGET, excludes: ["opset"] },
+      { key: "lowest", label: "To the lowest opset that works", value: false, excludes: ["opset"] },
       { key: "explicit", label: "Default attributes of casts", value: "relevant", choices: { relevant: "explicit where they matter", all: "explicit", none: "implicit" } },
       { key: "ir-version", label: "IR version", value: "auto", choices: { auto: "the lowest that works", keep: "that of the model" }, other: "a number" },
-      EXTERNAL, FREEZE, METADATA, VERIFY,
+      EXTERNAL, FREEZE, METADATA, UNVERIFIED,
     ],
-    args: (values, files) => written("convert", values, files, "converted"),
+    args: (values, files) => written("convert", values.opset || values.target || values.lowest ? values : { ...values, opset: "latest" }, files, "converted"),
+    refusal: "some nodes cannot be converted",
   },
   precision: {
-    title: "Precision", run: "Change",
+    title: "Precision", run: "Change the precision",
     hint: "Values of type FLOAT become FLOAT16 or BFLOAT16 with the fewest casts. Each constant is rounded once, and what it loses is listed.",
     fields: [
       { key: "to", label: "To", value: "", required: "FLOAT16", choices: { "": "FLOAT16", BFLOAT16: "BFLOAT16", FLOAT: "FLOAT" } },
@@ -65,14 +69,14 @@ const JOBS = {
       { key: "keep-node", label: "Nodes that keep their types", value: "", placeholder: "*/attention/*" },
       TARGET,
       { key: "weights-only", label: "Only store constants narrowly", value: false },
-      EXTERNAL, VERIFY,
+      EXTERNAL, UNVERIFIED,
     ],
     args: (values, files) => written("precision", values, files, (values.to || "float16").toLowerCase()),
   },
   diff: {
     title: "Compare", run: "Compare", fields: [{ key: "other", label: "With", value: "", choices: {} }],
     hint: "Everything in which two models differ: fields, nodes and values of tensors.",
-    args: ({ other }, { model }) => ["report", model, other, "-o", REPORT],
+    args: (_, { model, other }) => ["report", model, other, "-o", REPORT],
   },
   cast: {
     title: "Cast", run: "Cast",

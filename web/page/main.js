@@ -16,7 +16,8 @@ async function run(work) {
   const clock = setInterval(() => { status.textContent = [`Running, ${seconds()}`, doing].filter(Boolean).join(": "); }, 500);
   try {
     const results = await work(running.signal);
-    status.textContent = results ? `Done in ${seconds()}.` : "Cancelled.";
+    const done = results?.some(({ code }) => code === 2) ? "Failed" : "Done";
+    status.textContent = results ? `${done} after ${seconds()}.` : "Cancelled.";
     return results;
   } catch (failure) {
     status.textContent = "Failed.";

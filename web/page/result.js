@@ -7,16 +7,27 @@ async function showResult({ code, errors, written: all }) {
   if (signal.aborted) return;
   const others = all.filter((file) => file !== report);
   const said = errors.split("\n").filter((line) => line && !line.includes(`report written to ${REPORT}`));
-  const isError = (line) => line.startsWith("recast: ") || line.startsWith("error: ");
-  const failures = content?.errors.length ? [] : said.filter(isError);
+  const firstError = said.findIndex((line) => /^(recast|error): /.test(line));
+  const failures = content?.errors.length || firstError < 0 ? [] : said.slice(firstError).filter((line) => !/^(Usage: |For more information)/.test(line));
   outcome.replaceChildren(...[
     others.length || report ? el("h2", {}, "Files") : null,
     others.length ? el("ul", {}, others.map((file) => el("li", {}, saveButton(file), " ", openButton(file), " ", el("span", { class: "faint" }, bytes(file.size))))) : null,
     report ? el("ul", {}, el("li", {}, saveButton(report), " ", el("span", { class: "faint" }, "this result as a page"))) : null,
     failures.length ? el("ul", { class: "errors" }, failures.map((line) => el("li", {}, line))) : null,
-    el("p", { class: "faint", id: "code", "data-value": code }, `Exit code ${code}${said.some(isError) ? "" : said.map((line) => `; ${line}`).join("")}`),
+    isDataMissing(errors) ? el("p", { id: "missing" }, "The model has its values in data files. Drop them here, too, or drop the folder with all of them.") : null,
+    ...(firstError < 0 ? said.map((line) => el("p", {}, line)) : []),
+    el("p", { class: "faint", id: "code", "data-value": code }, exitOf(code)),
   ].filter(Boolean));
   if (content) show(content, result, { signal, actions: fixButtons });
+}
+
+const isDataMissing = (errors) => /: data file '.*': entity not found/.test(errors);
+
+// What the exit code tells a script that runs the same command.
+function exitOf(code) {
+  if (code === 0) return "As a command, this succeeds (exit code 0).";
+  const why = code === 1 ? JOBS[chosen.job].refusal : "an error";
+  return `As a command, this fails (exit code ${code}: ${why}).`;
 }
 
 // The document in a page that the command wrote.
@@ -41,7 +52,7 @@ async function tell(work) {
 // Puts a file that a run wrote among the open ones, as the model of the next task.
 function openButton(file) {
   const open = async () => add([[file.name, new File([await file.blob()], file.name)]]);
-  return el("button", { type: "button", class: "open", on: { click: () => tell(open()) } }, "Open it here");
+  return el("button", { type: "button", class: "open", on: { click: () => tell(open()) } }, "Use it as the model");
 }
 
 // A file as large as this is written to the place that the user chooses, without a copy of it, where the browser can do that.

@@ -25,9 +25,16 @@ function drawModels() {
   return el("label", {}, "Model", select);
 }
 
-function drawField({ key, label, value: usual, choices, other, placeholder }) {
-  const value = chosen.values[chosen.job][key] ?? usual;
-  const set = (next) => { chosen.values[chosen.job][key] = next; update(); };
+function drawField({ key, label, value: usual, choices, other, placeholder, excludes = [] }) {
+  const values = chosen.values[chosen.job];
+  const value = key === "other" ? otherModel() : values[key] ?? usual;
+  const set = (next) => {
+    values[key] = next;
+    const excluded = next === usual ? [] : excludes.filter((one) => values[one]);
+    for (const one of excluded) delete values[one];
+    if (excluded.length) drawTask();
+    else update();
+  };
   const id = `field-${key}`;
   if (usual === false) {
     const box = el("input", { type: "checkbox", id, on: { change: () => set(box.checked) } });
@@ -45,8 +52,9 @@ function drawField({ key, label, value: usual, choices, other, placeholder }) {
   }
   if (key === "other") choices = Object.fromEntries([["", "choose a file"], ...models().filter((model) => model !== chosen.model).map((model) => [model, model])]);
   const isOther = other && !Object.hasOwn(choices, value);
+  const option = ([choice, words]) => (typeof words === "string" ? el("option", { value: choice }, words) : el("optgroup", { label: choice }, Object.entries(words).map(option)));
   const select = el("select", { id, on: { change: () => { set(select.value === "…" ? "" : select.value); if (other) drawTask(); } } },
-    Object.entries(choices).sort(([a], [b]) => (chosen.job === "convert" || chosen.job === "cast" ? b - a || 0 : 0)).map(([choice, words]) => el("option", { value: choice }, words)),
+    Object.entries(choices).sort(([a], [b]) => (key === "opset" ? b - a || 0 : 0)).map(option),
     other ? el("option", { value: "…" }, other) : null);
   select.value = isOther ? "…" : value;
   if (!isOther) return el("label", {}, label, select);
@@ -76,7 +84,7 @@ function moveTab(event) {
 // The command line, the buttons, and the address, which restores the options.
 function update() {
   const isCast = chosen.job === "cast";
-  const isReady = isCast ? (chosen.values.cast.number ?? "").trim() !== "" : chosen.model !== null && (chosen.job !== "diff" || chosen.values.diff.other);
+  const isReady = isCast ? (chosen.values.cast.number ?? "").trim() !== "" : chosen.model !== null && (chosen.job !== "diff" || otherModel() !== "");
   const line = task.querySelector(".command");
   line.hidden = isCast || !isReady;
   if (isReady && !isCast) document.getElementById("command").textContent = shown(shellText(argumentsOf(chosen.job)));
@@ -97,7 +105,14 @@ function restore() {
   }
 }
 
-const argumentsOf = (job) => JOBS[job].args(chosen.values[job], { model: chosen.model, names: [...files.keys()] });
+// The model that the chosen one is compared with: by default, another open one.
+function otherModel() {
+  const others = models().filter((model) => model !== chosen.model);
+  const { other } = chosen.values.diff;
+  return others.includes(other) ? other : others[0] ?? "";
+}
+
+const argumentsOf = (job) => JOBS[job].args(chosen.values[job], { model: chosen.model, other: otherModel(), names: [...files.keys()] });
 
 async function copyCommand() {
   const status = document.getElementById("status");

@@ -19,12 +19,12 @@ TASKS = [
     ("lint", {"select": "ALL", "target": "onnxruntime@1.17"}),
     ("lint", {"fix": True, "unsafe_fixes": True}),
     ("fold", {}),
-    ("fold", {"passes": "exact", "verify": True, "external_data": "inline"}),
+    ("fold", {"passes": "exact", "no_verify": True, "external_data": "inline"}),
     ("convert", {"opset": "11"}),
-    ("convert", {"opset": "28", "explicit": "all", "verify": True}),
+    ("convert", {"opset": "28", "explicit": "all", "no_verify": True}),
     ("convert", {"target": "onnxruntime@1.17", "lowest": True}),
     ("precision", {}),
-    ("precision", {"to": "BFLOAT16", "policy": "all", "io": "convert", "verify": True}),
+    ("precision", {"to": "BFLOAT16", "policy": "all", "io": "convert", "no_verify": True}),
     ("precision", {"to": "FLOAT"}),
 ]
 CASTS = " ".join(f"v{index} = Cast <to = {10 if index % 2 else 1}> ({f'v{index - 1}' if index else 'x'})" for index in range(50_000))
