@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes facts/runs/RUNTIME.txt: what runtimes compute for the operators of ONNX, established by running models.
+"""Writes facts/runs/RUNTIME.txt: what runtimes compute for the operators of ONNX, established by running models. Writes a page about each file,
+docs/runtimes-RUNTIME.md.
 
-    python facts/generate_runs.py [RUNTIME]...          runs what was not run yet, all runtimes by default, and writes their files
-    python facts/generate_runs.py --check [RUNTIME]...  exits 1 when a file differs from the results
+    python facts/generate_runs.py [RUNTIME]...          runs what was not run yet, all runtimes by default, and writes their files and pages
+    python facts/generate_runs.py --pages [RUNTIME]...  runs nothing, and writes the pages of the files that are there
+    python facts/generate_runs.py --check [--pages] …   exits 1 when a file differs from the results, or a page from its file
 
 The results are kept in conformance/.cache/runs: remove a file there to run its models again, which takes minutes. The interpreter must have the
 onnx version that generate.py names; RECAST names the binary that converts tests to older versions of their operators. A runtime is installed into
@@ -21,7 +23,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[2]
 sys.path.append(str(ROOT / "conformance"))
 os.environ.setdefault("RECAST", str(ROOT / "target/release/recast"))
-from runs import text  # noqa: E402
+from runs import page, text  # noqa: E402
 from runs.running import results, runtime_of  # noqa: E402
 from runs.runtimes import ALL  # noqa: E402
 
@@ -31,19 +33,22 @@ RUNTIMES = tuple(ALL)
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is not up to date")
+    arguments.add_argument("--pages", action="store_true", help="run nothing; the pages alone")
     arguments.add_argument("runtimes", nargs="*", choices=[[], *RUNTIMES], metavar="RUNTIME", help=f"one of {', '.join(RUNTIMES)}")
     options = arguments.parse_args()
     if onnx.__version__ != ONNX_VERSION:
         sys.exit(f"this script needs onnx {ONNX_VERSION}, not {onnx.__version__}")
+    targets = [row.split()[0] for row in (FOLDER / "targets.txt").read_text().splitlines() if not row.startswith("#")]
     differing = False
     for name in options.runtimes or RUNTIMES:
         file = FOLDER / f"runs/{name}.txt"
-        contents = text.render(runtime_of(name), results(name))
-        if not options.check:
-            file.write_text(contents)
-        elif contents != file.read_text():
-            differing = True
-            print(f"{file.name} is not what the results give", file=sys.stderr)
+        contents = file.read_text() if options.pages else text.render(runtime_of(name), results(name))
+        for path, expected in {file: contents, ROOT / f"docs/runtimes-{name}.md": page.render(name, contents, name in targets)}.items():
+            if not options.check:
+                path.write_text(expected)
+            elif not path.exists() or expected != path.read_text():
+                differing = True
+                print(f"{path.name} is not what {'its file gives' if options.pages else 'the results give'}", file=sys.stderr)
     sys.exit(differing)
 
 

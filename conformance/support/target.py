@@ -1,0 +1,83 @@
+"""Conversions for a runtime whose results are known from running models: each result is run, in a process and with packages of its own.
+
+The models are onnx's node tests and those of facts/runs: boundaries.py, which runtimes compute wrong for some values of their inputs, and
+branches.py, with subgraphs and a function. A sample runs all of these, the node tests of operators that the facts call wrong, partly wrong or
+special, and one of some others.
+"""
+
+import sys
+from collections import Counter
+
+import onnx
+
+from support.common import FACTS, recast, scratch_folder
+
+sys.path.append(str(FACTS))
+from casts.runtimes import Process  # noqa: E402
+from runs.running import SECONDS, outcome_of, runtime_of  # noqa: E402
+from runs.tests import node_tests, only_node, values, written_tests  # noqa: E402
+
+
+class Target:
+    """A runtime in the version that the facts were measured with. Its process ends with the `with` statement."""
+
+    def __init__(self, runtime):
+        self.runtime = runtime_of(runtime)
+        self.name = f"{runtime}@" + ".".join(self.runtime.version.split(".")[:2])
+        self.process = Process(self.runtime, SECONDS)
+
+    def __enter__(self):
+        self.process.__enter__()
+        return self
+
+    def __exit__(self, *failure):
+        return self.process.__exit__(*failure)
+
+    def check(self, report, others):
+        """Converts and runs the models. A model that is right must be converted, and be right afterwards. No result may be wrong, except for
+        infinities and NaN, or if the conversion says that the facts do not decide on a node of it. A second conversion changes nothing."""
+        counts = Counter()
+        for test in self.tests_of(report, others):
+            before, after, again = self.outcomes(test)
+            counts[before, after] += 1
+            # A runtime may refuse what a conversion adds to a model that it computes wrong, or to one of several nodes.
+            is_single = only_node(onnx.load(test.model)) is not None
+            worse = before == "right" and after not in ("right", "undecided") and (is_single or after != "no file")
+            report.case(test.name, (worse or after == "wrong") and f"{before} before, {after} after")
+            report.case(f"{test.name}, converted twice", again)
+        for (before, after), count in sorted(counts.items()):
+            report.details.append(f"{before:10} before, {after:10} after: {count}")
+        report.count("models that become right", counts["wrong", "right"])
+        report.count("models that stay wrong, and are undecided", counts["wrong", "undecided"])
+
+    def tests_of(self, report, others):
+        text = (FACTS / f"runs/{self.runtime.name}.txt").read_text()
+        lines = [line.split(" ") for line in text.split("[runs]\n")[1].splitlines() if line and line[0] != "#"]
+        operators = {line[0] for line in lines if line[2] in ("wrong", "partly", "special")}
+
+        def is_chosen(test):
+            node = only_node(onnx.load(test.model))
+            return node is None and "attention" in test.name or node is not None and node.op_type in operators
+
+        tests = node_tests()
+        chosen = tests if report.everything else [test for index, test in enumerate(tests) if index % others == 0 or is_chosen(test)]
+        return [*written_tests("boundaries"), *written_tests("branches"), *chosen]
+
+    def outcomes(self, test):
+        """What the runtime makes of a model, and of its conversion; and what a second conversion changes. A result that is not right is
+        `undecided` if the conversion says that the facts do not decide."""
+        model, inputs, expected = values(test)
+        before = outcome_of(self.process, model, inputs, expected)[0]
+        with scratch_folder() as folder:
+            output, second = folder / "model.onnx", folder / "second.onnx"
+            done = self.convert(test.model, output)
+            if done.returncode != 0 or not output.exists():
+                return before, "no file", None
+            is_decided = "are not known" not in done.stdout + done.stderr
+            done = self.convert(output, second)
+            again = (done.returncode != 0 and done.stdout + done.stderr) or (second.read_bytes() != output.read_bytes() and "it changes")
+            after = outcome_of(self.process, onnx.load(output), inputs, expected)[0]
+            return before, after if is_decided or after in ("right", "special") else "undecided", again
+
+    def convert(self, model, output):
+        return recast("convert", model, "--target", self.name, "-o", output)

@@ -1,0 +1,138 @@
+"""docs/runtimes-RUNTIME.md, from facts/runs/RUNTIME.txt."""
+
+import re
+from collections import defaultdict
+from typing import NamedTuple
+
+from casts.page import NAMES, table
+
+INTRODUCTION = """\
+# What {name} computes
+
+{name} {version} was run on {models} models of one node: onnx's node tests, the same in older versions of their operators, and values at boundaries.
+{counts}
+{use}
+
+Operators without a row were [right](#right) in every test. Floats may differ from the expected ones by a share of 0.001, FLOAT16 by 0.01 and BFLOAT16
+by 0.02; quantized numbers by 1. `crates/onnx-operators/facts/runs/{runtime}.txt` states more about the measurement, which row decides if several
+apply to a node, and the results that no condition explains.{notes}
+"""
+
+# What the facts are for, if the library reads them.
+USE = """\
+`recast` knows these results: `--target {runtime}@{minor}` of [convert](convert.md#runtimes), [precision](precision.md) and [lint](lint.md) uses
+them, and `recast inspect` names nodes for which the runtime computes something else."""
+NO_USE = "`recast` does not know these results yet: {name} is no `--target`."
+
+# Outcomes of lines: the title of their section, and what it says.
+SECTIONS = {
+    "wrong": ("Wrong", "The runtime loads these nodes, and computes something else without an error."),
+    "partly": ("Wrong for some values", "The results are right for other values of the inputs."),
+    "special": ("Wrong for infinities and NaN", "The results are right for all other numbers."),
+    "unknown": ("Undecided", "Some tests are right and some are not, and no condition tells them apart. `recast convert` notes such nodes."),
+    "constant": ("Right for constants", "Right if all inputs after the first are constants; otherwise refused, or wrong."),
+    "refused": ("Refused", "The runtime reports an error for these nodes."),
+}
+ATTRIBUTES = {
+    "captures": {"*": "a body reads values of outer graphs", "-": "no body reads values of outer graphs"},
+    "last_window": {"padding|unknown": "the last window begins in the padding, or may begin there"},
+    "scaled_length": {"fraction": "a length times its scale is a fraction", "whole": "lengths times scales are whole numbers"},
+}
+
+
+class Line(NamedTuple):
+    operator: str
+    versions: str
+    outcome: str
+    tests: int
+    conditions: list
+    instead: str
+
+
+def render(name, text, is_target):
+    """The page of a runtime, of its file, and of whether facts/targets.txt has the runtime."""
+    lines = [line_of(line) for line in text.split("[runs]\n")[1].splitlines() if line and not line.startswith("#")]
+    minor, version = re.search(r"\[versions\]\n(\S+) (\S+)", text).groups()
+    all_counts = re.search(r"Of all ([\d,]+): (.*)\.", text)
+    notes = text.split("\n# \n")[0].split("\n#\n")[0].splitlines()[1:]
+    use = (USE if is_target else NO_USE).format(name=NAMES[name], runtime=name, minor=minor)
+    head = INTRODUCTION.format(
+        use=use,
+        name=NAMES[name],
+        runtime=name,
+        version=version,
+        models=all_counts[1],
+        counts=counted(all_counts[2]),
+        notes="".join(f"\n\n{note.removeprefix('# ')}" for note in notes if note.strip("# ")),
+    )
+    return "\n".join([head, *(section(lines, outcome) for outcome in SECTIONS if any(line.outcome == outcome for line in lines)), right(lines, text)])
+
+
+def counted(text):
+    counts = dict(reversed(part.split(" ", 1)) for part in text.split(", "))
+    return f"{counts['right']} are right, {counts['special']} are right but for infinities and NaN, {counts['wrong']} are wrong, {counts['refused']} refused."
+
+
+def line_of(text):
+    line, _, instead = text.partition(" : ")
+    operator, versions, outcome, tests, *conditions = line.split(" ")
+    return Line(operator, versions, outcome, int(tests), conditions, instead)
+
+
+def section(lines, outcome):
+    title, words = SECTIONS[outcome]
+    chosen = merged(line for line in lines if line.outcome == outcome)
+    states = any(line.instead for line in chosen)
+    head = ("operator", "versions", "if", *(["instead"] if states else []), "tests")
+    rows = [(f"`{line.operator}`", ranges(line.versions), condition_text(line), *([line.instead] if states else []), str(line.tests)) for line in chosen]
+    return f"## {title}\n\n{words}\n\n{table([head, *rows])}\n"
+
+
+def merged(lines):
+    """Lines of an operator that differ in the versions alone are one."""
+    found = {}
+    for line in lines:
+        key = line.operator, *line.conditions, line.instead
+        known = found.get(key)
+        found[key] = known._replace(versions=f"{known.versions},{line.versions}", tests=known.tests + line.tests) if known else line
+    return found.values()
+
+
+def right(lines, text):
+    operators = defaultdict(list)
+    for line in lines:
+        operators[line.operator].append(line)
+    always = [f"`{operator}`" for operator, each in operators.items() if all(line.outcome == "right" for line in each)]
+    calls = re.search(r"\[calls\]\n(\S+)", text)[1]
+    ending = f"Calls of functions of a model are {calls}."
+    return f"## Right\n\nThese operators were right in every test, in all versions that were tried: {', '.join(always)}.\n\n{ending}\n"
+
+
+def ranges(versions):
+    return versions.replace(",", ", ")
+
+
+def condition_text(line):
+    return ", ".join(words_of(*condition.split("=", 1)) for condition in line.conditions) or "always"
+
+
+def words_of(name, values):
+    if name in ATTRIBUTES and values in ATTRIBUTES[name]:
+        return ATTRIBUTES[name][values]
+    kind, _, formal = name.rpartition(":")
+    if kind in ("input", "output"):
+        return f"with {kind} `{formal}`" if values == "*" else f"without {kind} `{formal}`"
+    if kind == "value":
+        return {"-": f"`{formal}` is no constant", "*": f"`{formal}` is a constant"}.get(values, f"`{formal}` is {alternatives(values)}")
+    if name == "rank":
+        return f"the rank of the first input is {alternatives(values)}"
+    if values in ("*", "-"):
+        return f"with `{name}`" if values == "*" else f"without `{name}`"
+    return f"`{name}` is {alternatives(values)}"
+
+
+def alternatives(values):
+    if values.startswith("!"):
+        return f"not {values[1:]}"
+    *others, last = values.split("|")
+    return f"{', '.join(others)} or {last}" if others else last
