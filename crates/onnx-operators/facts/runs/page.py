@@ -51,7 +51,7 @@ class Line(NamedTuple):
 
 def render(name, text, is_target):
     """The page of a runtime, of its file, and of whether facts/targets.txt has the runtime."""
-    lines = [line_of(line) for line in text.split("[runs]\n")[1].splitlines() if line and not line.startswith("#")]
+    lines = lines_in(text)
     minor, version = re.search(r"\[versions\]\n(\S+) (\S+)", text).groups()
     all_counts = re.search(r"Of all ([\d,]+): (.*)\.", text)
     notes = text.split("\n# \n")[0].split("\n#\n")[0].splitlines()[1:]
@@ -71,6 +71,11 @@ def render(name, text, is_target):
 def counted(text):
     counts = dict(reversed(part.split(" ", 1)) for part in text.split(", "))
     return f"{counts['right']} are right, {counts['special']} are right but for infinities and NaN, {counts['wrong']} are wrong, {counts['refused']} refused."
+
+
+def lines_in(text):
+    """The lines of the file of a runtime."""
+    return [line_of(line) for line in text.split("[runs]\n")[1].splitlines() if line and not line.startswith("#")]
 
 
 def line_of(text):
