@@ -45,12 +45,23 @@ pub fn are_one_cast(from: DType, middle: DType, to: DType) -> bool {
     is_number_alone && is_lossless(from, middle)
 }
 
-/// Whether a cast to `middle` and back, which changes infinities, has the same result as a cast to
-/// FLOAT and back.
+/// Whether two casts that are not one cast have the same result with FLOAT in place of `middle`:
+/// both have every number of `from`, and the second cast depends on that number and on `middle`
+/// being a float.
 #[must_use]
 pub fn has_equal_middles(from: DType, middle: DType, to: DType) -> bool {
+    // Infinities of this type that are cast to it are contested.
     let is_back = from == DType::Float8E5M2 && to == from;
-    is_back && middle != from && middle != DType::Float && is_lossless(from, middle)
+    // Numbers that an integer type lacks: a float that is too large has another result than an
+    // integer, which loses high bits.
+    let is_out_of_range = integer_bits(from).is_some()
+        && integer_bits(middle).is_none()
+        && integer_bits(to).is_some();
+    (is_back || is_out_of_range)
+        && middle != from
+        && middle != DType::Float
+        && is_lossless(from, middle)
+        && is_lossless(from, DType::Float)
 }
 
 /// Whether two casts are from a float to one of 16 bits and back, which lossy passes remove.

@@ -69,7 +69,7 @@ fn the_laws_follow_from_the_definition() {
     let is_number = |dtype: &&DType| !matches!(dtype.class(), Class::String | Class::Complex);
     let numbers: Vec<DType> = DType::ALL.iter().filter(is_number).copied().collect();
     let mut failures = Vec::new();
-    let mut laws = 0;
+    let (mut laws, mut equal_middles) = (0, 0);
     for &from in &numbers {
         let elements = elements(from);
         for &middle in &numbers {
@@ -109,8 +109,32 @@ fn the_laws_follow_from_the_definition() {
                     ));
                 }
             }
+            for &to in numbers
+                .iter()
+                .filter(|&&to| facts::has_equal_middles(from, middle, to))
+            {
+                equal_middles += 1;
+                let differs = |&&element: &&u64| {
+                    [true, false].into_iter().any(|saturate| {
+                        let through = |middle| {
+                            let first = cast(from, middle, element, saturate);
+                            first.and_then(|number| cast(middle, to, number, saturate))
+                        };
+                        through(middle) != through(DType::Float)
+                    })
+                };
+                if let Some(element) = elements.iter().find(differs) {
+                    failures.push(format!(
+                        "{from} to {middle} to {to} is another cast than through FLOAT for {element:#x}"
+                    ));
+                }
+            }
         }
     }
     assert!(laws > 2000, "only {laws} chains are one cast");
+    assert!(
+        equal_middles > 100,
+        "only {equal_middles} chains are the same through FLOAT"
+    );
     expect_no_failures(failures);
 }

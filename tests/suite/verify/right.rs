@@ -65,6 +65,11 @@ const RIGHT: &[Row] = &[
         3,
     ),
     (
+        "casts to an integer type that lacks the numbers, through floats of two sizes",
+        r#"g (int8[2] x) => (int8[2] u, float[2] y, int64 w) { a = Cast <to = 10> (x) b = Cast <to = 1> (a) c = Cast <to = 12> (b) u = Cast <to = 3> (c) y = Cast <to = 1> (c) w = ArgMin <axis = 0, keepdims = 0> (b) }"#,
+        6,
+    ),
+    (
         "a cast that has the name of a later one",
         r#"g (bool[n] x) => (int64[n] y, int64[n] z) { a = Cast <to = 7> (x) b = BitwiseOr (a, a) z = Cast <to = 7> (a) y = BitwiseXor (b, z) }"#,
         3,
