@@ -34,23 +34,25 @@ class Target:
     def __exit__(self, *failure):
         return self.process.__exit__(*failure)
 
-    def check(self, report, others, stay_wrong=()):
+    def check(self, report, others, known=()):
         """Converts and runs the models. A model that is right must be converted, and be right afterwards. No result may be wrong, except for
-        infinities and NaN, and those of the tests `stay_wrong`. A second conversion changes nothing."""
+        infinities and NaN, where the conversion notes that it is not known, and of the tests `known`. A second conversion changes nothing."""
         counts = Counter()
         for test in self.tests_of(report, others):
-            before, after, again = self.outcomes(test)
-            counts[before, after] += 1
+            before, after, is_noted, again = self.outcomes(test)
             # A runtime may refuse what a conversion adds to a model that it computes wrong, or to one of several nodes.
             is_single = only_node(onnx.load(test.model)) is not None
             worse = before == "right" and after != "right" and (is_single or after != "no file")
-            wrong = after == "wrong" and test.name not in stay_wrong
-            report.case(test.name, (worse or wrong) and f"{before} before, {after} after")
+            is_bad = (worse or after == "wrong") and not is_noted and test.name not in known
+            report.case(test.name, is_bad and f"{before} before, {after} after")
             report.case(f"{test.name}, converted twice", again)
-        for (before, after), count in sorted(counts.items()):
-            report.details.append(f"{before:10} before, {after:10} after: {count}")
+            # What is not known may differ between runs.
+            counts["not known" if is_noted else (before, after)] += 1
         report.count("models that become right", counts["wrong", "right"])
         report.count("models that stay wrong", counts["wrong", "wrong"])
+        report.count("models of which the conversion notes that it is not known", counts.pop("not known", 0))
+        for (before, after), count in sorted(counts.items()):
+            report.details.append(f"{before:10} before, {after:10} after: {count}")
 
     def tests_of(self, report, others):
         text = (FACTS / f"runs/{self.runtime.name}.txt").read_text()
@@ -65,17 +67,19 @@ class Target:
         return [*written_tests("boundaries"), *written_tests("branches"), *chosen]
 
     def outcomes(self, test):
-        """What the runtime makes of a model, and of its conversion; and what a second conversion changes."""
+        """What the runtime makes of a model, and of its conversion; whether the conversion notes that this is not known; and what a second
+        conversion changes."""
         model, inputs, expected = values(test)
         before = outcome_of(self.process, model, inputs, expected)[0]
         with scratch_folder() as folder:
             output, second = folder / "model.onnx", folder / "second.onnx"
             done = self.convert(test.model, output)
             if done.returncode != 0 or not output.exists():
-                return before, "no file", None
+                return before, "no file", False, None
+            is_noted = "it is not known whether" in done.stdout
             done = self.convert(output, second)
             again = (done.returncode != 0 and done.stdout + done.stderr) or (second.read_bytes() != output.read_bytes() and "it changes")
-            return before, outcome_of(self.process, onnx.load(output), inputs, expected)[0], again
+            return before, outcome_of(self.process, onnx.load(output), inputs, expected)[0], is_noted, again
 
     def convert(self, model, output):
         return recast("convert", model, "--target", self.name, "-o", output)

@@ -5,6 +5,7 @@ use super::bodies::graphs;
 use super::context::{NodeSource, Record};
 use super::reason::{Code, Reason};
 use crate::base::hash::HashMap;
+use crate::base::printable::plural;
 use crate::graph::{Model, NodeId, is_onnx_domain};
 use crate::ops::inference::{Deferred, Known};
 use crate::ops::kernels::{
@@ -82,6 +83,20 @@ impl Wanted {
             versions: Versions::between(version, version),
             runtime: Some(runtime),
         })
+    }
+
+    /// What is not known of a number of nodes, and why.
+    pub fn uncertainty(&self, nodes: usize) -> String {
+        let (nodes, runtime) = (plural(nodes, "node"), self.table.runtime);
+        if self.table.is_measured() {
+            format!(
+                "it is not known whether {runtime} computes {nodes} right: it does some tests of them, or none was run"
+            )
+        } else {
+            format!(
+                "the kernels of {nodes} are not known: types, or the operators of a domain, are unknown"
+            )
+        }
     }
 
     /// The listed versions of onnxruntime that load an opset.
@@ -195,8 +210,9 @@ impl Wanted {
                 |index| of(&node.input, index),
                 |index| of(&node.output, index),
             )
-            .with_shape(known_of(&node.input, 0).and_then(|known| known.shape.clone()))
-            .with_constants(|index| constant_of(source, record, &node.input[index]));
+            .with_shapes(|index| known_of(&node.input, index).and_then(|known| known.shape.clone()))
+            .with_constants(|index| constant_of(source, record, &node.input[index]))
+            .with_constant_inputs(|index| is_constant(source, record, &node.input[index]));
             self.check(&operation, true, &mut checked);
             let inner = graphs(node).flat_map(|graph| graph.node.iter().rev());
             if source.bodies.is_empty() {
@@ -266,6 +282,16 @@ fn constant_of(source: &NodeSource, record: &Record, name: &str) -> Option<Vec<f
     match record.added(name) {
         Some(added) => numbers(added.constant.as_ref()?),
         None => numbers_of(source.model, source.value(name)?),
+    }
+}
+
+/// Whether an input of a node that replaces another is a constant.
+fn is_constant(source: &NodeSource, record: &Record, name: &str) -> bool {
+    match record.added(name) {
+        Some(added) => added.constant.is_some(),
+        None => source
+            .value(name)
+            .is_some_and(|value| source.model.constant(value).is_ok()),
     }
 }
 

@@ -5,7 +5,6 @@ use super::kernels::{Gap, Wanted};
 use super::plan::ConversionPlan;
 use super::simplify::CheckOfPasses;
 use crate::base::error::Invalid;
-use crate::base::printable::plural;
 use crate::graph::Model;
 use crate::ops::inference::Deferred;
 use crate::ops::kernels::unknown_kernels;
@@ -72,10 +71,7 @@ pub(super) fn plan(
         ));
     }
     if plan.kernels.undecided > 0 {
-        let nodes = plural(plan.kernels.undecided, "node");
-        notes.push(format!(
-            "the kernels of {nodes} are not known: types, or the operators of a domain, are unknown"
-        ));
+        notes.push(wanted.uncertainty(plan.kernels.undecided));
     }
     Ok(PlanForOpset { opset, plan, notes })
 }

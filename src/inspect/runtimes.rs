@@ -22,7 +22,8 @@ pub struct RuntimeVersions {
     /// Whether the last version is the newest known one.
     pub newest: bool,
     /// The number of nodes of which it is not known whether they run, in runtimes whose kernels are
-    /// known from running models: no model had the operator in this form, or its types are unknown.
+    /// known from running models: no model had the operator in this form, some of those that had it
+    /// were right and some were not, or its types are unknown.
     pub untried_nodes: usize,
 }
 

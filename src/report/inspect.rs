@@ -205,7 +205,7 @@ fn write_runtimes(text: &mut Shown, inspection: &Inspection, verbose: bool) {
         } = versions;
         if *untried_nodes > 0 {
             let nodes = plural(*untried_nodes, "node");
-            format!("{runtime} {} ({nodes} not tried)", range(first, last))
+            format!("{runtime} {} ({nodes} uncertain)", range(first, last))
         } else if !(kernels & newest) {
             format!("{runtime} {}", range(first, last))
         } else if first == last {

@@ -281,6 +281,15 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
         serde_json::from_str(&stdout(&recast(&["inspect", &input, "--format", "json"]))).unwrap();
     let cast = |node: &str, scope: &str, from: &str, to: &str, saturate: Value, constant: bool| serde_json::json!({"node": node, "scope": scope, "from": from, "to": to, "saturate": saturate, "round_mode": null, "constant": constant});
     let value = |name: &str, of: &str| serde_json::json!({"name": name, "type": format!("tensor({of})"), "shape": [], "has_default": false});
+    let lacking = [
+        "Cast-21 of tensor(float), tensor(float8e4m3fn)",
+        "Cast-21 of tensor(float8e4m3fn), tensor(float16)",
+        "the model's function my:Fn",
+    ];
+    let no_float8 = serde_json::json!(lacking);
+    let no_kernels = lacking
+        .map(|what| format!("no kernel for {what}"))
+        .join("; ");
     let unknown = serde_json::json!([
         "Cast-21 of tensor(float), tensor(float16)",
         "Cast-21 of tensor(float), tensor(float8e4m3fn)",
@@ -308,6 +317,8 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
             {"runtime": "onnxruntime", "first": "1.17", "last": "1.17", "newest_opset": 20, "newest_ir_version": 9, "operators": unknown},
             {"runtime": "openvino", "first": "2026.4", "last": "2026.4", "newest_opset": null, "newest_ir_version": null,
              "operators": ["the model's function my:Fn"]},
+            {"runtime": "opencv", "first": "5.0", "last": "5.0", "newest_opset": null, "newest_ir_version": null, "operators": no_float8},
+            {"runtime": "tract", "first": "0.23", "last": "0.23", "newest_opset": null, "newest_ir_version": null, "operators": no_float8},
             {"runtime": "tensorrt", "first": "10.15", "last": "11.5", "newest_opset": null, "newest_ir_version": null,
              "operators": ["Cast-21 of tensor(float8e4m3fn), tensor(float16)"]},
         ],
@@ -323,7 +334,7 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
     let text = stdout(&recast(&["inspect", &input]));
     let expected = format!(
         "{input}\n  input c: tensor(bool)[]\n  input x: tensor(float)[]\n  output y: tensor(float16)[]\n  IR 10, opsets: ai.onnx 21, my 3; produced by maker 2\n  6 nodes: Cast 3, If 1, Neg 1, my:Fn 1\n  1 initializer, 12 B\n    \
-         FLOAT: 1, 12 B\n  function my:Fn: 1 node, 1 call\n  runs on onnxruntime 1.18 or later (known to 1.32)\n  does not run on openvino 2026.4: no kernel for the model's function my:Fn\n  does not run on tensorrt 10.15 to 11.5: no kernel for Cast-21 of tensor(float8e4m3fn), tensor(float16)\n  3 casts\n    FLOAT -> FLOAT16: 1\n    \
+         FLOAT: 1, 12 B\n  function my:Fn: 1 node, 1 call\n  runs on onnxruntime 1.18 or later (known to 1.32)\n  does not run on openvino 2026.4: no kernel for the model's function my:Fn\n  does not run on opencv 5.0: {no_kernels}\n  does not run on tract 0.23: {no_kernels}\n  does not run on tensorrt 10.15 to 11.5: no kernel for Cast-21 of tensor(float8e4m3fn), tensor(float16)\n  3 casts\n    FLOAT -> FLOAT16: 1\n    \
          FLOAT -> FLOAT8E4M3FN: 1, 1 of a constant\n    FLOAT8E4M3FN -> FLOAT16: 1, 1 of a constant\n"
     );
     assert_eq!(text, expected);

@@ -489,7 +489,7 @@ fn inspect_says_where_a_model_runs() {
             21,
             "g (float[2] x) => (float[2] y) { y = Relu (x) }",
             vec![
-                format!("  runs on onnxruntime 1.18 or later (known to {newest}), openvino 2026.4 or later, tensorrt "),
+                format!("  runs on onnxruntime 1.18 or later (known to {newest}), openvino 2026.4 or later, opencv 5.0 or later, tract 0.23 or later, tensorrt "),
                 "  does not run on onnxruntime 1.17: opset 20 is the newest that it loads\n".to_owned(),
             ],
         ),
@@ -517,7 +517,7 @@ fn inspect_says_where_a_model_runs() {
             16,
             "g (float[2,4] x, float[4] s) => (float[2,4] y) { a = SimplifiedLayerNormalization (x, s) y = LayerNormalization (a, s) }",
             vec![
-                format!("  runs on onnxruntime 1.16 or later (known to {newest}), openvino 2026.4 (2 nodes not tried)\n"),
+                format!("  runs on onnxruntime 1.16 or later (known to {newest}), openvino 2026.4 (2 nodes uncertain), opencv 5.0 (2 nodes uncertain), tract 0.23 (2 nodes uncertain)\n"),
                 "  does not run on tensorrt 10.15 to 11.5: no kernel for LayerNormalization-1 of tensor(float); no kernel for SimplifiedLayerNormalization-1 of tensor(float)\n"
                     .to_owned(),
             ],
@@ -527,7 +527,7 @@ fn inspect_says_where_a_model_runs() {
             8,
             16,
             "g (bfloat16[2,4] x, bfloat16[4] s) => (bfloat16[2,4] y) { y = SimplifiedLayerNormalization (x, s) }",
-            vec![format!("  runs on onnxruntime 1.30 or later (known to {newest}), openvino 2026.4 (1 node not tried)\n")],
+            vec![format!("  runs on onnxruntime 1.30 or later (known to {newest}), openvino 2026.4 (1 node uncertain), opencv 5.0 (1 node uncertain), tract 0.23 (1 node uncertain)\n")],
         ),
         (
             8,

@@ -387,7 +387,7 @@ mod tests {
             ("TensorRT8@8.6", "did you mean tensorrt? "),
             (
                 "tflite@2",
-                "unknown runtime 'tflite'; known runtimes are onnxruntime, openvino, tensorrt",
+                "unknown runtime 'tflite'; known runtimes are onnxruntime, openvino, opencv, tract, tensorrt",
             ),
             ("onnxruntime@new", "'new' is not a version"),
             ("onnxruntime@", "'' is not a version"),

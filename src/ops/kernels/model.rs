@@ -106,12 +106,15 @@ pub fn operations_of<'m>(
         |index| known(model.input(id, index as u32)),
         |index| known(model.output(id, index as u32)),
     )
-    .with_shape(
-        model
-            .input(id, 0)
-            .and_then(|value| inferred.of(value).shape.clone()),
-    )
-    .with_constants(|index| numbers_of(model, model.input(id, index as u32)?));
+    .with_shapes(|index| {
+        let input = model.input(id, index as u32)?;
+        inferred.of(input).shape.clone()
+    })
+    .with_constants(|index| numbers_of(model, model.input(id, index as u32)?))
+    .with_constant_inputs(|index| {
+        let input = model.input(id, index as u32);
+        input.is_some_and(|value| model.constant(value).is_ok())
+    });
     let root = model.root(id.scope);
     if !matches!(model.scope_kind(root), ScopeKind::Function(_)) {
         return vec![operation];

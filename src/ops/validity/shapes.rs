@@ -62,6 +62,7 @@ pub(super) fn fault(operation: &Operation, to: i64) -> Option<String> {
         }
         "MatMul" | "MatMulInteger" => matrices(operation, 0, 1),
         "QLinearMatMul" => matrices(operation, 0, 3),
+        "QuantizeLinear" | "DequantizeLinear" => scale(operation),
         "Reshape" => reshaped(operation),
         "Slice" => axes(operation, 3),
         "Split" => parts(operation),
@@ -140,6 +141,24 @@ fn flattened(operation: &Operation) -> Option<String> {
     );
     (!(-rank..=rank).contains(&axis))
         .then(|| format!("`axis` = {axis} is out of range for rank {rank}"))
+}
+
+/// A scale that is neither a number, nor one for each index of an axis, nor one for each block.
+fn scale(operation: &Operation) -> Option<String> {
+    if operation.int_or("block_size", 0)? != 0 {
+        return None;
+    }
+    let (shape, name) = (operation.shape(1)?, operation.name(1));
+    match shape.as_slice() {
+        [Some(length)] if *length != 1 && operation.schema.attribute("axis").is_none() => {
+            Some(format!("input '{name}' has {length} elements, not 1"))
+        }
+        [] | [_] => None,
+        _ => Some(format!(
+            "input '{name}' has rank {}, and not at most 1",
+            shape.len()
+        )),
+    }
 }
 
 /// The contradiction between two shapes that are broadcast.

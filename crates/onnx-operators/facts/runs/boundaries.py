@@ -31,6 +31,7 @@ def models():
     yield from resizes()
     yield from resizes_by_scales()
     yield from crops()
+    yield from swishes()
     yield from tiles()
     yield from windows()
 
@@ -127,6 +128,13 @@ def crops():
         graph = """(float[1,1,4,4] x) => (float[1,1,3,3] y) <float[8] r = {0,0,0.4,0.6,1,1,0.6,0.8}, float[0] s = {}, int64[4] z = {1,1,3,3}> {
             y = Resize <mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize"> (x, r, s, z) }"""
         yield "resize_crop", opset, graph, {"x": x}, by_onnxruntime
+
+
+def swishes():
+    x = np.linspace(-4, 4, 9, dtype=np.float32)
+    for alpha in (0.5, 1.0, 2.0):
+        graph = f"(float[9] x) => (float[9] y) {{ y = Swish <alpha = {alpha}> (x) }}"
+        yield f"swish_alpha_{alpha}", 24, graph, {"x": x}, [x / (1 + np.exp(-alpha * x))]
 
 
 def tiles():

@@ -2,8 +2,8 @@
 
 The name is a type variable; `input:` or `output:` and the name of a formal one that may be absent, with the value `*` or `-`; or an attribute,
 whose value, or default, is an integer or a text, any other value (`*`), or none (`-`); or `rank`, that of the first input. `value:` and the name of a
-formal input has the numbers of an initializer, or `-`. `captures`: whether a body reads values of the graphs around it (`*`) or not (`-`). crates/onnx-operators/src/kernels
-has the same functions.
+formal input has the numbers of an initializer, or `-`. `captures`: whether a body reads values of the graphs around it (`*`) or not (`-`). `vectors`: how many inputs of a
+MatMul have rank 1. crates/onnx-operators/src/kernels has the same functions.
 """
 
 import numpy as np
@@ -19,14 +19,27 @@ def features_of(model, node, since):
         features["scaled_length"] = scaled_length(model, node, schema)
     if node.op_type == "Scan":
         features["captures"] = captures(node)
+    if node.op_type == "MatMul":
+        features |= vectors(model, node)
     return features
 
 
 def rank(model, node):
     """The rank of the first input."""
-    ranks = {tensor.name: len(tensor.dims) for tensor in model.graph.initializer}
-    ranks |= {value.name: len(value.type.tensor_type.shape.dim) for value in model.graph.input if value.type.tensor_type.HasField("shape")}
+    ranks = ranks_of(model)
     return {"rank": str(ranks[node.input[0]])} if node.input and node.input[0] in ranks else {}
+
+
+def vectors(model, node):
+    """The number of inputs of rank 1."""
+    ranks = ranks_of(model)
+    known = all(name in ranks for name in node.input)
+    return {"vectors": str(sum(ranks[name] == 1 for name in node.input))} if known else {}
+
+
+def ranks_of(model):
+    ranks = {tensor.name: len(tensor.dims) for tensor in model.graph.initializer}
+    return ranks | {value.name: len(value.type.tensor_type.shape.dim) for value in model.graph.input if value.type.tensor_type.HasField("shape")}
 
 
 def types(model, node, schema):

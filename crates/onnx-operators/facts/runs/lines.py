@@ -21,13 +21,19 @@ def lines(nodes):
     for outcome in sorted(set(outcomes) - {default}, key=["unknown", "wrong", "refused", "constant", "right"].index):
         for conditions in cover(outcome, left):
             covered = [node for node in left if holds(conditions, node[1])]
-            is_pure = all(node[2] == outcome for node in covered)
-            found.append((outcome if is_pure else "unknown", len(covered), conditions, [node[0] for node in covered]))
+            found.append((common(covered), len(covered), conditions, [node[0] for node in covered]))
             left = [node for node in left if node not in covered]
     if left:
-        counts = Counter(outcome for _, _, outcome in left)
-        found.append((default if len(counts) == 1 else "unknown", len(left), {}, [node[0] for node in left]))
+        found.append((common(left), len(left), {}, [node[0] for node in left]))
     return merged(found)
+
+
+def common(nodes):
+    """The outcome of nodes that no condition tells apart. All inputs of those that are right may be constants."""
+    outcomes = {outcome for _, _, outcome in nodes}
+    if len(outcomes) == 1:
+        return outcomes.pop()
+    return "constant" if outcomes == {"right", "constant"} else "unknown"
 
 
 def holds(conditions, features):

@@ -131,6 +131,8 @@ def words_of(name, values):
         return {"-": f"`{formal}` is no constant", "*": f"`{formal}` is a constant"}.get(values, f"`{formal}` is {alternatives(values)}")
     if name == "rank":
         return f"the rank of the first input is {alternatives(values)}"
+    if name == "vectors":
+        return f"{alternatives(values)} inputs have rank 1"
     if values in ("*", "-"):
         return f"with `{name}`" if values == "*" else f"without `{name}`"
     return f"`{name}` is {alternatives(values)}"

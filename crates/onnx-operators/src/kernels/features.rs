@@ -9,6 +9,11 @@ pub(super) fn reads_constants(op: &str) -> bool {
     matches!(op, "DFT" | "Resize" | "Tile")
 }
 
+/// Whether lines of `facts/runs/` depend on how many inputs of an operator have rank 1.
+pub(super) fn counts_vectors(op: &str) -> bool {
+    op == "MatMul"
+}
+
 /// Where the last window of a pooling with `ceil_mode` = 1 begins, along the axis where it matters:
 /// in the `input` or the padding before it; in the `padding` after it, where ONNX leaves the window
 /// out; or `unknown`, since it depends on a length.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::features::{last_window, reads_constants, scaled_length};
+use super::features::{counts_vectors, last_window, reads_constants, scaled_length};
 use super::node::Node;
 use crate::schemas::microsoft::{self, Signature};
 use crate::schemas::{self, Formal, Schema, ValueType, is_onnx_domain};
@@ -21,11 +21,15 @@ pub struct Operation<'n> {
     signature: Option<&'static Signature>,
     /// Inputs, then outputs, each by index.
     operands: Vec<Operand>,
+    /// The number of inputs that have rank 1, if a table depends on it and all ranks are known.
+    vectors: Option<usize>,
     /// The dimensions of the first input, if it is a tensor of known rank.
     shape: Option<Vec<Option<i64>>>,
     /// The numbers of inputs that are small constants, by index, if lines of `facts/runs/` depend on
     /// them.
     constants: Vec<Option<Vec<f64>>>,
+    /// Whether the node has inputs after the first one, all of which are constants.
+    has_constant_inputs: bool,
     /// Whether the node calls a function of the model.
     is_call: bool,
 }
@@ -81,8 +85,10 @@ impl<'n> Operation<'n> {
                 .then(|| microsoft::signature(node.operator()))
                 .flatten(),
             operands: inputs.chain(outputs).collect(),
+            vectors: None,
             shape: None,
             constants: Vec::new(),
+            has_constant_inputs: false,
             is_call: false,
         }
     }
@@ -104,10 +110,27 @@ impl<'n> Operation<'n> {
         self.is_call
     }
 
-    /// The operation with the dimensions of its first input, as far as they are known.
+    /// The operation with the dimensions of its inputs, by index, as far as they are known.
     #[must_use]
-    pub fn with_shape(self, shape: Option<Vec<Option<i64>>>) -> Operation<'n> {
-        Operation { shape, ..self }
+    pub fn with_shapes(
+        self,
+        shape_of: impl Fn(usize) -> Option<Vec<Option<i64>>>,
+    ) -> Operation<'n> {
+        let mut inputs = self.operands.iter().filter(|operand| !operand.is_output);
+        let vectors = counts_vectors(self.op())
+            .then(|| {
+                inputs.try_fold(0, |count, operand| {
+                    let is_vector = shape_of(operand.index)?.len() == 1;
+                    Some(count + usize::from(is_vector))
+                })
+            })
+            .flatten();
+        let shape = shape_of(0);
+        Operation {
+            vectors,
+            shape,
+            ..self
+        }
     }
 
     /// The operation with the numbers of its inputs that are small constants, by index. They are
@@ -119,6 +142,27 @@ impl<'n> Operation<'n> {
         }
         let constants = (0..self.input_count()).map(constant).collect();
         Operation { constants, ..self }
+    }
+
+    /// The operation with whether its inputs are constants, by index: the first one is not asked for.
+    #[must_use]
+    pub fn with_constant_inputs(self, is_constant: impl Fn(usize) -> bool) -> Operation<'n> {
+        let mut others = self
+            .operands
+            .iter()
+            .filter(|operand| !operand.is_output && operand.index > 0)
+            .map(|operand| is_constant(operand.index))
+            .peekable();
+        let has_constant_inputs = others.peek().is_some() && others.all(|is_constant| is_constant);
+        Operation {
+            has_constant_inputs,
+            ..self
+        }
+    }
+
+    /// Whether the node has inputs after the first one, all of which are constants.
+    pub(super) fn has_constant_inputs(&self) -> bool {
+        self.has_constant_inputs
     }
 
     /// The number of inputs up to the last one that the node has.
@@ -297,9 +341,9 @@ impl<'n> Operation<'n> {
     /// name of a formal one, which the node has (`*`) or lacks (`-`); `value:` and the name of a
     /// formal input, which is a constant of this value, of any (`*`), or none (`-`); or an attribute,
     /// the value of which, or its default, is one of the values, any (`*`), none (`-`), or another
-    /// than this one (`!1`). `rank` is the rank of the first input; `captures` whether a body reads
-    /// values of the graphs around it (`*`) or not (`-`); [`last_window`] and [`scaled_length`] have
-    /// functions of their own.
+    /// than this one (`!1`). `rank` is the rank of the first input; `vectors` the number of inputs of
+    /// rank 1; `captures` whether a body reads values of the graphs around it (`*`) or not (`-`);
+    /// [`last_window`] and [`scaled_length`] have functions of their own.
     pub(super) fn satisfies(&self, name: &str, values: &str) -> Option<bool> {
         if let Some(value) = values.strip_prefix('!') {
             let is_present = self.satisfies(name, "*")?;
@@ -309,6 +353,7 @@ impl<'n> Operation<'n> {
         let shape = self.shape.as_deref();
         match name {
             "rank" => return Some(is_one(&shape?.len().to_string())),
+            "vectors" => return Some(is_one(&self.vectors?.to_string())),
             "captures" => return Some(self.node.captures() == (values == "*")),
             "last_window" => return Some(is_one(last_window(self.node, shape))),
             "scaled_length" => {

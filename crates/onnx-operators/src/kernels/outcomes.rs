@@ -34,6 +34,8 @@ pub(super) enum Outcome {
     Partly(&'static str),
     /// Only infinities and NaN may be others; what it computes instead.
     Special(&'static str),
+    /// The results are those that ONNX defines if all inputs after the first one are constants.
+    Constant,
     /// It does not load or run the node.
     Refused,
     /// It was not run, or depends on more than the types, attributes and number of inputs.
@@ -52,7 +54,8 @@ impl Outcomes {
             "partly" if !words.is_empty() => Outcome::Partly(words),
             "special" if !words.is_empty() => Outcome::Special(words),
             "refused" => Outcome::Refused,
-            "constant" | "unknown" => Outcome::Unknown,
+            "constant" => Outcome::Constant,
+            "unknown" => Outcome::Unknown,
             _ => return None,
         };
         parts.next()?.parse::<u32>().ok()?;
@@ -68,9 +71,18 @@ impl Outcomes {
         Some(())
     }
 
-    /// What the runtime makes of an operation. A condition on a type that is not known makes it
-    /// unknown.
+    /// What the runtime makes of an operation; never [`Outcome::Constant`].
     pub fn of(&self, operation: &Operation) -> Outcome {
+        match self.line_of(operation) {
+            Outcome::Constant if operation.has_constant_inputs() => Outcome::Right,
+            Outcome::Constant => Outcome::Unknown,
+            outcome => outcome,
+        }
+    }
+
+    /// The outcome of the line that decides. A condition on a type that is not known makes it
+    /// unknown.
+    fn line_of(&self, operation: &Operation) -> Outcome {
         let lines = self.lines.get(&(operation.domain(), operation.op()));
         let known = lines
             .into_iter()

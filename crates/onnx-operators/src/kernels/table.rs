@@ -82,6 +82,8 @@ impl Table {
                 ),
                 read("tensorrt", include_str!("../../facts/kernels/tensorrt.txt")),
                 read("openvino", include_str!("../../facts/runs/openvino.txt")),
+                read("opencv", include_str!("../../facts/runs/opencv.txt")),
+                read("tract", include_str!("../../facts/runs/tract.txt")),
             ]
         });
         &TABLES
@@ -178,7 +180,7 @@ impl Table {
                     ..Decision::ALL
                 },
                 Outcome::Refused => Decision::NONE,
-                Outcome::Unknown => Decision::UNKNOWN,
+                Outcome::Constant | Outcome::Unknown => Decision::UNKNOWN,
             };
         }
         let lines = self.kernels.get(&(operation.domain(), operation.op()));

@@ -23,7 +23,7 @@ pub(super) const GUARDS: &[Expansion] = &[
     exact("BitShift", 11, shift::shifted),
     exact("Cast CastLike", 19, saturation::saturated),
     exact("DFT", 20, fourier::along_axis_one),
-    exact("MaxPool", 10, windows::rounded_down),
+    exact("MaxPool", 10, windows::padded),
     by_definition("NonMaxSuppression", 10, overlap::beyond_threshold).in_opset(WITH_AXES),
     exact("ReduceMax ReduceMin", 1, extrema::with_infinities).in_opset(WITH_AXES),
     by_definition("Resize", 11, resize::aligned).in_opset(WITH_AXES),

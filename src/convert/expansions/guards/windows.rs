@@ -1,41 +1,54 @@
-//! `MaxPool` that rounds its lengths up.
+//! `MaxPool` with padding that a runtime computes otherwise.
 
 use super::super::list;
 use crate::convert::context::Context;
-use crate::convert::reason::{Reason, ShapeUnknown};
+use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown};
 
-/// The padding at the end becomes what the last window needs, and lengths are rounded down.
+/// The padding is explicit: at the end what the last window needs, so that lengths are rounded down.
 ///
-/// ONNX leaves out a last window that begins in the padding after the input, and OpenVINO does not.
-pub(super) fn rounded_down(cx: &Context) -> Result<String, Reason> {
+/// ONNX leaves out a last window that begins in the padding after the input, and OpenVINO and OpenCV
+/// do not. OpenCV pads the wrong side with `auto_pad` = SAME_LOWER.
+pub(super) fn padded(cx: &Context) -> Result<String, Reason> {
     let kernel = cx.required("kernel_shape", |shape| Some(shape.ints.to_vec()))?;
     let count = kernel.len();
     let strides = cx.ints("strides")?.unwrap_or_else(|| vec![1; count]);
     let dilations = cx.ints("dilations")?.unwrap_or_else(|| vec![1; count]);
-    let mut pads = cx.ints("pads")?.unwrap_or_else(|| vec![0; 2 * count]);
+    let given = cx.ints("pads")?.unwrap_or_else(|| vec![0; 2 * count]);
+    let auto_pad = cx.string("auto_pad")?.unwrap_or_default();
+    let rounds_up = cx.int_or("ceil_mode", 0)? == 1;
+    let mut pads = vec![0; 2 * count];
     for (axis, &size) in kernel.iter().enumerate() {
         let length = cx
             .dim(0, axis + 2)
             .ok_or_else(|| Reason::new(ShapeUnknown, "the lengths are unknown"))?;
         let at = |values: &[i64], index: usize| values.get(index).copied().unwrap_or(0);
-        let (step, before) = (at(&strides, axis).max(1), at(&pads, axis));
         let extent = at(&dilations, axis)
             .saturating_mul(size.saturating_sub(1))
             .saturating_add(1);
-        let padded = length.saturating_add(before);
-        let free = padded
-            .saturating_add(at(&pads, axis + count))
-            .saturating_sub(extent);
-        let whole = free / step;
-        let next = whole.saturating_add(1).saturating_mul(step);
-        let start = if free % step != 0 && next < padded {
-            next
-        } else {
-            whole.saturating_mul(step)
+        let windows = Windows {
+            length,
+            step: at(&strides, axis).max(1),
+            extent,
         };
-        if let Some(after) = pads.get_mut(axis + count) {
-            *after = start.saturating_add(extent).saturating_sub(padded).max(0);
-        }
+        let (before, after) = match auto_pad.as_ref() {
+            "NOTSET" | "" => {
+                let before = at(&given, axis);
+                let after = windows.used_padding(before, at(&given, axis + count), rounds_up);
+                (before, after)
+            }
+            "SAME_UPPER" => {
+                let padding = windows.same_padding();
+                (padding / 2, padding - padding / 2)
+            }
+            "SAME_LOWER" => {
+                let padding = windows.same_padding();
+                (padding - padding / 2, padding / 2)
+            }
+            "VALID" => (0, windows.used_padding(0, 0, rounds_up)),
+            _ => return Err(Reason::new(NodeInvalid, "`auto_pad` is unknown")),
+        };
+        pads[axis] = before;
+        pads[axis + count] = after;
     }
     let outputs = if cx.has_output(1) { "Y, Indices" } else { "Y" };
     let storage = cx.int_or("storage_order", 0)?;
@@ -47,4 +60,40 @@ pub(super) fn rounded_down(cx: &Context) -> Result<String, Reason> {
         list(dilations),
         list(pads)
     ))
+}
+
+/// The windows along an axis.
+struct Windows {
+    /// The length of the input.
+    length: i64,
+    step: i64,
+    /// The length of the input that a window spans.
+    extent: i64,
+}
+
+impl Windows {
+    /// The padding after the input that the last window reaches.
+    fn used_padding(&self, before: i64, after: i64, rounds_up: bool) -> i64 {
+        let padded = self.length.saturating_add(before);
+        let free = padded.saturating_add(after).saturating_sub(self.extent);
+        let whole = free / self.step;
+        let next = whole.saturating_add(1).saturating_mul(self.step);
+        let start = if rounds_up && free % self.step != 0 && next < padded {
+            next
+        } else {
+            whole.saturating_mul(self.step)
+        };
+        start
+            .saturating_add(self.extent)
+            .saturating_sub(padded)
+            .max(0)
+    }
+
+    /// The padding with which there is a window for each step in the input.
+    fn same_padding(&self) -> i64 {
+        let last = self.length.saturating_sub(1) / self.step * self.step;
+        last.saturating_add(self.extent)
+            .saturating_sub(self.length)
+            .max(0)
+    }
 }

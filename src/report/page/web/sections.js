@@ -136,9 +136,9 @@ function versionsOf(summary) {
   return versions;
 }
 
-// Whether versions of a runtime compute something else for a node, and the nodes that were not tried there.
+// Whether versions of a runtime compute something else for a node, and the nodes of which it is not known.
 const differsIn = ({ differing = [] }, { runtime, first, kernels }) => kernels && differing.some((node) => node.runtime === runtime && node.first === first);
-const untriedIn = ({ untried_nodes: untried }) => (untried ? ` (${plural(untried, "node")} not tried)` : "");
+const untriedIn = ({ untried_nodes: untried }) => (untried ? ` (${plural(untried, "node")} uncertain)` : "");
 
 const range = (first, last) => (first === last ? first : `${first} to ${last}`);
 

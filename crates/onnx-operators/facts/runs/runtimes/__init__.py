@@ -1,6 +1,7 @@
 """The runtimes that are run: a file here for each, and a line below.
 
-A file has RUNTIME, how it is installed and asked; READ_AS, the types that its interface gives in the place of others; NOT_FED, how the answers begin
+A file has RUNTIME, how it is installed and asked; READ_AS, the types that its interface gives in the place of others; EMPTY_IS_NONE, whether
+it gives None in the place of results without elements; NOT_FED, how the answers begin
 that say that the interface, not the runtime, lacks a type; and what it is known to compute instead of what ONNX defines:
 lists of operators, conditions, and a phrase. `!` before a value means any other. A phrase completes the sentence "openvino 2026.4 …".
 

@@ -3,9 +3,11 @@
 from casts.runtimes import newest
 
 RUNTIME = newest("opencv")._replace(
-    notes=("cv2.dnn with its default engine. Results FLOAT count as FLOAT16, and are rounded to it; results UINT16 as bits of BFLOAT16.",)
+    notes=("cv2.dnn with its default engine. Results FLOAT count as FLOAT16, and are rounded to it; results UINT16 as bits of BFLOAT16.",
+           "Results without elements are None in Python, and count as right.")
 )
 READ_AS = {"FLOAT16": "FLOAT", "BFLOAT16": "UINT16"}
+EMPTY_IS_NONE = True
 NOT_FED = ("KeyError: ",)
 
 FLATTENS = "normalizes along `axis` alone, and does not flatten its input to a matrix"
@@ -32,5 +34,8 @@ INSTEAD = [
     ("Size", "", SCALAR),
     ("SpaceToDepth", "mode=CRD", "ignores `mode`"),
 ]
-PARTLY = [("MaxPool", "last_window=padding|unknown", "keeps a last window that begins in the padding")]
+PARTLY = [
+    ("MaxPool", "last_window=padding|unknown", "keeps a last window that begins in the padding"),
+    ("Swish", "alpha=*", "ignores `alpha`"),
+]
 SPECIAL = []

@@ -4,6 +4,7 @@ from casts.runtimes import newest
 
 RUNTIME = newest("openvino")
 READ_AS = {}
+EMPTY_IS_NONE = False
 NOT_FED = ()
 
 SOURCES = "T1=float|float16|bfloat16|int16|uint16|int32|uint32|int64|uint64"

@@ -4,6 +4,7 @@ from casts.runtimes import newest
 
 RUNTIME = newest("tract")._replace(server="tract_models.py", notes=("Results TDim count as INT64.",))
 READ_AS = {}
+EMPTY_IS_NONE = False
 NOT_FED = ("KeyError: ", "TypeError: ")
 
 REFUSED = []
@@ -14,5 +15,8 @@ INSTEAD = [
     ("GRU LSTM RNN", "direction=reverse", "computes other numbers with `direction` = reverse"),
     ("SpaceToDepth", "mode=CRD", "ignores `mode`"),
 ]
-PARTLY = [("BitShift", "", "computes other numbers for negative shifts, and shifts by all bits")]
+PARTLY = [
+    ("BitShift", "", "computes other numbers for negative shifts, and shifts by all bits"),
+    ("Swish", "alpha=*", "ignores `alpha`"),
+]
 SPECIAL = []
