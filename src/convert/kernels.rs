@@ -90,7 +90,7 @@ impl Wanted {
         let (nodes, runtime) = (plural(nodes, "node"), self.table.runtime);
         if self.table.is_measured() {
             format!(
-                "it is not known whether {runtime} computes {nodes} right: it does some tests of them, or none was run"
+                "it is not known whether {runtime} computes {nodes} right: some of their tests are right there and some are not, or none was run"
             )
         } else {
             format!(
