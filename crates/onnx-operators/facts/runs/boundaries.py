@@ -28,6 +28,7 @@ def models():
     yield from fourier()
     yield from infinities()
     yield from overlaps()
+    yield from reshapes()
     yield from resizes()
     yield from resizes_by_scales()
     yield from crops()
@@ -100,6 +101,14 @@ def overlaps():
             graph = f"""(float[1,3,4] b, float[1,1,3] s) => (int64[n,3] y) <int64[1] k = {{3}}, float[1] t = {{{threshold}}}> {{
                 y = NonMaxSuppression (b, s, k, t) }}"""
             yield f"nonmaxsuppression_threshold_{threshold}", opset, graph, {"b": boxes, "s": scores}, by_onnxruntime
+
+
+def reshapes():
+    """With `allowzero` = 1, as exporters write it for every shape."""
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    for opset in (14, 19, 21, 23, 24, 25):
+        graph = "(float[2,3,4] x, int64[2] s) => (float[4,6] y) { y = Reshape <allowzero = 1> (x, s) }"
+        yield "reshape_allowzero", opset, graph, {"x": x, "s": np.array([4, -1])}, [x.reshape(4, 6)]
 
 
 def resizes():

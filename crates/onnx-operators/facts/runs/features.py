@@ -3,7 +3,7 @@
 The name is a type variable; `input:` or `output:` and the name of a formal one that may be absent, with the value `*` or `-`; or an attribute,
 whose value, or default, is an integer or a text, any other value (`*`), or none (`-`); or `rank`, that of the first input. `value:` and the name of a
 formal input has the numbers of an initializer, or `-`. `captures`: whether a body reads values of the graphs around it (`*`) or not (`-`). `vectors`: how many inputs of a
-MatMul have rank 1. crates/onnx-operators/src/kernels has the same functions.
+MatMul have rank 1. `empty`: whether the first input has no elements (`*`) or has some (`-`). crates/onnx-operators/src/kernels has the same functions.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 
 def features_of(model, node, since):
     schema = defs.get_schema(node.op_type, since, "" if node.domain == "ai.onnx" else node.domain)
-    features = {**rank(model, node), **types(model, node, schema), **operands(node, schema), **attributes(node, schema), **values(model, node, schema)}
+    features = {**rank(model, node), "empty": empty(model, node), **types(model, node, schema), **operands(node, schema), **attributes(node, schema), **values(model, node, schema)}
     if node.op_type == "MaxPool":
         features["last_window"] = last_window(model, node)
     if node.op_type == "Resize":
@@ -28,6 +28,12 @@ def rank(model, node):
     """The rank of the first input."""
     ranks = ranks_of(model)
     return {"rank": str(ranks[node.input[0]])} if node.input and node.input[0] in ranks else {}
+
+
+def empty(model, node):
+    """Whether a length of the first input is 0: `*` or `-`."""
+    shapes = {value.name: [dim.HasField("dim_value") and dim.dim_value == 0 for dim in value.type.tensor_type.shape.dim] for value in model.graph.input}
+    return "*" if node.input and any(shapes.get(node.input[0], [])) else "-"
 
 
 def vectors(model, node):

@@ -131,6 +131,8 @@ def words_of(name, values):
         return {"-": f"`{formal}` is no constant", "*": f"`{formal}` is a constant"}.get(values, f"`{formal}` is {alternatives(values)}")
     if name == "rank":
         return f"the rank of the first input is {alternatives(values)}"
+    if name == "empty":
+        return "the first input has no elements" if values == "*" else "the first input has elements"
     if name == "vectors":
         return f"{alternatives(values)} inputs have rank 1"
     if values in ("*", "-"):

@@ -44,7 +44,8 @@ def runtime_of(name):
 
 
 def result(process, test):
-    """What a runtime makes of a test, and if it is not right, what it makes of it with all inputs but the first as initializers."""
+    """What a runtime makes of a test, and if it is not right, what it makes of it with all inputs but the first as initializers,
+    or, if the first is a shape, all inputs."""
     model, inputs, expected = values(test)
     node = only_node(model)
     found = {"op": node and node.op_type, "domain": node and node.domain, "since": node and since_of(model, node)}
@@ -52,8 +53,9 @@ def result(process, test):
         return {**found, "outcome": "unknown", "detail": "no expected outputs"}
     outcome, detail = outcome_of(process, model, inputs, expected)
     found |= {"outcome": outcome, "detail": detail}
-    if outcome != "right" and len(inputs) > 1:
-        found["constant"], found["constant detail"] = outcome_of(process, *with_constants(model, inputs), expected)
+    variable = 0 if node and node.op_type == "ConstantOfShape" else 1
+    if outcome != "right" and len(inputs) > variable:
+        found["constant"], found["constant detail"] = outcome_of(process, *with_constants(model, inputs, variable), expected)
     return found
 
 
@@ -102,9 +104,9 @@ class Elements:
         return f"{len(self.where)} of {self.expected.size} elements: {pairs}"
 
 
-def with_constants(model, inputs):
-    first, *others = inputs
-    for name in others:
+def with_constants(model, inputs, variable):
+    """The model with its inputs as initializers, but for the first `variable` ones, and the values of the others."""
+    for name in list(inputs)[variable:]:
         if isinstance(inputs[name], np.ndarray):
             model.graph.initializer.append(numpy_helper.from_array(inputs[name], name))
     constants = {tensor.name for tensor in model.graph.initializer}

@@ -28,7 +28,7 @@ pub struct Operation<'n> {
     /// The numbers of inputs that are small constants, by index, if lines of `facts/runs/` depend on
     /// them.
     constants: Vec<Option<Vec<f64>>>,
-    /// Whether the node has inputs after the first one, all of which are constants.
+    /// Whether the node has inputs that determine shapes or the like, all of which are constants.
     has_constant_inputs: bool,
     /// Whether the node calls a function of the model.
     is_call: bool,
@@ -144,13 +144,16 @@ impl<'n> Operation<'n> {
         Operation { constants, ..self }
     }
 
-    /// The operation with whether its inputs are constants, by index: the first one is not asked for.
+    /// The operation with whether its inputs are constants, by index. The first one is not asked for,
+    /// but for that of `ConstantOfShape`, which is a shape.
     #[must_use]
     pub fn with_constant_inputs(self, is_constant: impl Fn(usize) -> bool) -> Operation<'n> {
         let mut others = self
             .operands
             .iter()
-            .filter(|operand| !operand.is_output && operand.index > 0)
+            .filter(|operand| {
+                !operand.is_output && (operand.index > 0 || self.op() == "ConstantOfShape")
+            })
             .map(|operand| is_constant(operand.index))
             .peekable();
         let has_constant_inputs = others.peek().is_some() && others.all(|is_constant| is_constant);
@@ -342,8 +345,9 @@ impl<'n> Operation<'n> {
     /// formal input, which is a constant of this value, of any (`*`), or none (`-`); or an attribute,
     /// the value of which, or its default, is one of the values, any (`*`), none (`-`), or another
     /// than this one (`!1`). `rank` is the rank of the first input; `vectors` the number of inputs of
-    /// rank 1; `captures` whether a body reads values of the graphs around it (`*`) or not (`-`);
-    /// [`last_window`] and [`scaled_length`] have functions of their own.
+    /// rank 1; `empty` whether the first input is known to have no elements (`*`); `captures` whether
+    /// a body reads values of the graphs around it (`*`) or not (`-`); [`last_window`] and
+    /// [`scaled_length`] have functions of their own.
     pub(super) fn satisfies(&self, name: &str, values: &str) -> Option<bool> {
         if let Some(value) = values.strip_prefix('!') {
             let is_present = self.satisfies(name, "*")?;
@@ -353,6 +357,10 @@ impl<'n> Operation<'n> {
         let shape = self.shape.as_deref();
         match name {
             "rank" => return Some(is_one(&shape?.len().to_string())),
+            "empty" => {
+                let is_empty = shape.is_some_and(|shape| shape.contains(&Some(0)));
+                return Some(is_empty == (values == "*"));
+            }
             "vectors" => return Some(is_one(&self.vectors?.to_string())),
             "captures" => return Some(self.node.captures() == (values == "*")),
             "last_window" => return Some(is_one(last_window(self.node, shape))),
