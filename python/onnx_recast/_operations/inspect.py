@@ -85,7 +85,7 @@ class RuntimeVersions(Value):
     newest: bool
     """Whether the last version is the newest known one."""
     untried_nodes: int
-    """Number of nodes of which it is not known whether they run, or are computed right, if kernels are known from running models."""
+    """Number of nodes not known to run, or to be computed right, if kernels are known from running models."""
 
     def __str__(self) -> str:
         """Return the name and the versions."""
