@@ -1,8 +1,8 @@
-# `just` lists the commands; `just ready` is what CI runs.
+# `just` lists the commands; `just ready` is what to run before a change is proposed.
 _default:
     @just --list
 
-# All checks
+# All checks but those that run only if they are named
 ready:
     .ci/run
 
