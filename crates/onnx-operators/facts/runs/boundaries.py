@@ -28,6 +28,7 @@ def models():
     yield from fourier()
     yield from infinities()
     yield from overlaps()
+    yield from slopes()
     yield from reshapes()
     yield from resizes()
     yield from resizes_by_scales()
@@ -101,6 +102,22 @@ def overlaps():
             graph = f"""(float[1,3,4] b, float[1,1,3] s) => (int64[n,3] y) <int64[1] k = {{3}}, float[1] t = {{{threshold}}}> {{
                 y = NonMaxSuppression (b, s, k, t) }}"""
             yield f"nonmaxsuppression_threshold_{threshold}", opset, graph, {"b": boxes, "s": scores}, by_onnxruntime
+
+
+def slopes():
+    x = np.random.default_rng(0).standard_normal((2, 3, 4, 5)).astype(np.float32)
+    for opset in (7, 9, 16):
+        for shape, is_of_channels in (((), True), ((1,), True), ((3, 1, 1), True), ((1, 3, 1, 1), True), ((5,), False), ((4, 1), False)):
+            slope = np.random.default_rng(1).random(shape).astype(np.float32)
+            lengths = ",".join(map(str, shape))
+            numbers = ",".join(map(repr, map(float, slope.ravel())))
+            y = [np.where(x < 0, x * slope, x)]
+            name = f"prelu_slope_{'x'.join(map(str, shape)) or 'scalar'}"
+            declared = f"float[{lengths}] s" if shape else "float s"
+            yield f"{name}_computed", opset, f"(float[2,3,4,5] x, {declared}) => (float[2,3,4,5] y) {{ y = PRelu (x, s) }}", {"x": x, "s": slope}, y
+            # OpenCV refuses slopes that are computed, and takes the other constants for those of channels. A line has one outcome.
+            if is_of_channels:
+                yield name, opset, f"(float[2,3,4,5] x) => (float[2,3,4,5] y) <{declared} = {{{numbers}}}> {{ y = PRelu (x, s) }}", {"x": x}, y
 
 
 def reshapes():

@@ -3,7 +3,8 @@
 The name is a type variable; `input:` or `output:` and the name of a formal one that may be absent, with the value `*` or `-`; or an attribute,
 whose value, or default, is an integer or a text, any other value (`*`), or none (`-`); or `rank`, that of the first input. `value:` and the name of a
 formal input has the numbers of an initializer, or `-`. `captures`: whether a body reads values of the graphs around it (`*`) or not (`-`). `vectors`: how many inputs of a
-MatMul have rank 1. `empty`: whether the first input has no elements (`*`) or has some (`-`). crates/onnx-operators/src/kernels has the same functions.
+MatMul have rank 1. `empty`: whether the first input has no elements (`*`) or has some (`-`). `slope`: whether that of a PRelu has an element for each
+of the `channels`, or other `elements`, when the last axes correspond. crates/onnx-operators/src/kernels has the same functions.
 """
 
 import numpy as np
@@ -21,6 +22,8 @@ def features_of(model, node, since):
         features["captures"] = captures(node)
     if node.op_type == "MatMul":
         features |= vectors(model, node)
+    if node.op_type == "PRelu":
+        features["slope"] = slope(model, node)
     return features
 
 
@@ -41,6 +44,16 @@ def vectors(model, node):
     ranks = ranks_of(model)
     known = all(name in ranks for name in node.input)
     return {"vectors": str(sum(ranks[name] == 1 for name in node.input))} if known else {}
+
+
+def slope(model, node):
+    """Whether the slope of a PRelu has one element for each of the `channels` on axis 1, or one in all; or other `elements`. Its last axis is the
+    last one of the input, as it is from opset 7 on."""
+    rank = ranks_of(model)[node.input[0]]
+    lengths = next((list(tensor.dims) for tensor in model.graph.initializer if tensor.name == node.input[1]), None)
+    lengths = shape_of(model, node.input[1]) if lengths is None else lengths
+    is_of_channels = all(length == 1 for from_end, length in enumerate(reversed(lengths)) if from_end != rank - 2)
+    return "channels" if is_of_channels else "elements"
 
 
 def ranks_of(model):

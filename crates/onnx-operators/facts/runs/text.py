@@ -31,7 +31,8 @@ HEADER = """\
 # one that the node has (*) or lacks (-); or an attribute, whose value or default is one of the values, any (*), none (-), or not this one (!);
 # or `rank`, that of the first input; `value:` and the name of an input, the numbers of a constant (- if it is not one); `last_window`, where that of a
 # pooling begins; `scaled_length`, whether lengths times scales are whole numbers; `captures`, whether a body reads outer values; `vectors`, how
-# many inputs of MatMul have rank 1; `empty`, whether the first input has no elements (facts/runs/features.py).
+# many inputs of MatMul have rank 1; `empty`, whether the first input has no elements; `slope`, whether that of PRelu has an element for each of the
+# `channels`, or other `elements`, with its last axis on that of the input (facts/runs/features.py).
 # Besides right, wrong and refused, an outcome is
 #   partly    some values of the inputs give other outputs: WORDS
 #   special   infinities and NaN give other outputs: WORDS

@@ -9,9 +9,33 @@ pub(super) fn reads_constants(op: &str) -> bool {
     matches!(op, "DFT" | "Resize" | "Tile")
 }
 
-/// Whether lines of `facts/runs/` depend on how many inputs of an operator have rank 1.
-pub(super) fn counts_vectors(op: &str) -> bool {
-    op == "MatMul"
+/// Of how many inputs of an operator lines of `facts/runs/` depend on the shape.
+pub(super) fn shapes_read(op: &str) -> usize {
+    if matches!(op, "MatMul" | "PRelu") {
+        2
+    } else {
+        1
+    }
+}
+
+/// Whether the slope of a `PRelu` has one element for each of the `channels` on axis 1, or one in
+/// all; or other `elements`. Its last axis is the last one of the input, as it is from opset 7 on.
+/// None if it depends on an unknown rank or length.
+pub(super) fn slope(
+    shape: Option<&[Option<i64>]>,
+    slope: Option<&[Option<i64>]>,
+) -> Option<&'static str> {
+    // How far from the end the channels are.
+    let channels = shape?.len().checked_sub(2);
+    let lengths = slope?.iter().rev().enumerate();
+    let others: Vec<Option<i64>> = lengths
+        .filter(|&(from_end, _)| Some(from_end) != channels)
+        .map(|(_, &length)| length)
+        .collect();
+    if others.iter().flatten().any(|&length| length != 1) {
+        return Some("elements");
+    }
+    (!others.contains(&None)).then_some("channels")
 }
 
 /// Where the last window of a pooling with `ceil_mode` = 1 begins, along the axis where it matters:

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::features::{counts_vectors, last_window, reads_constants, scaled_length};
+use super::features::{last_window, reads_constants, scaled_length, shapes_read, slope};
 use super::node::Node;
 use crate::schemas::microsoft::{self, Signature};
 use crate::schemas::{self, Formal, Schema, ValueType, is_onnx_domain};
@@ -21,10 +21,9 @@ pub struct Operation<'n> {
     signature: Option<&'static Signature>,
     /// Inputs, then outputs, each by index.
     operands: Vec<Operand>,
-    /// The number of inputs that have rank 1, if a table depends on it and all ranks are known.
-    vectors: Option<usize>,
-    /// The dimensions of the first input, if it is a tensor of known rank.
-    shape: Option<Vec<Option<i64>>>,
+    /// The dimensions of the first inputs, as many as lines of `facts/runs/` depend on; none if the
+    /// rank is unknown.
+    shapes: Vec<Option<Vec<Option<i64>>>>,
     /// The numbers of inputs that are small constants, by index, if lines of `facts/runs/` depend on
     /// them.
     constants: Vec<Option<Vec<f64>>>,
@@ -85,8 +84,7 @@ impl<'n> Operation<'n> {
                 .then(|| microsoft::signature(node.operator()))
                 .flatten(),
             operands: inputs.chain(outputs).collect(),
-            vectors: None,
-            shape: None,
+            shapes: Vec::new(),
             constants: Vec::new(),
             has_constant_inputs: false,
             is_call: false,
@@ -116,21 +114,20 @@ impl<'n> Operation<'n> {
         self,
         shape_of: impl Fn(usize) -> Option<Vec<Option<i64>>>,
     ) -> Operation<'n> {
-        let mut inputs = self.operands.iter().filter(|operand| !operand.is_output);
-        let vectors = counts_vectors(self.op())
-            .then(|| {
-                inputs.try_fold(0, |count, operand| {
-                    let is_vector = shape_of(operand.index)?.len() == 1;
-                    Some(count + usize::from(is_vector))
-                })
-            })
-            .flatten();
-        let shape = shape_of(0);
-        Operation {
-            vectors,
-            shape,
-            ..self
-        }
+        let shapes = (0..shapes_read(self.op())).map(shape_of).collect();
+        Operation { shapes, ..self }
+    }
+
+    /// The dimensions of an input, if it is a tensor of known rank and lines depend on them.
+    fn shape(&self, index: usize) -> Option<&[Option<i64>]> {
+        self.shapes.get(index)?.as_deref()
+    }
+
+    /// The number of inputs of a `MatMul` that have rank 1, if both ranks are known.
+    fn vectors(&self) -> Option<usize> {
+        let (first, second) = (self.shape(0)?, self.shape(1)?);
+        let is_vector = |shape: &[Option<i64>]| usize::from(shape.len() == 1);
+        Some(is_vector(first) + is_vector(second))
     }
 
     /// The operation with the numbers of its inputs that are small constants, by index. They are
@@ -346,22 +343,23 @@ impl<'n> Operation<'n> {
     /// the value of which, or its default, is one of the values, any (`*`), none (`-`), or another
     /// than this one (`!1`). `rank` is the rank of the first input; `vectors` the number of inputs of
     /// rank 1; `empty` whether the first input is known to have no elements (`*`); `captures` whether
-    /// a body reads values of the graphs around it (`*`) or not (`-`); [`last_window`] and
-    /// [`scaled_length`] have functions of their own.
+    /// a body reads values of the graphs around it (`*`) or not (`-`); [`last_window`],
+    /// [`scaled_length`] and [`slope`] have functions of their own.
     pub(super) fn satisfies(&self, name: &str, values: &str) -> Option<bool> {
         if let Some(value) = values.strip_prefix('!') {
             let is_present = self.satisfies(name, "*")?;
             return Some(is_present && !self.satisfies(name, value)?);
         }
         let is_one = |found: &str| values == "*" || values.split('|').any(|value| value == found);
-        let shape = self.shape.as_deref();
+        let shape = self.shape(0);
         match name {
             "rank" => return Some(is_one(&shape?.len().to_string())),
             "empty" => {
                 let is_empty = shape.is_some_and(|shape| shape.contains(&Some(0)));
                 return Some(is_empty == (values == "*"));
             }
-            "vectors" => return Some(is_one(&self.vectors?.to_string())),
+            "vectors" => return Some(is_one(&self.vectors()?.to_string())),
+            "slope" => return Some(is_one(slope(shape, self.shape(1))?)),
             "captures" => return Some(self.node.captures() == (values == "*")),
             "last_window" => return Some(is_one(last_window(self.node, shape))),
             "scaled_length" => {
