@@ -49,9 +49,8 @@ def vectors(model, node):
 def slope(model, node):
     """Whether the slope of a PRelu has one element for each of the `channels` on axis 1, or one in all; or other `elements`. Its last axis is the
     last one of the input, as it is from opset 7 on."""
-    rank = ranks_of(model)[node.input[0]]
-    lengths = next((list(tensor.dims) for tensor in model.graph.initializer if tensor.name == node.input[1]), None)
-    lengths = shape_of(model, node.input[1]) if lengths is None else lengths
+    rank, found = ranks_of(model)[node.input[0]], constant(model, node, 1)
+    lengths = shape_of(model, node.input[1]) if found is None else found.shape
     is_of_channels = all(length == 1 for from_end, length in enumerate(reversed(lengths)) if from_end != rank - 2)
     return "channels" if is_of_channels else "elements"
 

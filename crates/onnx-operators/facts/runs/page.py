@@ -36,10 +36,7 @@ SECTIONS = {
 ATTRIBUTES = {
     "captures": {"*": "a body reads values of outer graphs", "-": "no body reads values of outer graphs"},
     "last_window": {"padding|unknown": "the last window begins in the padding, or may begin there"},
-    "slope": {
-        "channels": "`slope`, with its last axis on that of the input, has one element or one for each channel",
-        "elements": "`slope`, with its last axis on that of the input, has elements along other axes than the channels",
-    },
+    "slope": {"elements": "`slope`, with its last axis on that of the input, has elements along other axes than the channels"},
     "scaled_length": {"fraction": "a length times its scale is a fraction", "whole": "lengths times scales are whole numbers"},
 }
 
