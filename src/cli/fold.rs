@@ -9,7 +9,7 @@ use super::open_results::{OnContested, Undefined};
 use super::options::{EXIT_CODES, Messages};
 use super::prepare::Preparation;
 use crate::base::printable::Shown;
-use crate::passes::{self, Pass};
+use crate::passes::{self, Pass, redundant_casts};
 use crate::report::{self, About, FoldedModel, Folding, Results};
 use crate::verify::Verification;
 use crate::{Error, FoldOptions, Model};
@@ -76,10 +76,10 @@ impl Fold {
             reporting: &self.reporting,
             messages,
         };
-        run.run(|model| self.fold(model))
+        run.run(|model| self.fold(model, self.reporting.is_text(messages)))
     }
 
-    fn fold(&self, model: &mut Model) -> Result<Outcome<Folding>, Error> {
+    fn fold(&self, model: &mut Model, is_text: bool) -> Result<Outcome<Folding>, Error> {
         let options = FoldOptions {
             undefined: self.undefined == Undefined::Fold,
             contested: self.contested.0,
@@ -94,8 +94,13 @@ impl Fold {
             .verifies()
             .then(|| Verification::of_passes(model, &self.passes.0, &options));
         let report = model.run_passes(&self.passes.0, &options)?;
+        let redundant_casts = if is_text {
+            redundant_casts::left_by(&self.passes.0, model)
+        } else {
+            0
+        };
         Ok(Outcome {
-            changes: Folding::new(prepared, report),
+            changes: Folding::new(prepared, report, redundant_casts),
             notes: Vec::new(),
             verification,
         })

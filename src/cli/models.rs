@@ -66,6 +66,11 @@ impl Reporting {
     pub fn would_verify(&self) -> bool {
         self.verify.is_on()
     }
+
+    /// Whether the report is printed as text.
+    pub fn is_text(&self, messages: Messages) -> bool {
+        self.format == Format::Text && !messages.quiet
+    }
 }
 
 /// The changes that a command makes to a model.

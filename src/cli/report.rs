@@ -183,7 +183,7 @@ impl Report {
                 };
                 let before = inspect::counts(model, lengths.bytes_in);
                 let after = inspect::counts(&changed, lengths.bytes_out);
-                let changes = Folding::new(Prepared::default(), report);
+                let changes = Folding::new(Prepared::default(), report, 0);
                 let folded =
                     FoldedModel::unwritten(path.clone(), true, changes, Vec::new(), before);
                 results.folded.push(FoldedModel {

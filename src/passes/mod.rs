@@ -63,7 +63,7 @@ mod lossy_casts;
 mod merge_casts;
 mod merge_initializers;
 mod pass;
-mod redundant_casts;
+pub(crate) mod redundant_casts;
 pub(crate) mod removal;
 mod report;
 pub(crate) mod run;

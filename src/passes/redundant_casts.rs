@@ -1,6 +1,7 @@
 //! The pass `redundant-casts`.
 
 use super::bypass::Bypasses;
+use super::event::Event;
 use super::pass::{Pass, Plan};
 use super::removal;
 use crate::base::error::Invalid;
@@ -45,6 +46,18 @@ impl Pass for RedundantCasts {
     fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
         Ok(plan(model))
     }
+}
+
+/// The number of casts that the pass would remove at once, if it is not among these passes.
+pub(crate) fn left_by(passes: &[&dyn Pass], model: &Model) -> usize {
+    if passes
+        .iter()
+        .any(|pass| pass.name() == RedundantCasts.name())
+    {
+        return 0;
+    }
+    let is_removal = |event: &&Event| matches!(event, Event::RemovedNode { .. });
+    plan(model).events.iter().filter(is_removal).count()
 }
 
 fn plan(model: &Model) -> Plan {

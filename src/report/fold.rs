@@ -22,14 +22,22 @@ pub struct Folding {
     /// The changes made by the passes.
     #[serde(flatten)]
     pub report: Report,
+    /// Casts of the result that change nothing, if no pass that would remove them was selected: the
+    /// text names the option.
+    #[serde(skip)]
+    pub redundant_casts: usize,
 }
 
 impl Folding {
     /// The changes, with the options that remove obstacles.
     #[must_use]
-    pub fn new(prepared: Prepared, mut report: Report) -> Folding {
+    pub fn new(prepared: Prepared, mut report: Report, redundant_casts: usize) -> Folding {
         report.add_remedies(remedy);
-        Folding { prepared, report }
+        Folding {
+            prepared,
+            report,
+            redundant_casts,
+        }
     }
 }
 
@@ -39,7 +47,12 @@ pub fn fold_text(model: &FoldedModel, verbose: bool) -> Shown {
     model.text(|text| write_changes(text, &model.changes, verbose))
 }
 
-fn write_changes(text: &mut Shown, Folding { prepared, report }: &Folding, verbose: bool) {
+fn write_changes(text: &mut Shown, folding: &Folding, verbose: bool) {
+    let Folding {
+        prepared,
+        report,
+        redundant_casts,
+    } = folding;
     write_prepared(text, prepared, verbose);
     let folded = report.folded();
     let pairs = folded
@@ -65,6 +78,15 @@ fn write_changes(text: &mut Shown, Folding { prepared, report }: &Folding, verbo
     }
     write_others(text, report, verbose);
     write_kept(text, report, verbose);
+    match redundant_casts {
+        0 => {}
+        1 => text.push_line(format_args!(
+            "  1 cast changes nothing: --passes exact removes it"
+        )),
+        count => text.push_line(format_args!(
+            "  {count} casts change nothing: --passes exact removes them"
+        )),
+    }
     for kind in ["constant", "node"] {
         let removed = || report.removals().filter(|removal| removal.kind == kind);
         match removed().count() {
