@@ -71,7 +71,7 @@ class Target:
             suspects = [test for test in tests if is_suspect(test)]
             rest = [test for test in tests if test not in suspects]
             tests = [*suspects[::SUSPECTS], *rest[::others]]
-        return [*written_tests("boundaries"), *written_tests("branches"), *tests]
+        return [*(test for name in ("boundaries", "branches", "combinations") for test in written_tests(name)), *tests]
 
     def outcomes(self, test):
         """What the runtime makes of a model, and of its conversion; whether the conversion notes that this is not known; and what a second

@@ -58,9 +58,13 @@ pub(super) fn expand(
         Reason::new(reason.code(), new(&format!("cannot be expanded: {reason}")))
     })?;
     let body = bodies
-        .get(cx, &text)
+        .get(cx, &text, expansion.has_identities)
         .map_err(|error| Reason::new(NodeInvalid, new(&format!("cannot be expanded: {error}"))))?;
-    let nodes = used_nodes(cx, body.nodes);
+    let nodes = if expansion.has_identities {
+        body.nodes
+    } else {
+        used_nodes(cx, body.nodes)
+    };
     let mut nodes = rename(cx, &body.known, nodes);
     let mut used: HashSet<String> = HashSet::default();
     for node in &mut nodes {

@@ -44,6 +44,8 @@ struct BodySource {
     /// By local name: what is known of the outputs.
     outputs: Vec<(String, Known)>,
     opset: i64,
+    /// Whether the nodes stay as the text has them.
+    is_final: bool,
 }
 
 impl ExpansionBodies {
@@ -55,13 +57,16 @@ impl ExpansionBodies {
         }
     }
 
-    /// The body of a text for the node of the context.
+    /// The body of a text for the node of the context; as the text has it, if it is final.
     ///
     /// # Errors
     /// If the text does not parse, contradicts what is known of the node, or is not what the check
     /// expects.
-    pub fn get(&mut self, cx: &Context, text: &str) -> Result<Body, String> {
-        let source = BodySource::of(cx, text);
+    pub fn get(&mut self, cx: &Context, text: &str, is_final: bool) -> Result<Body, String> {
+        let source = BodySource {
+            is_final,
+            ..BodySource::of(cx, text)
+        };
         self.bodies
             .entry(source)
             .or_insert_with_key(|source| body(source, self.check))
@@ -103,6 +108,7 @@ impl BodySource {
             constants,
             outputs,
             opset: cx.to,
+            is_final: false,
         }
     }
 }
@@ -165,7 +171,7 @@ fn body(source: &BodySource, check: Option<CheckOfPasses>) -> Result<Body, Strin
         .values()
         .filter(is_given)
         .any(|value| is_empty(inferred.of(value)));
-    let model = if has_empty {
+    let model = if has_empty || source.is_final {
         model
     } else {
         simplified(model, None, check)?

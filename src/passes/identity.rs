@@ -9,6 +9,7 @@ use crate::base::error::Invalid;
 use crate::casts::folding::Options;
 use crate::graph::{Attribute, Model, NodeId, ValueId};
 use crate::ops::inference::{Inferred, infer, tensor_ints};
+use crate::ops::kernels::is_guarded;
 
 const DOCS: &str = r#"Removes nodes that return their input; their consumers use the input.
 
@@ -20,7 +21,7 @@ after:  `                 y = Relu(x)`
 3. `Reshape` to the shape that the input has, if the shape is a constant and the dimensions of the input are known as far as needed: a 0
    copies any dimension, and one -1 stands for the remaining one.
 4. A node whose result is an output of a graph is kept: the name is part of the interface. So is one whose input has a name that an
-   inner scope defines again.
+   inner scope defines again, and an `Identity` that is part of a guard for a runtime.
 "#;
 
 #[derive(Debug)]
@@ -50,11 +51,21 @@ fn plan(model: &Model) -> Plan {
             |shape| bypasses.current(shape),
             || inferred.get_or_init(|| infer(model)),
         );
-        if let (true, Some(input)) = (returns_input, model.input(node, 0)) {
+        if let (true, Some(input)) = (returns_input, model.input(node, 0))
+            && !is_in_guard(model, node)
+        {
             bypasses.bypass(node, model.output(node, 0), input, removal::returns_input);
         }
     }
     bypasses.plan
+}
+
+/// Whether a node that uses the result of an `Identity` says that a guard contains it: without the
+/// `Identity`, a runtime would compute something else.
+fn is_in_guard(model: &Model, node: NodeId) -> bool {
+    let outputs = model.outputs(node);
+    let mut users = outputs.flat_map(|(_, value)| model.uses(value));
+    users.any(|(user, _)| is_guarded(model.node(user)))
 }
 
 /// Whether the only result of a node is its first input. `current` gives the value that is known to

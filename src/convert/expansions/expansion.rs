@@ -24,6 +24,8 @@ pub(in crate::convert) struct Expansion {
     /// The opset of the body, if it is not the one before the version: that of an operator of
     /// onnxruntime.
     pub opset: Option<i64>,
+    /// Whether `Identity` nodes of the body are more than other names of values.
+    pub has_identities: bool,
 }
 
 impl Expansion {
@@ -31,6 +33,14 @@ impl Expansion {
     /// operator for this reason.
     pub fn helps(&self, reason: &Reason) -> bool {
         self.obstacles.is_empty() || self.obstacles.iter().any(|&code| reason.is(code))
+    }
+
+    /// The body stays as its text has it, with the `Identity` nodes.
+    pub(super) const fn with_identities(self) -> Expansion {
+        Expansion {
+            has_identities: true,
+            ..self
+        }
     }
 
     pub(super) const fn in_opset(self, opset: i64) -> Expansion {
@@ -57,6 +67,7 @@ pub(super) const fn exact(
         body,
         obstacles: &[],
         opset: None,
+        has_identities: false,
     }
 }
 
@@ -72,6 +83,7 @@ pub(super) const fn by_definition(
         body,
         obstacles: &[],
         opset: None,
+        has_identities: false,
     }
 }
 

@@ -47,9 +47,20 @@ impl Node for NodeProto {
     }
 
     fn is_guarded(&self, runtime: &str) -> bool {
-        let mut lines = self.doc_string().split(|&byte| byte == b'\n');
-        lines.any(|line| line.strip_prefix(GUARDED.as_bytes()) == Some(runtime.as_bytes()))
+        guards(self).any(|guarded| guarded == runtime.as_bytes())
     }
+}
+
+/// Whether a guard for some runtime contains a node.
+#[must_use]
+pub fn is_guarded(node: &NodeProto) -> bool {
+    guards(node).next().is_some()
+}
+
+/// The runtimes for which guards contain a node.
+fn guards(node: &NodeProto) -> impl Iterator<Item = &[u8]> {
+    let lines = node.doc_string().split(|&byte| byte == b'\n');
+    lines.filter_map(|line| line.strip_prefix(GUARDED.as_bytes()))
 }
 
 fn bodies_of(attribute: &AttributeProto) -> impl Iterator<Item = &GraphProto> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::combination::combination;
 use super::constants::numbers_of;
 use crate::base::hash::HashSet;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind, ValueId};
@@ -114,7 +115,8 @@ pub fn operations_of<'m>(
     .with_constant_inputs(|index| {
         let input = model.input(id, index as u32);
         input.is_some_and(|value| model.constant(value).is_ok())
-    });
+    })
+    .with_combination(combination(model, inferred, id, opset).map(|found| found.operator));
     let root = model.root(id.scope);
     if !matches!(model.scope_kind(root), ScopeKind::Function(_)) {
         return vec![operation];

@@ -4,16 +4,21 @@ The name is a type variable; `input:` or `output:` and the name of a formal one 
 whose value, or default, is an integer or a text, any other value (`*`), or none (`-`); or `rank`, that of the first input. `value:` and the name of a
 formal input has the numbers of an initializer, or `-`. `captures`: whether a body reads values of the graphs around it (`*`) or not (`-`). `vectors`: how many inputs of a
 MatMul have rank 1. `empty`: whether the first input has no elements (`*`) or has some (`-`). `slope`: whether that of a PRelu has an element for each
-of the `channels`, or other `elements`, when the last axes correspond. crates/onnx-operators/src/kernels has the same functions.
+of the `channels`, or other `elements`, when the last axes correspond. `combination`: the operator that the node looks like with the nodes before it,
+though they compute something else, or `-`. crates/onnx-operators/src/kernels has the same functions.
 """
 
 import numpy as np
 from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 
+from runs.combinations import combination
+
 
 def features_of(model, node, since):
     schema = defs.get_schema(node.op_type, since, "" if node.domain == "ai.onnx" else node.domain)
     features = {**rank(model, node), "empty": empty(model, node), **types(model, node, schema), **operands(node, schema), **attributes(node, schema), **values(model, node, schema)}
+    if combination(model):
+        features["combination"] = combination(model)
     if node.op_type == "MaxPool":
         features["last_window"] = last_window(model, node)
     if node.op_type == "Resize":

@@ -9,7 +9,8 @@ from casts.page import NAMES, table
 INTRODUCTION = """\
 # What {name} computes
 
-{name} {version} was run on {models} models of one node: onnx's node tests, the same in older versions of their operators, and values at boundaries.
+{name} {version} was run on {models} models of one node, or of a few that look like one operator:
+onnx's node tests, the same in older versions of their operators, and values at boundaries.
 {counts}
 {use}
 
@@ -130,6 +131,8 @@ def words_of(name, values):
         return f"with {kind} `{formal}`" if values == "*" else f"without {kind} `{formal}`"
     if kind == "value":
         return {"-": f"`{formal}` is no constant", "*": f"`{formal}` is a constant"}.get(values, f"`{formal}` is {alternatives(values)}")
+    if name == "combination":
+        return "with no such nodes before it" if values == "-" else f"with the nodes before it, it looks like {alternatives(values)}"
     if name == "rank":
         return f"the rank of the first input is {alternatives(values)}"
     if name == "empty":

@@ -17,10 +17,10 @@ from support.environments import name_made
 from support.models import readable
 from support.newest_nodes import newest_node_models
 
-from runs import boundaries, branches, flattening
+from runs import boundaries, branches, combinations, flattening
 
 OLDER = CACHE / f"onnx-{onnx.__version__}-nodes-older"
-WRITTEN = {"flattening": flattening, "boundaries": boundaries, "branches": branches}
+WRITTEN = {"flattening": flattening, "boundaries": boundaries, "branches": branches, "combinations": combinations}
 WHEEL_FOLDERS = ("node", "pytorch-converted", "pytorch-operator")
 
 # The name, the file, and where the values are.
@@ -67,7 +67,9 @@ def essence(test):
 
 
 def only_node(model):
-    """The node of a model that has one, constants and functions apart."""
+    """The node of a model that has one, constants and functions apart; the last one of a combination."""
+    if combinations.combination(model):
+        return model.graph.node[-1]
     nodes = [node for node in model.graph.node if node.op_type != "Constant"] or list(model.graph.node)
     return nodes[0] if len(nodes) == 1 and not model.functions else None
 

@@ -16,8 +16,8 @@ HEADER = """\
 # {notes}
 #
 # Models of one node were run: the node tests of onnx {onnx}, those of the wheel of onnx 1.22.0, what `recast convert` makes of the first in the last
-# opset of each older version of their operators, and those of {written} in facts/runs. The values are inputs of the
-# model, with few exceptions.
+# opset of each older version of their operators, and those of {written} in facts/runs.
+# Those of combinations.py have several nodes, of which the last one counts. The values are inputs of the model, with few exceptions.
 #   right    the outputs have the expected types, shapes and elements: floats within a share of the expected one, and another share of the
 #            largest one ({tolerances}); results of quantization within 1; of random operators, types and shapes alone
 #   special  right, except where an infinity or NaN is expected or cast. Lines count these nodes as right; they are listed at the end
@@ -32,7 +32,8 @@ HEADER = """\
 # or `rank`, that of the first input; `value:` and the name of an input, the numbers of a constant (- if it is not one); `last_window`, where that of a
 # pooling begins; `scaled_length`, whether lengths times scales are whole numbers; `captures`, whether a body reads outer values; `vectors`, how
 # many inputs of MatMul have rank 1; `empty`, whether the first input has no elements; `slope`, whether that of PRelu has an element for each of the
-# `channels`, or other `elements`, with its last axis on that of the input (facts/runs/features.py).
+# `channels`, or other `elements`, with its last axis on that of the input; `combination`, the operator that the node looks like with the nodes before
+# it, though they compute something else (facts/runs/features.py).
 # Besides right, wrong and refused, an outcome is
 #   partly    some values of the inputs give other outputs: WORDS
 #   special   infinities and NaN give other outputs: WORDS

@@ -29,6 +29,9 @@ pub struct Operation<'n> {
     constants: Vec<Option<Vec<f64>>>,
     /// Whether the node has inputs that determine shapes or the like, all of which are constants.
     has_constant_inputs: bool,
+    /// The operator that the node looks like, with the nodes before it, though they compute
+    /// something else.
+    combination: Option<&'static str>,
     /// Whether the node calls a function of the model.
     is_call: bool,
 }
@@ -87,6 +90,7 @@ impl<'n> Operation<'n> {
             shapes: Vec::new(),
             constants: Vec::new(),
             has_constant_inputs: false,
+            combination: None,
             is_call: false,
         }
     }
@@ -158,6 +162,21 @@ impl<'n> Operation<'n> {
             has_constant_inputs,
             ..self
         }
+    }
+
+    /// The operation with the operator that the node looks like to some runtime, with the nodes
+    /// before it, if they compute something else.
+    #[must_use]
+    pub fn with_combination(self, combination: Option<&'static str>) -> Operation<'n> {
+        Operation {
+            combination,
+            ..self
+        }
+    }
+
+    /// Whether the node looks like an operator with the nodes before it.
+    pub(super) fn is_combined(&self) -> bool {
+        self.combination.is_some()
     }
 
     /// Whether the node has inputs after the first one, all of which are constants.
@@ -342,7 +361,8 @@ impl<'n> Operation<'n> {
     /// formal input, which is a constant of this value, of any (`*`), or none (`-`); or an attribute,
     /// the value of which, or its default, is one of the values, any (`*`), none (`-`), or another
     /// than this one (`!1`). `rank` is the rank of the first input; `vectors` the number of inputs of
-    /// rank 1; `empty` whether the first input is known to have no elements (`*`); `captures` whether
+    /// rank 1; `combination` the operator that the node looks like with the nodes before it, or none
+    /// (`-`); `empty` whether the first input is known to have no elements (`*`); `captures` whether
     /// a body reads values of the graphs around it (`*`) or not (`-`); [`last_window`],
     /// [`scaled_length`] and [`slope`] have functions of their own.
     pub(super) fn satisfies(&self, name: &str, values: &str) -> Option<bool> {
@@ -357,6 +377,9 @@ impl<'n> Operation<'n> {
             "empty" => {
                 let is_empty = shape.is_some_and(|shape| shape.contains(&Some(0)));
                 return Some(is_empty == (values == "*"));
+            }
+            "combination" => {
+                return Some(self.combination.map_or(values == "-", is_one));
             }
             "vectors" => return Some(is_one(&self.vectors()?.to_string())),
             "slope" => return Some(is_one(slope(shape, self.shape(1))?)),

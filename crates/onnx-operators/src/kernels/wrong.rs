@@ -34,7 +34,12 @@ pub fn wrong_result(runtime: &Runtime, operation: &Operation) -> Option<WrongRes
     Some(WrongResult {
         operation: operation.to_string(),
         instead,
-        opset: closest_opset((table, version), runtime, operation),
+        // In another opset, the nodes before it are others, too.
+        opset: if operation.is_combined() {
+            None
+        } else {
+            closest_opset((table, version), runtime, operation)
+        },
         runtime: *runtime,
     })
 }

@@ -4,6 +4,7 @@
 //! it is converted. If it contains the operator, the runtime has to compute it right in this form:
 //! the node says so in its doc string, which a second conversion and `lint` read.
 
+mod apart;
 mod extrema;
 mod fourier;
 mod order;
@@ -20,6 +21,7 @@ use super::{Expansion, by_definition, exact};
 const WITH_AXES: i64 = 13;
 
 pub(super) const GUARDS: &[Expansion] = &[
+    exact("Add Div Log Mul Reshape Sub", 7, apart::apart).with_identities(),
     exact("BitShift", 11, shift::shifted),
     exact("Cast CastLike", 19, saturation::saturated),
     exact("DFT", 20, fourier::along_axis_one),

@@ -14,6 +14,16 @@ FLATTENS = "normalizes along `axis` alone, and does not flatten its input to a m
 SCALAR = "gives a result of shape [1] instead of a scalar"
 
 REFUSED = [("Resize", "coordinate_transformation_mode=tf_crop_and_resize")]
+COMBINED = [
+    ("Add", "LayerNormalization"),
+    ("Div", "LpNormalization"),
+    ("Div", "Softmax"),
+    ("Log", "Softplus"),
+    ("Mul", "Gelu"),
+    ("Mul", "HardSwish"),
+    ("Mul", "Mish"),
+    ("Sub", "LogSoftmax"),
+]
 INSTEAD = [
     ("Softmax LogSoftmax Hardmax", "axis=0 rank=!1", FLATTENS),
     ("Softmax LogSoftmax Hardmax", "axis=1 rank=!2", FLATTENS),
@@ -31,6 +41,8 @@ INSTEAD = [
     ("Resize", "antialias=1", "computes other numbers with `antialias` = 1"),
     ("Resize", "exclude_outside=1", "computes other numbers with `exclude_outside` = 1"),
     ("Resize", "keep_aspect_ratio_policy=not_larger|not_smaller", "ignores `keep_aspect_ratio_policy`"),
+    *((op, f"combination={name}", f"takes it and the nodes before it for {name}, and computes something else or fails") for op, name in COMBINED),
+    ("Reshape", "combination=Reshape", "copies dimensions of the input of the Reshape before it"),
     ("Size", "", SCALAR),
     ("SpaceToDepth", "mode=CRD", "ignores `mode`"),
 ]
