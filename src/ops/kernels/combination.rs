@@ -215,7 +215,7 @@ impl Nodes<'_> {
         let between = self.input(self.last, 0)?;
         let first = self.made_by(between, "Reshape")?;
         let keeps_zeros = self.model.attribute(self.last, "allowzero").value();
-        if self.model.uses(between).count() > 1
+        if self.model.uses(between).nth(1).is_some()
             || self.some_is_output(&[first])
             || keeps_zeros.is_some_and(|attribute| attribute.i() != 0)
         {
