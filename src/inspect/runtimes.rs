@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::graph::{Model, ScopeId};
 use crate::ops::inference::Inferred;
-use crate::ops::kernels::{Differing, Lacking, Table, support};
+use crate::ops::kernels::{Differing, Lacking, Support, Table, support};
 use crate::ops::runtimes::{Runtime, Version};
 
 /// Consecutive versions of a runtime that run the model, or load it.
@@ -85,9 +85,18 @@ pub(super) fn runtimes(model: &Model, inferred: &Inferred) -> Runtimes {
         lacking: Vec::new(),
         undecided: 0,
     };
+    let mut supports: Vec<(&Table, Support)> = Table::all()
+        .iter()
+        .zip(support(model, inferred, Table::all()))
+        .collect();
     for rows in Runtime::all().chunk_by(|left, right| left.name == right.name) {
-        let table = Table::of(rows[0].name);
-        let oldest_known = table.and_then(|table| table.versions().first().copied());
+        let index = supports
+            .iter()
+            .position(|(table, _)| table.runtime == rows[0].name);
+        let known = index.map(|index| supports.swap_remove(index));
+        let oldest_known = known
+            .as_ref()
+            .and_then(|(table, _)| table.versions().first().copied());
         for &Runtime {
             name, first, last, ..
         } in rows
@@ -113,8 +122,7 @@ pub(super) fn runtimes(model: &Model, inferred: &Inferred) -> Runtimes {
                 }),
             }
         }
-        if let Some(table) = table {
-            let support = support(model, inferred, table);
+        if let Some((table, support)) = known {
             let (undecided, untried) = if table.is_measured() {
                 (0, support.undecided)
             } else {

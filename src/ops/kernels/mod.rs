@@ -9,5 +9,5 @@ mod model;
 pub use combination::combination;
 pub use constants::{numbers, numbers_of};
 pub use message::{GUARDED, is_guarded};
-pub use model::{Differing, Lacking, is_run, operations, operations_of, support};
+pub use model::{Differing, Lacking, Support, is_run, operations, operations_of, support};
 pub use onnx_operators::kernels::*;

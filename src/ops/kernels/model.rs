@@ -153,36 +153,61 @@ pub fn operations_of<'m>(
     operations
 }
 
-/// The versions of a runtime that run a model.
+/// The versions of each runtime that run a model.
 #[must_use]
-pub fn support(model: &Model, inferred: &Inferred, table: &Table) -> Support {
-    let mut lacking: Vec<Lacking> = Vec::new();
-    // By operator and types, in alphabetic order. Nodes of equal ones may differ in attributes that
-    // a kernel refuses.
-    let mut missing: BTreeMap<String, Versions> = BTreeMap::new();
-    let mut undecided = HashSet::default();
-    let mut differing: Vec<Differing> = Vec::new();
+pub fn support(model: &Model, inferred: &Inferred, tables: &[Table]) -> Vec<Support> {
+    let mut decided: Vec<Decided> = tables.iter().map(|_| Decided::default()).collect();
     for (node, operation) in operations(model, inferred) {
-        let decision = table.support(&operation);
+        for (decided, table) in decided.iter_mut().zip(tables) {
+            decided.add(table, node, &operation);
+        }
+    }
+    let decided = decided.into_iter().zip(tables);
+    decided
+        .map(|(decided, table)| support_of(model, table, decided))
+        .collect()
+}
+
+/// What a table decides of the nodes of a model.
+#[derive(Default)]
+struct Decided {
+    /// By operator and types, in alphabetic order. Nodes of equal ones may differ in attributes that
+    /// a kernel refuses.
+    missing: BTreeMap<String, Versions>,
+    undecided: HashSet<NodeId>,
+    differing: Vec<Differing>,
+}
+
+impl Decided {
+    fn add(&mut self, table: &Table, node: NodeId, operation: &Operation) {
+        let decision = table.support(operation);
         if decision.certain != decision.possible {
-            undecided.insert(node);
+            self.undecided.insert(node);
         }
         if let Some(instead) = decision.wrong
-            && differing.last().is_none_or(|last| last.node != node)
+            && self.differing.last().is_none_or(|last| last.node != node)
         {
             let operation = operation.to_string();
-            differing.push(Differing {
+            self.differing.push(Differing {
                 node,
                 operation,
                 instead,
             });
         }
         if !Versions::between(0, table.versions().len() - 1).is_subset(decision.possible) {
-            *missing
-                .entry(operation.to_string())
-                .or_insert(Versions::ALL) &= decision.possible;
+            let missing = self.missing.entry(operation.to_string());
+            *missing.or_insert(Versions::ALL) &= decision.possible;
         }
     }
+}
+
+fn support_of(model: &Model, table: &Table, decided: Decided) -> Support {
+    let Decided {
+        missing,
+        undecided,
+        differing,
+    } = decided;
+    let mut lacking: Vec<Lacking> = Vec::new();
     let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
     let mut runs = Versions::NONE;
     for (index, &version) in table.versions().iter().enumerate() {
