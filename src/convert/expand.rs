@@ -58,9 +58,9 @@ pub(super) fn expand(
         Reason::new(reason.code(), new(&format!("cannot be expanded: {reason}")))
     })?;
     let body = bodies
-        .get(cx, &text, expansion.has_identities)
+        .get(cx, &text, expansion.is_final)
         .map_err(|error| Reason::new(NodeInvalid, new(&format!("cannot be expanded: {error}"))))?;
-    let nodes = if expansion.has_identities {
+    let nodes = if expansion.is_final {
         body.nodes
     } else {
         used_nodes(cx, body.nodes)

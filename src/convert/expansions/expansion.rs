@@ -24,8 +24,8 @@ pub(in crate::convert) struct Expansion {
     /// The opset of the body, if it is not the one before the version: that of an operator of
     /// onnxruntime.
     pub opset: Option<i64>,
-    /// Whether `Identity` nodes of the body are more than other names of values.
-    pub has_identities: bool,
+    /// Whether the nodes of the body stay as its text has them, also those that passes would remove.
+    pub is_final: bool,
 }
 
 impl Expansion {
@@ -35,10 +35,10 @@ impl Expansion {
         self.obstacles.is_empty() || self.obstacles.iter().any(|&code| reason.is(code))
     }
 
-    /// The body stays as its text has it, with the `Identity` nodes.
-    pub(super) const fn with_identities(self) -> Expansion {
+    /// The nodes of the body stay as its text has them.
+    pub(super) const fn kept_whole(self) -> Expansion {
         Expansion {
-            has_identities: true,
+            is_final: true,
             ..self
         }
     }
@@ -67,7 +67,7 @@ pub(super) const fn exact(
         body,
         obstacles: &[],
         opset: None,
-        has_identities: false,
+        is_final: false,
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) const fn by_definition(
         body,
         obstacles: &[],
         opset: None,
-        has_identities: false,
+        is_final: false,
     }
 }
 

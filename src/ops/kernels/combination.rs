@@ -264,10 +264,8 @@ impl Nodes<'_> {
 
     /// Whether a result of some nodes is an output of a graph.
     fn some_is_output(&self, nodes: &[NodeId]) -> bool {
-        let results = nodes.iter().filter_map(|&node| self.output(node));
-        results
-            .into_iter()
-            .any(|value| !self.model.scopes_that_output(value).is_empty())
+        let mut results = nodes.iter().filter_map(|&node| self.output(node));
+        results.any(|value| !self.model.scopes_that_output(value).is_empty())
     }
 
     /// Whether the result of each node is the first input of the one beside it: OpenCV fails if a

@@ -12,14 +12,18 @@ def write(folder):
     for name, opset, graph, inputs, expected in models():
         model = parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}]> g {graph}')
         model.ir_version = 10 if opset > 20 else 8
-        path = folder / f"{name}_{opset}" / "model.onnx"
-        data = path.parent / "test_data_set_0"
-        data.mkdir(parents=True)
-        save(model, path)
         outputs = expected(model, inputs) if callable(expected) else expected
-        for kind, arrays in (("input", inputs.values()), ("output", outputs)):
-            for index, array in enumerate(arrays):
-                (data / f"{kind}_{index}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+        save_test(folder / f"{name}_{opset}", model, inputs.values(), outputs)
+
+
+def save_test(folder, model, inputs, outputs):
+    """A model, and the arrays of its inputs and outputs, as onnx stores its tests."""
+    data = folder / "test_data_set_0"
+    data.mkdir(parents=True)
+    save(model, folder / "model.onnx")
+    for kind, arrays in (("input", inputs), ("output", outputs)):
+        for index, array in enumerate(arrays):
+            (data / f"{kind}_{index}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
 
 
 def models():

@@ -1,18 +1,18 @@
 """Models of several nodes that look like one operator and compute something else: a factor is another value than the one that the function was
 computed from, a constant is another one, a value between the nodes is an output. Beside them, those that are the operator.
 
-What is tested is the last node. `combination` in `metadata_props` names what it looks like, as src/ops/kernels/combination.rs finds it."""
+Each model tests its last node. The entry `combination` of its `metadata_props` names the operator for which src/ops/kernels/combination.rs takes the
+nodes."""
 
 import re
 
 import numpy as np
-from onnx import helper, numpy_helper, parser, save
+from onnx import helper, parser
 
-from runs.boundaries import by_reference
+from runs.boundaries import by_reference, save_test
 
 KEY = "combination"
 
-# By name: the operator, or `-` for one that is what it looks like; the opsets; outputs; initializers; the nodes.
 SWISH = "h = HardSigmoid <alpha = 0.16666667, beta = 0.5>"
 GELU = "d = Div (b, root) e = Erf (d) p = Add (e, one)"
 GELU_NUMBERS = "float root = {1.4142135}, float one = {1.0}, float half = {0.5}"
@@ -21,6 +21,7 @@ AXES = "int64[1] axes = {1}"
 SOFTMAX = "m = ReduceMax <axes = [1], keepdims = 1> (b) d = Sub (a, m) e = Exp (d) s = ReduceSum <keepdims = 1> (e, axes)"
 LAYER_NUMBERS = "float two = {2.0}, float eps = {0.00001}, float[3] scale = {1.0, 2.0, 3.0}, float[3] bias = {0.5, 1.0, -1.0}"
 LAYER = "m = ReduceMean <axes = [-1]> (b) d = Sub (a, m) q = Pow (d, two) v = ReduceMean <axes = [-1]> (q) w = Add (v, eps) r = Sqrt (w) z = Div (d, r) u = Mul (z, scale) y = Add (u, bias)"
+# By name: the operator, or `-` for one that is what it looks like; the opsets; outputs; initializers; the nodes.
 MODELS = {
     "swish": ("-", (14,), "y", "", f"{SWISH} (a) y = Mul (a, h)"),
     "swish_other": ("HardSwish", (7, 13, 14), "y", "", f"{SWISH} (b) y = Mul (a, h)"),
@@ -70,17 +71,11 @@ def write(folder):
             inputs = {name: array for name, array in arrays.items() if f"({name}" in nodes or f" {name})" in nodes}
             model = model_of(opset, inputs, outputs.split(), numbers, nodes)
             helper.set_model_props(model, {KEY: operator})
-            path = folder / f"combination_{name}_{opset}" / "model.onnx"
-            data = path.parent / "test_data_set_0"
-            data.mkdir(parents=True)
             results = by_reference(model, inputs)
             for value, array in zip(model.graph.output, results):
                 for length in array.shape:
                     value.type.tensor_type.shape.dim.add().dim_value = length
-            save(model, path)
-            for kind, found in (("input", inputs.values()), ("output", results)):
-                for index, array in enumerate(found):
-                    (data / f"{kind}_{index}.pb").write_bytes(numpy_helper.from_array(array).SerializeToString())
+            save_test(folder / f"combination_{name}_{opset}", model, inputs.values(), results)
 
 
 def model_of(opset, inputs, outputs, numbers, nodes):

@@ -21,7 +21,7 @@ use super::{Expansion, by_definition, exact};
 const WITH_AXES: i64 = 13;
 
 pub(super) const GUARDS: &[Expansion] = &[
-    exact("Add Div Log Mul Reshape Sub", 7, apart::apart).with_identities(),
+    exact("Add Div Log Mul Reshape Sub", 7, apart::apart).kept_whole(),
     exact("BitShift", 11, shift::shifted),
     exact("Cast CastLike", 19, saturation::saturated),
     exact("DFT", 20, fourier::along_axis_one),
