@@ -11,7 +11,23 @@ use crate::graph::{Edit, Model, NodeId, ValueId};
 pub(super) struct Bypasses<'m> {
     model: &'m Model,
     replaced: HashMap<ValueId, ValueId>,
-    pub plan: Plan,
+    removals: Vec<Removal>,
+}
+
+/// A node that is removed.
+struct Removal {
+    node: NodeId,
+    /// None if the result is not used.
+    bypass: Option<Bypass>,
+}
+
+/// A value that is used in place of the result of a node.
+#[derive(Clone, Copy)]
+struct Bypass {
+    result: ValueId,
+    other: ValueId,
+    /// Makes the reason of the name of the other value.
+    reason: fn(&str) -> Reason,
 }
 
 /// The bytes by which a name may be longer than the one that it replaces. Each use states it: with
@@ -28,7 +44,7 @@ impl<'m> Bypasses<'m> {
         Bypasses {
             model,
             replaced: HashMap::default(),
-            plan: Plan::default(),
+            removals: Vec::new(),
         }
     }
 
@@ -55,7 +71,7 @@ impl<'m> Bypasses<'m> {
     ) -> bool {
         let other = self.current(other);
         let Some(output) = output else {
-            self.plan.remove_node(self.model, node, removal::unused());
+            self.remove_unused(node);
             return true;
         };
         if is_far_longer(self.model, other, output)
@@ -65,12 +81,44 @@ impl<'m> Bypasses<'m> {
             return false;
         }
         self.replaced.insert(output, other);
-        self.plan.edits.push(Edit::Rewire {
-            from: output,
-            to: other,
+        self.removals.push(Removal {
+            node,
+            bypass: Some(Bypass {
+                result: output,
+                other,
+                reason,
+            }),
         });
-        self.plan
-            .remove_node(self.model, node, reason(self.model.name(other)));
         true
+    }
+
+    /// Removes a node whose result is not used.
+    pub fn remove_unused(&mut self, node: NodeId) {
+        self.removals.push(Removal { node, bypass: None });
+    }
+
+    /// The number of nodes that are removed.
+    pub fn count(&self) -> usize {
+        self.removals.len()
+    }
+
+    /// The changes and the events.
+    pub fn plan(&self) -> Plan {
+        let mut plan = Plan::default();
+        for &Removal { node, bypass } in &self.removals {
+            let reason = match bypass {
+                Some(Bypass {
+                    result: from,
+                    other: to,
+                    reason,
+                }) => {
+                    plan.edits.push(Edit::Rewire { from, to });
+                    reason(self.model.name(to))
+                }
+                None => removal::unused(),
+            };
+            plan.remove_node(self.model, node, reason);
+        }
+        plan
     }
 }

@@ -57,7 +57,7 @@ fn plan(model: &Model) -> Plan {
             bypasses.bypass(node, model.output(node, 0), input, removal::returns_input);
         }
     }
-    bypasses.plan
+    bypasses.plan()
 }
 
 /// Whether a node that uses the result of an `Identity` says that a guard contains it: without the

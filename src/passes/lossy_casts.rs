@@ -45,7 +45,7 @@ fn plan(model: &Model) -> Plan {
             bypasses.bypass(second.node, second.output, first.input, removal::round_trip);
         }
     }
-    bypasses.plan
+    bypasses.plan()
 }
 
 /// Whether two casts are from a float to one of 16 bits and back.

@@ -52,5 +52,5 @@ fn plan(model: &Model) -> Plan {
             first.insert(effect, output);
         }
     }
-    bypasses.plan
+    bypasses.plan()
 }

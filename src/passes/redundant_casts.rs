@@ -1,7 +1,6 @@
 //! The pass `redundant-casts`.
 
 use super::bypass::Bypasses;
-use super::event::Event;
 use super::pass::{Pass, Plan};
 use super::removal;
 use crate::base::error::Invalid;
@@ -56,19 +55,27 @@ pub(crate) fn left_by(passes: &[&dyn Pass], model: &Model) -> usize {
     {
         return 0;
     }
-    let is_removal = |event: &&Event| matches!(event, Event::RemovedNode { .. });
-    plan(model).events.iter().filter(is_removal).count()
+    let casts = Casts::of(model);
+    decide(model, &casts, &casts.in_topological_order())
+        .bypasses
+        .count()
 }
 
-fn plan(model: &Model) -> Plan {
-    let casts = Casts::of(model);
-    let in_order = casts.in_topological_order();
+/// What the pass does, without the texts of its report.
+struct Decisions<'m> {
+    bypasses: Bypasses<'m>,
+    /// The casts that are removed.
+    removed: HashSet<NodeId>,
+    /// The values that casts use from now on in place of their inputs, and their types.
+    sources: HashMap<NodeId, (ValueId, DType)>,
+}
+
+fn decide<'m>(model: &'m Model, casts: &Casts, in_order: &[&ResolvedCast]) -> Decisions<'m> {
     let mut bypasses = Bypasses::new(model);
-    // The values that casts use from now on in place of their inputs.
     let mut sources: HashMap<NodeId, (ValueId, DType)> = HashMap::default();
     let mut removed: HashSet<NodeId> = HashSet::default();
     for cast in in_order.iter().filter(|cast| !cast.is_generic()) {
-        let Some((source, from)) = source(&casts, cast, &bypasses, &sources) else {
+        let Some((source, from)) = source(casts, cast, &bypasses, &sources) else {
             continue;
         };
         if copies(from, cast.to, cast.rules().saturate)
@@ -81,14 +88,30 @@ fn plan(model: &Model) -> Plan {
         let is_possible = || {
             let among = casts
                 .producing(cast.input)
-                .map_or(Versions::ALL, |first| runs(model, &casts, first.node));
-            cast.admits(from) && keeps_kernels_of_cast(model, &casts, cast.node, from, among)
+                .map_or(Versions::ALL, |first| runs(model, casts, first.node));
+            cast.admits(from) && keeps_kernels_of_cast(model, casts, cast.node, from, among)
         };
         if is_shorter && model.is_visible(source, cast.node.scope) && is_possible() {
             sources.insert(cast.node, (source, from));
         }
     }
-    remove_unused(model, &in_order, &sources, &mut removed, &mut bypasses);
+    remove_unused(model, in_order, &sources, &mut removed, &mut bypasses);
+    Decisions {
+        bypasses,
+        removed,
+        sources,
+    }
+}
+
+fn plan(model: &Model) -> Plan {
+    let casts = Casts::of(model);
+    let in_order = casts.in_topological_order();
+    let Decisions {
+        bypasses,
+        removed,
+        sources,
+    } = decide(model, &casts, &in_order);
+    let mut plan = bypasses.plan();
     for cast in in_order.iter().filter(|cast| !removed.contains(&cast.node)) {
         let Some(&(source, from)) = sources.get(&cast.node) else {
             continue;
@@ -104,17 +127,14 @@ fn plan(model: &Model) -> Plan {
                 model.name(value).clone_into(input);
             }
         }
-        bypasses.plan.report_change(
+        plan.report_change(
             model,
             cast.node,
             format!("casts '{}' from {from} directly", model.name(source)),
         );
-        bypasses
-            .plan
-            .edits
-            .push(Edit::replace_node(cast.node, changed));
+        plan.edits.push(Edit::replace_node(cast.node, changed));
     }
-    bypasses.plan
+    plan
 }
 
 /// Removes the casts whose results lose all uses, each after those that use its result.
@@ -155,9 +175,7 @@ fn remove_unused(
                 .flatten()
                 .any(|user| !removed.contains(user));
         if !is_used && removed.insert(cast.node) {
-            bypasses
-                .plan
-                .remove_node(model, cast.node, removal::unused());
+            bypasses.remove_unused(cast.node);
         }
     }
 }
