@@ -43,6 +43,9 @@ impl Adapter {
     }
 }
 
+/// Changes a node; if that is not possible, it states why.
+pub(super) type Adapt = fn(&mut Context) -> Result<(), Reason>;
+
 /// One change of a node.
 pub(super) enum Action {
     /// Removes an attribute without effect.
@@ -65,7 +68,7 @@ pub(super) enum Action {
     /// Renames the operator.
     Becomes(&'static str),
     /// Anything else.
-    Run(fn(&mut Context) -> Result<(), Reason>),
+    Run(Adapt),
 }
 
 /// The types of an attribute and of the input that replaces it.

@@ -3,6 +3,7 @@
 use super::reason::{OperatorTooNew, OperatorUnknown, Overridable, Reason};
 use std::borrow::Cow;
 
+use super::adapter::Adapt;
 use super::bodies::graphs_mut;
 use super::context::{Context, Mark, NodeSource, Record};
 use super::expand::expand;
@@ -218,10 +219,13 @@ impl<'m> NodeConverter<'_, 'm> {
         });
         let node = cx.node;
         if done.is_err() {
-            return Err(node);
+            return match expansion.adapter {
+                Some(adapter) => self.adapted(node, schema, adapter, runtime),
+                None => Err(node),
+            };
         }
         for own in &mut nodes {
-            if own.op_type() == node.op_type() {
+            if expansions::guard(own.op_type(), runtime).is_some() {
                 own.doc_string = Some(guarded_doc(own, runtime).into());
             }
         }
@@ -232,6 +236,40 @@ impl<'m> NodeConverter<'_, 'm> {
             self.record.reset(mark);
             node
         })
+    }
+
+    /// The nodes of the guard that an adapter makes of a node in the target opset, or the node.
+    fn adapted(
+        &mut self,
+        node: Cow<'m, NodeProto>,
+        schema: &'static Schema,
+        adapter: Adapt,
+        runtime: &'static str,
+    ) -> Result<Vec<NodeProto>, Cow<'m, NodeProto>> {
+        let mut cx = Context {
+            source: self.source,
+            names: &mut *self.names,
+            record: &mut *self.record,
+            schema,
+            to: self.target,
+            is_added: false,
+            node,
+            before: Vec::new(),
+            after: Vec::new(),
+            initializer: None,
+            is_removed: false,
+        };
+        if cx.attempt(adapter).is_err() {
+            return Err(cx.node);
+        }
+        if let Some(expanded) = cx.record.expanded.last_mut() {
+            expanded.guarded_for = Some(runtime);
+        }
+        let Context {
+            mut before, node, ..
+        } = cx;
+        before.push(node.into_owned());
+        Ok(before)
     }
 
     /// Converts a node that an adapter added. New constants are written for version 9 of `Constant`

@@ -225,8 +225,8 @@ impl<'m> NodePlanner<'_, 'm> {
         }
     }
 
-    /// Whether the runtime that has to run the result lacks an operator of onnxruntime, at least
-    /// for the types of a node.
+    /// Whether the runtime that has to run the result lacks a kernel for a node, or computes
+    /// something else; if its kernels are not known, for a node of an operator of onnxruntime.
     fn lacks_kernel(&self, id: NodeId) -> bool {
         let Shared {
             model,
@@ -246,7 +246,7 @@ impl<'m> NodePlanner<'_, 'm> {
     }
 
     /// The guard of a node for which the runtime that has to run the result computes something
-    /// else.
+    /// else, or that it refuses.
     fn guard(&self, id: NodeId) -> Option<Guard> {
         let Shared {
             model,
@@ -256,10 +256,11 @@ impl<'m> NodePlanner<'_, 'm> {
             ..
         } = *self.shared;
         let (wanted, node) = (wanted?, model.node(id));
-        let guard = expansions::guard(node.op_type())?;
-        let is_wrong =
-            is_onnx_domain(node.domain()) && wanted.is_wrong(model, inferred, id, options.opset);
-        is_wrong.then_some(Guard {
+        let guard = expansions::guard(node.op_type(), wanted.runtime())?;
+        let is_needed = is_onnx_domain(node.domain())
+            && (wanted.is_wrong(model, inferred, id, options.opset)
+                || guard.is_for_refused && self.lacks_kernel(id));
+        is_needed.then_some(Guard {
             expansion: guard,
             runtime: wanted.runtime(),
         })

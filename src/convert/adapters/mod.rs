@@ -22,7 +22,7 @@ mod quantize;
 mod recurrent;
 mod reshape;
 mod resize;
-mod resize_tables;
+pub(super) mod resize_tables;
 mod scatter;
 mod sequence_map;
 mod shape;

@@ -1,7 +1,8 @@
 //! `Resize` of known lengths to known sizes: a `Gather` along each axis for nearest neighbours,
 //! which moves elements, or a product with a matrix of weights, which computes what ONNX defines.
 //!
-//! For modes that the older version lacks, and for sizes that keep the aspect ratio.
+//! For modes that the older version lacks, for sizes that keep the aspect ratio, and for runtimes
+//! that compute something else.
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -29,7 +30,7 @@ struct Axis {
 }
 
 /// Replaces the node. The reasons say why that is not possible.
-pub(super) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
+pub(in crate::convert) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
     let mode = cx.string("mode")?.unwrap_or_else(|| "nearest".to_owned());
     let class = match (cx.source.settings.expand, mode.as_str()) {
         (Expand::None, _) => return Err(Reason::new(ExpansionDisabled, "expansion is disabled")),

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use crate::convert::adapter::Adapt;
 use crate::convert::context::Context;
 use crate::convert::expanded::Exactness;
 use crate::convert::reason::{Code, NodeInvalid, Reason};
@@ -26,6 +27,13 @@ pub(in crate::convert) struct Expansion {
     pub opset: Option<i64>,
     /// Whether the nodes of the body stay as its text has them, also those that passes would remove.
     pub is_final: bool,
+    /// The runtime for which it is a guard; none for all.
+    pub runtime: Option<&'static str>,
+    /// Whether the guard is also for nodes that the runtime refuses.
+    pub is_for_refused: bool,
+    /// The adapter that guards nodes for which there is no body, in the opset that they are
+    /// converted to.
+    pub adapter: Option<Adapt>,
 }
 
 impl Expansion {
@@ -39,6 +47,30 @@ impl Expansion {
     pub(super) const fn kept_whole(self) -> Expansion {
         Expansion {
             is_final: true,
+            ..self
+        }
+    }
+
+    /// The guard is for this runtime alone.
+    pub(super) const fn for_runtime(self, runtime: &'static str) -> Expansion {
+        Expansion {
+            runtime: Some(runtime),
+            ..self
+        }
+    }
+
+    /// The guard is also for nodes that the runtime refuses.
+    pub(super) const fn for_refused(self) -> Expansion {
+        Expansion {
+            is_for_refused: true,
+            ..self
+        }
+    }
+
+    /// Where there is no body, an adapter guards the node.
+    pub(super) const fn or_by(self, adapter: Adapt) -> Expansion {
+        Expansion {
+            adapter: Some(adapter),
             ..self
         }
     }
@@ -68,6 +100,9 @@ pub(super) const fn exact(
         obstacles: &[],
         opset: None,
         is_final: false,
+        runtime: None,
+        is_for_refused: false,
+        adapter: None,
     }
 }
 
@@ -84,6 +119,9 @@ pub(super) const fn by_definition(
         obstacles: &[],
         opset: None,
         is_final: false,
+        runtime: None,
+        is_for_refused: false,
+        adapter: None,
     }
 }
 

@@ -74,10 +74,11 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
 ];
 
 /// The guard of an operator: nodes around it that make a runtime compute what ONNX defines.
-pub(super) fn guard(op: &str) -> Option<&'static Expansion> {
-    guards::GUARDS
-        .iter()
-        .find(|guard| guard.ops.split(' ').any(|guarded| guarded == op))
+pub(super) fn guard(op: &str, runtime: &str) -> Option<&'static Expansion> {
+    guards::GUARDS.iter().find(|guard| {
+        guard.ops.split(' ').any(|guarded| guarded == op)
+            && guard.runtime.is_none_or(|guarded| guarded == runtime)
+    })
 }
 
 /// The expansion of a version of an operator.

@@ -93,7 +93,9 @@ class Process(Server):
             paths = installed(self.runtime.version.rpartition(".")[0])
             return [sys.executable, SERVER], {"PYTHONPATH": os.pathsep.join(map(str, paths))}
         folders = map(str, packages_of(self.runtime)) if self.runtime.packages else ()
-        return [sys.executable, SERVERS / self.runtime.server], {"PYTHONPATH": os.pathsep.join(folders), "RUST_BACKTRACE": "0"}
+        # Memory to which nothing was written has no numbers that may be right by chance.
+        variables = {"PYTHONPATH": os.pathsep.join(folders), "RUST_BACKTRACE": "0", "MALLOC_PERTURB_": "165"}
+        return [sys.executable, SERVERS / self.runtime.server], variables
 
     def cast(self, source, target, attributes, elements, constant):
         """The elements of the result, or the message of a refusal."""

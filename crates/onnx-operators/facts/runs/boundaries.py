@@ -1,10 +1,21 @@
 """Models for which a runtime computes something else for some values of the inputs only, or in an attribute, and which the node tests lack in
 versions of their operators. The expected outputs are those of numpy, of onnx's reference evaluator, or of onnxruntime."""
 
+import math
+
 import numpy as np
 import onnxruntime
 from onnx import helper, numpy_helper, parser, save
 from onnx.reference import ReferenceEvaluator
+
+
+# The first opsets of the versions of reductions.
+REDUCTIONS = {
+    **{f"Reduce{name}": (1, 11, 13, 18) for name in ("L1", "L2", "Mean", "Prod", "SumSquare")},
+    **{f"Reduce{name}": (1, 11, 13, 18, 28) for name in ("LogSum", "LogSumExp")},
+    **{f"Reduce{name}": (1, 11, 12, 13, 18, 20) for name in ("Max", "Min")},
+    "ReduceSum": (1, 11, 13),
+}
 
 
 def write(folder):
@@ -32,6 +43,7 @@ def models():
     yield from fourier()
     yield from infinities()
     yield from overlaps()
+    yield from reductions()
     yield from slopes()
     yield from reshapes()
     yield from resizes()
@@ -108,6 +120,41 @@ def overlaps():
             yield f"nonmaxsuppression_threshold_{threshold}", opset, graph, {"b": boxes, "s": scores}, by_onnxruntime
 
 
+def reductions():
+    """Along three axes, in each version of an operator: apart, with unknown lengths, and at the end or all of another type than FLOAT. The newest
+    one also along axes where OpenCV is right, as far as it is, and of other types."""
+    few = [("few", "float", [2, 2, 3, 4], (0, 1, 2)), ("two", "float", [3, 3, 2, 4], (0, 2)), ("last", "float16", [2, 3, 4, 2], (1, 2, 3))]
+    more = [*few, ("apart", "float16", [3, 2, 4, 2], (0, 2, 3)), ("last", "int32", [2, 3, 2, 2], (1, 2, 3)), ("backwards", "float", [2, 2, 3, 4], (2, 1, 0))]
+    each = [
+        ("apart", "float", [3, 2, 4, 2], (0, 2, 3)),
+        ("unknown", "float", [3, 2, 4, 2], (0, 2, 3)),
+        ("last", "float", [2, 3, 4, 2], (1, 2, 3)),
+        ("last", "double", [2, 3, 4, 2], (1, 2, 3)),
+        ("all", "float", [3, 2, 2], (0, 1, 2)),
+        ("all", "double", [3, 2, 2], (0, 1, 2)),
+    ]
+    for op, opsets in REDUCTIONS.items():
+        for opset in opsets:
+            for name, dtype, shape, axes in [*each, *(more if opset == opsets[-1] else [])]:
+                # ONNX does not say how a logarithm is rounded to an integer.
+                if not (dtype == "int32" and "Log" in op):
+                    yield reduction(op, opset, name, dtype, shape, axes)
+
+
+def reduction(op, opset, name, dtype, shape, axes):
+    x = np.arange(1, math.prod(shape) + 1).reshape(shape) / (1 if dtype == "int32" else 32)
+    # OpenCV leaves out the last elements.
+    x = (x[::-1, ::-1, ::-1] if op == "ReduceMin" else x).astype(np.float32 if dtype == "float" else dtype)
+    reduced = [1 if axis in axes else length for axis, length in enumerate(shape)]
+    declared, result = ("a,b,c,d", "a,b,c,d") if name == "unknown" else (",".join(map(str, shape)), ",".join(map(str, reduced)))
+    numbers = ",".join(map(str, axes))
+    has_input = opset >= (13 if op == "ReduceSum" else 18)
+    constant, attribute, argument = (f"<int64[{len(axes)}] a = {{{numbers}}}>", "", ", a") if has_input else ("", f"<axes = [{numbers}]>", "")
+    graph = f"({dtype}[{declared}] x) => ({dtype}[{result}] y) {constant} {{ y = {op} {attribute} (x{argument}) }}"
+    # The evaluator computes some integers in another type.
+    return f"{op.lower()}_{name}_{dtype}", opset, graph, {"x": x}, lambda *model: [y.astype(x.dtype) for y in by_reference(*model)]
+
+
 def slopes():
     x = np.random.default_rng(0).standard_normal((2, 3, 4, 5)).astype(np.float32)
     for opset in (7, 9, 16):
@@ -133,14 +180,23 @@ def reshapes():
 
 
 def resizes():
+    """Of one row, and of two."""
     for mode in ("linear", "cubic", "nearest"):
         for opset in (11, 13, 18, 19):
             for length, scale, exclude in ((4, 0.6, 0), (5, 1.5, 0), (4, 2.0, 0), (5, 0.8, 0), *([(4, 0.6, 1)] if mode == "cubic" else [])):
-                x = np.arange(length, dtype=np.float32).reshape(1, 1, 1, length) ** 2
-                corners = "half_pixel" if exclude else "align_corners"
-                graph = f"""(float[1,1,1,{length}] x) => (float[a,b,c,d] y) <float[8] r = {{0,0,0,0,1,1,1,1}}, float[4] s = {{1,1,1,{scale}}}> {{
-                    y = Resize <mode = "{mode}", coordinate_transformation_mode = "{corners}", exclude_outside = {exclude}> (x, r, s) }}"""
-                yield f"resize_{mode}_{length}_by_{scale}_exclude_{exclude}", opset, graph, {"x": x}, by_reference
+                for rows in (1, 2):
+                    corners = "half_pixel" if exclude else "align_corners"
+                    name = f"resize_{mode}_{'' if rows == 1 else '2_rows_'}{length}_by_{scale}_exclude_{exclude}"
+                    yield name, opset, *resize((rows, length), f"1,1,1,{scale}", f'mode = "{mode}", coordinate_transformation_mode = "{corners}", exclude_outside = {exclude}')
+        yield f"resize_{mode}_half_pixel_symmetric", 19, *resize((2, 2), "1,1,2,3", f'mode = "{mode}", coordinate_transformation_mode = "half_pixel_symmetric"')
+
+
+def resize(lengths, scales, attributes):
+    """The graph, the inputs, and what computes the outputs."""
+    x = np.arange(math.prod(lengths), dtype=np.float32).reshape(1, 1, *lengths) ** 2
+    graph = f"""(float[1,1,{lengths[0]},{lengths[1]}] x) => (float[a,b,c,d] y) <float[8] r = {{0,0,0,0,1,1,1,1}}, float[4] s = {{{scales}}}> {{
+        y = Resize <{attributes}> (x, r, s) }}"""
+    return graph, {"x": x}, by_reference
 
 
 def resizes_by_scales():

@@ -4,9 +4,12 @@ The name is a type variable; `input:` or `output:` and the name of a formal one 
 whose value, or default, is an integer or a text, any other value (`*`), or none (`-`); or `rank`, that of the first input. `value:` and the name of a
 formal input has the numbers of an initializer, or `-`. `captures`: whether a body reads values of the graphs around it (`*`) or not (`-`). `vectors`: how many inputs of a
 MatMul have rank 1. `empty`: whether the first input has no elements (`*`) or has some (`-`). `slope`: whether that of a PRelu has an element for each
-of the `channels`, or other `elements`, when the last axes correspond. `combination`: the operator that the node looks like with the nodes before it,
+of the `channels`, or other `elements`, when the last axes correspond. `reduced`: which axes a reduction names. `rows`: whether images have `one` row and
+several columns. `combination`: the operator that the node looks like with the nodes before it,
 though they compute something else, or `-`. crates/onnx-operators/src/kernels has the same functions.
 """
+
+import math
 
 import numpy as np
 from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
@@ -21,8 +24,10 @@ def features_of(model, node, since):
         features["combination"] = combination(model)
     if node.op_type == "MaxPool":
         features["last_window"] = last_window(model, node)
+    if node.op_type.startswith("Reduce"):
+        features["reduced"] = reduced(model, node)
     if node.op_type == "Resize":
-        features["scaled_length"] = scaled_length(model, node, schema)
+        features |= {"scaled_length": scaled_length(model, node, schema), "rows": rows(model, node)}
     if node.op_type == "Scan":
         features["captures"] = captures(node)
     if node.op_type == "MatMul":
@@ -175,6 +180,33 @@ def last_window(model, node):
         if free >= 0 and free % step and (free // step + 1) * step >= length + before:
             return "padding"
     return found
+
+
+def reduced(model, node):
+    """Which axes a reduction names: `all`; three or more, of which those before the last two have more than two elements together, at the end of the
+    shape or beside lengths of 1 (`last`), or others (`apart`); or `few`. `unknown` if it depends on unknown axes or lengths."""
+    axes = next((list(attribute.ints) for attribute in node.attribute if attribute.name == "axes"), constant(model, node, 1))
+    if axes is None:
+        counts = [dim for value in model.graph.input if value.name in node.input[1:] for dim in value.type.tensor_type.shape.dim]
+        return "few" if all(dim.HasField("dim_value") and dim.dim_value <= 2 for dim in counts) else "unknown"
+    shape = shape_of(model, node.input[0])
+    rank = len(shape)
+    axes = [axis % rank for axis in axes] if rank else []
+    if rank > 1 and len(axes) == rank:
+        return "all"
+    before = [shape[axis] for axis in axes[:-2]]
+    product = math.prod(length for length in before if length is not None)
+    if empty(model, node) == "*" or None not in before and product <= 2:
+        return "few"
+    if sorted(axes) == list(range(rank - len(axes), rank)) or all(shape[axis] == 1 for axis in range(rank) if axis not in axes):
+        return "last"
+    return "apart" if product > 2 else "unknown"
+
+
+def rows(model, node):
+    """Whether images have `one` row and several columns, or `more` rows."""
+    height, width = [1, 1, *shape_of(model, node.input[0])][-2:]
+    return "one" if height == 1 and width != 1 else "more"
 
 
 def scaled_length(model, node, schema):

@@ -8,6 +8,8 @@ import itertools
 from collections import Counter, defaultdict
 
 MOST_CONDITIONS = 3
+# Of conditions that are written by hand alone.
+BY_HAND = ("rank", "reduced", "rows")
 
 
 def lines(nodes):
@@ -23,9 +25,14 @@ def lines(nodes):
             covered = [node for node in left if holds(conditions, node[1])]
             found.append((common(covered), len(covered), conditions, [node[0] for node in covered]))
             left = [node for node in left if node not in covered]
-    if left:
-        found.append((common(left), len(left), {}, [node[0] for node in left]))
-    return merged(found)
+    found = merged(found)
+    if not left:
+        return found
+    last, tests = common(left), [node[0] for node in left]
+    # What the last line says, those directly before it need not say.
+    while found and found[-1][0] == last:
+        tests += found.pop()[3]
+    return [*found, (last, len(tests), {}, tests)]
 
 
 def common(nodes):
@@ -49,7 +56,7 @@ def cover(outcome, nodes):
             yield {}
             return
         best = max(candidates(wanted, others), key=lambda each: score(each, wanted), default=None)
-        best = best or {name: {value} for name, value in wanted[0].items() if name != "rank" and any(other.get(name) != value for other in others)}
+        best = best or {name: {value} for name, value in wanted[0].items() if name not in BY_HAND and any(other.get(name) != value for other in others)}
         yield best
         before = len(wanted)
         wanted = [features for features in wanted if not holds(best, features)]
@@ -58,8 +65,7 @@ def cover(outcome, nodes):
 
 
 def candidates(wanted, others):
-    # Ranks are for conditions that are written by hand.
-    varying = {name for features in [*wanted, *others] for name in features if name != "rank" and len({each.get(name) for each in [*wanted, *others]}) > 1}
+    varying = {name for features in [*wanted, *others] for name in features if name not in BY_HAND and len({each.get(name) for each in [*wanted, *others]}) > 1}
     tried = set()
     for length in range(1, MOST_CONDITIONS + 1):
         for features in wanted:

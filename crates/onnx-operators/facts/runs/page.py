@@ -37,6 +37,14 @@ SECTIONS = {
 ATTRIBUTES = {
     "captures": {"*": "a body reads values of outer graphs", "-": "no body reads values of outer graphs"},
     "last_window": {"padding|unknown": "the last window begins in the padding, or may begin there"},
+    "reduced": {
+        "all": "it names all axes",
+        "apart": "it names three or more axes, of which those before the last two have more than two elements together",
+        "apart|few|last|unknown": "it does not name all axes",
+        "last": "it names three or more axes, the last ones or beside lengths of 1, of which those before the last two have more than two elements together",
+        "unknown": "it names three or more axes of unknown lengths",
+    },
+    "rows": {"one": "images have one row, and several columns"},
     "slope": {"elements": "`slope`, with its last axis on that of the input, has elements along other axes than the channels"},
     "scaled_length": {"fraction": "a length times its scale is a fraction", "whole": "lengths times scales are whole numbers"},
 }

@@ -32,8 +32,9 @@ HEADER = """\
 # or `rank`, that of the first input; `value:` and the name of an input, the numbers of a constant (- if it is not one); `last_window`, where that of a
 # pooling begins; `scaled_length`, whether lengths times scales are whole numbers; `captures`, whether a body reads outer values; `vectors`, how
 # many inputs of MatMul have rank 1; `empty`, whether the first input has no elements; `slope`, whether that of PRelu has an element for each of the
-# `channels`, or other `elements`, with its last axis on that of the input; `combination`, the operator that the node looks like with the nodes before
-# it, though they compute something else (facts/runs/features.py).
+# `channels`, or other `elements`, with its last axis on that of the input; `reduced`, which axes a reduction names; `rows`, whether images have
+# `one` row and several columns; `combination`, the operator that the node looks like with the nodes before it, though they compute something else
+# (facts/runs/features.py).
 # Besides right, wrong and refused, an outcome is
 #   partly    some values of the inputs give other outputs: WORDS
 #   special   infinities and NaN give other outputs: WORDS
@@ -47,6 +48,8 @@ HEADER = """\
 def render(runtime, results):
     from runs.running import SECONDS, TOLERANCES
 
+    # Right on one processor or in one run, and wrong on another.
+    results = results | {name: {**results[name], "outcome": "wrong", "detail": detail} for name, detail in ALL[runtime.name].VARYING.items()}
     groups, special, left = grouped(runtime, results)
     rows = [row for (domain, op), versions in sorted(groups.items()) for row in rows_of(domain, op, versions)]
     nodes = [results[test.name] for test in node_tests() if test.name in results]
@@ -89,20 +92,29 @@ def grouped(runtime, results):
             model = readable(test.model)
             node = only_node(model)
             domain = "" if node.domain == "ai.onnx" else node.domain
-            nodes[domain, node.op_type, row["since"]].append((test.name, features_of(model, node, row["since"]), outcome_of(row)))
+            nodes[domain, node.op_type, row["since"]].append((test.name, features_of(model, node, row["since"]), outcome_of(row, model, node)))
             if row["outcome"] == "special":
                 special[qualified(domain, node.op_type)].add(row["detail"].split(": ", 1)[-1].split(", ")[0])
     groups = defaultdict(dict)
     for (domain, op, since), each in nodes.items():
-        groups[domain, op][since], unexplained = lines_of(runtime, op, since, each)
+        groups[domain, op][since], unexplained = lines_of(runtime, op, since, with_given(each))
         left |= {name: f"{name} ({op}-{since}): {results[name]['detail'][:90]}" for name in unexplained if "@" not in name}
     return groups, [f"{op}: {'; '.join(sorted(details)[:3])}" for op, details in sorted(special.items())], sorted(left.values())
 
 
-def outcome_of(row):
+def outcome_of(row, model, node):
     if row["outcome"] in ("wrong", "refused") and row.get("constant") == "right":
         return "constant"
-    return row["outcome"]
+    given = {tensor.name for tensor in model.graph.initializer}
+    others = [name for name in node.input[1:] if name]
+    return "given" if row["outcome"] == "right" and others and given.issuperset(others) else row["outcome"]
+
+
+def with_given(nodes):
+    """Nodes of a version of an operator. Those that are right with constants as the models give them, `given`, are right for constants if others are,
+    and otherwise right."""
+    given = "constant" if any(outcome == "constant" for _, _, outcome in nodes) else "right"
+    return [(name, features, given if outcome == "given" else outcome) for name, features, outcome in nodes]
 
 
 def lines_of(runtime, op, since, nodes):

@@ -6,12 +6,12 @@ use super::node::{AttributeValue, Node};
 
 /// Whether lines of `facts/runs/` depend on constants of an operator.
 pub(super) fn reads_constants(op: &str) -> bool {
-    matches!(op, "DFT" | "Resize" | "Tile")
+    matches!(op, "DFT" | "Resize" | "Tile") || op.starts_with("Reduce")
 }
 
 /// Of how many inputs of an operator lines of `facts/runs/` depend on the shape.
 pub(super) fn shapes_read(op: &str) -> usize {
-    if matches!(op, "MatMul" | "PRelu") {
+    if matches!(op, "MatMul" | "PRelu") || op.starts_with("Reduce") {
         2
     } else {
         1
@@ -102,6 +102,59 @@ impl Window {
     }
 }
 
+/// Which axes a reduction names: `all`; three or more, of which those before the last two have more
+/// than two elements together, at the end of the shape or beside lengths of 1 (`last`), or others
+/// (`apart`); or `few`. `unknown` if it depends on unknown axes or lengths.
+///
+/// `axes` are those of an attribute or a constant; `input` is the shape of the input for them, if
+/// the node has it.
+pub(super) fn reduced(
+    shape: Option<&[Option<i64>]>,
+    axes: Option<&[i64]>,
+    input: Option<Option<&[Option<i64>]>>,
+) -> &'static str {
+    let Some(axes) = axes else {
+        return match input {
+            None => "few",
+            Some(Some(&[Some(count)])) if count <= 2 => "few",
+            Some(_) => "unknown",
+        };
+    };
+    let Some(shape) = shape else {
+        return if axes.len() <= 2 { "few" } else { "unknown" };
+    };
+    let rank = shape.len();
+    let from_front = |axis: &i64| usize::try_from(axis.rem_euclid(rank.max(1) as i64)).unwrap_or(0);
+    let axes: Vec<usize> = axes.iter().map(from_front).collect();
+    if rank > 1 && axes.len() == rank {
+        return "all";
+    }
+    let before = &axes[..axes.len().saturating_sub(2)];
+    let lengths = before
+        .iter()
+        .map(|&axis| shape.get(axis).copied().flatten());
+    let known = lengths.clone().flatten().fold(1, i64::saturating_mul);
+    let is_known = lengths.flatten().count() == before.len();
+    if shape.contains(&Some(0)) || is_known && known <= 2 {
+        return "few";
+    }
+    let mut others = (0..rank).filter(|axis| !axes.contains(axis));
+    let ends = (rank - axes.len().min(rank)..rank).all(|axis| axes.contains(&axis));
+    match known {
+        _ if ends || others.all(|axis| shape[axis] == Some(1)) => "last",
+        0..=2 => "unknown",
+        _ => "apart",
+    }
+}
+
+/// Whether the images that a `Resize` takes have `one` row and several columns, or `more` rows.
+pub(super) fn rows(shape: Option<&[Option<i64>]>) -> &'static str {
+    match shape {
+        Some(&[.., Some(1), width]) if width != Some(1) => "one",
+        _ => "more",
+    }
+}
+
 /// Whether the lengths that a `Resize` computes from `scales` are whole numbers before they are
 /// rounded down: `whole`, `fraction`, or `unknown`, since it depends on the input.
 pub(super) fn scaled_length(
@@ -135,4 +188,73 @@ pub(super) fn scaled_length(
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lengths(shape: &[i64]) -> Vec<Option<i64>> {
+        shape
+            .iter()
+            .map(|&length| (length >= 0).then_some(length))
+            .collect()
+    }
+
+    /// Lengths of -1 are unknown.
+    #[test]
+    fn axes_of_which_elements_are_skipped_are_told_apart() {
+        let cases: &[(&[i64], &[i64], &str)] = &[
+            (&[3, 2, 4, 2], &[0, 2, 3], "apart"),
+            (&[3, 2, 4, 2], &[-4, -2, -1], "apart"),
+            (&[3, 2, 4, 2], &[3, 2, 0], "few"),
+            (&[3, 2, 4, 2], &[0, 2], "few"),
+            (&[2, 2, 3, 4], &[0, 1, 2], "few"),
+            (&[2, 2, 3, 4], &[2, 1, 0], "apart"),
+            (&[2, 3, 4, 2], &[1, 2, 3], "last"),
+            (&[2, 2, 4, 2], &[1, 2, 3], "few"),
+            (&[3, 1, 4, 1], &[0, 2, 3], "last"),
+            (&[2, 2, 2, 2, 5], &[0, 1, 2, 3], "apart"),
+            (&[3, 0, 4, 2], &[0, 2, 3], "few"),
+            (&[3, 2, 2], &[0, 1, 2], "all"),
+            (&[3, 2], &[1, 0], "all"),
+            (&[3], &[0], "few"),
+            (&[3, 2], &[], "few"),
+            (&[-1, 2, 4, 2], &[0, 2, 3], "unknown"),
+            (&[-1, 2, 4, 2], &[3, 2, 0], "few"),
+            (&[3, -1, 4, 2], &[0, 2, 3], "apart"),
+            (&[2, 4, -1, -1], &[1, 2, 3], "last"),
+            (&[], &[], "few"),
+        ];
+        let found: Vec<&str> = cases
+            .iter()
+            .map(|&(shape, axes, _)| reduced(Some(&lengths(shape)), Some(axes), None))
+            .collect();
+        let expected: Vec<&str> = cases.iter().map(|case| case.2).collect();
+        assert_eq!(found, expected);
+        // Of unknown rank; without axes; with a number of computed ones.
+        assert_eq!(reduced(None, Some(&[0, 1]), None), "few");
+        assert_eq!(reduced(None, Some(&[0, 1, 2]), None), "unknown");
+        assert_eq!(reduced(Some(&lengths(&[3, 2])), None, None), "few");
+        let computed = |count: &[Option<i64>]| reduced(None, None, Some(Some(count)));
+        assert_eq!(computed(&[Some(2)]), "few");
+        assert_eq!(computed(&[Some(3)]), "unknown");
+        assert_eq!(computed(&[None]), "unknown");
+        assert_eq!(reduced(None, None, Some(None)), "unknown");
+    }
+
+    #[test]
+    fn images_of_one_row_are_told_apart() {
+        let found = [
+            &[1, 1, 1, 4][..],
+            &[1, 1, 1, -1],
+            &[1, 1, 1, 1],
+            &[1, 1, 2, 4],
+            &[1, 1, -1, 4],
+            &[4],
+        ];
+        let found = found.map(|shape| rows(Some(&lengths(shape))));
+        assert_eq!(found, ["one", "one", "more", "more", "more", "more"]);
+        assert_eq!(rows(None), "more");
+    }
 }

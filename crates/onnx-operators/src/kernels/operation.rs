@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use super::features::{last_window, reads_constants, scaled_length, shapes_read, slope};
-use super::node::Node;
+use super::features::{
+    last_window, reads_constants, reduced, rows, scaled_length, shapes_read, slope,
+};
+use super::node::{AttributeValue, Node};
 use crate::schemas::microsoft::{self, Signature};
 use crate::schemas::{self, Formal, Schema, ValueType, is_onnx_domain};
 use onnx_cast::DType;
@@ -27,7 +29,7 @@ pub struct Operation<'n> {
     /// The numbers of inputs that are small constants, by index, if lines of `facts/runs/` depend on
     /// them.
     constants: Vec<Option<Vec<f64>>>,
-    /// Whether the node has inputs that determine shapes or the like, all of which are constants.
+    /// Whether all inputs that determine shapes or the like are constants.
     has_constant_inputs: bool,
     /// The operator that the node looks like, with the nodes before it, though they compute
     /// something else.
@@ -149,15 +151,10 @@ impl<'n> Operation<'n> {
     /// but for that of `ConstantOfShape`, which is a shape.
     #[must_use]
     pub fn with_constant_inputs(self, is_constant: impl Fn(usize) -> bool) -> Operation<'n> {
-        let mut others = self
-            .operands
-            .iter()
-            .filter(|operand| {
-                !operand.is_output && (operand.index > 0 || self.op() == "ConstantOfShape")
-            })
-            .map(|operand| is_constant(operand.index))
-            .peekable();
-        let has_constant_inputs = others.peek().is_some() && others.all(|is_constant| is_constant);
+        let mut others = self.operands.iter().filter(|operand| {
+            !operand.is_output && (operand.index > 0 || self.op() == "ConstantOfShape")
+        });
+        let has_constant_inputs = others.all(|operand| is_constant(operand.index));
         Operation {
             has_constant_inputs,
             ..self
@@ -179,7 +176,7 @@ impl<'n> Operation<'n> {
         self.combination.is_some()
     }
 
-    /// Whether the node has inputs after the first one, all of which are constants.
+    /// Whether all inputs after the first one, if there are any, are constants.
     pub(super) fn has_constant_inputs(&self) -> bool {
         self.has_constant_inputs
     }
@@ -364,7 +361,7 @@ impl<'n> Operation<'n> {
     /// rank 1; `combination` the operator that the node looks like with the nodes before it, or none
     /// (`-`); `empty` whether the first input is known to have no elements (`*`); `captures` whether
     /// a body reads values of the graphs around it (`*`) or not (`-`); [`last_window`],
-    /// [`scaled_length`] and [`slope`] have functions of their own.
+    /// [`reduced`], [`rows`], [`scaled_length`] and [`slope`] have functions of their own.
     pub(super) fn satisfies(&self, name: &str, values: &str) -> Option<bool> {
         if let Some(value) = values.strip_prefix('!') {
             let is_present = self.satisfies(name, "*")?;
@@ -385,6 +382,8 @@ impl<'n> Operation<'n> {
             "slope" => return Some(is_one(slope(shape, self.shape(1))?)),
             "captures" => return Some(self.node.captures() == (values == "*")),
             "last_window" => return Some(is_one(last_window(self.node, shape))),
+            "reduced" => return Some(is_one(self.reduced())),
+            "rows" => return Some(is_one(rows(shape))),
             "scaled_length" => {
                 let scales = self.constant("scales");
                 let has_sizes = self.has(false, "sizes");
@@ -435,6 +434,19 @@ impl<'n> Operation<'n> {
                 Some(default().is_some_and(|found| values.split('|').any(|value| value == found)))
             }
         }
+    }
+
+    /// See [`reduced`]. The axes are the second input or an attribute, whatever the version: a
+    /// conversion asks for nodes of another opset.
+    fn reduced(&self) -> &'static str {
+        let constant = self.constants.get(1).and_then(Option::as_ref);
+        let constant = constant.map(|axes| axes.iter().map(|&axis| axis as i64).collect());
+        let axes = match self.node.attribute("axes") {
+            Some(AttributeValue::Ints(axes)) => Some(axes.to_vec()),
+            _ => constant,
+        };
+        let input = (self.input_count() > 1).then(|| self.shape(1));
+        reduced(self.shape(0), axes.as_deref(), input)
     }
 
     /// Whether the node has a formal input or output.

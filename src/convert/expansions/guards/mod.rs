@@ -1,14 +1,15 @@
 //! Guards: nodes around an operator that make a runtime compute what ONNX defines.
 //!
 //! The body of a guard is in the opset that the node is converted to, or in a newer one from which
-//! it is converted. If it contains the operator, the runtime has to compute it right in this form:
-//! the node says so in its doc string, which a second conversion and `lint` read.
+//! it is converted. If it contains operators that have guards, the runtime has to compute them right
+//! in this form: the nodes say so in their doc strings, which a second conversion and `lint` read.
 
 mod apart;
 mod extrema;
 mod fourier;
 mod order;
 mod overlap;
+mod reduction;
 mod resize;
 mod saturation;
 mod shift;
@@ -16,6 +17,7 @@ mod tile;
 mod windows;
 
 use super::{Expansion, by_definition, exact};
+use crate::convert::adapters::resize_tables::by_tables;
 
 /// The opset of bodies whose operators have axes as inputs.
 const WITH_AXES: i64 = 13;
@@ -27,8 +29,24 @@ pub(super) const GUARDS: &[Expansion] = &[
     exact("DFT", 20, fourier::along_axis_one),
     exact("MaxPool", 10, windows::padded),
     by_definition("NonMaxSuppression", 10, overlap::beyond_threshold).in_opset(WITH_AXES),
+    by_definition(reduction::ALL, 1, reduction::along_two_axes)
+        .in_opset(reduction::OPSET)
+        .for_runtime("opencv")
+        .for_refused(),
+    by_definition(
+        "ReduceL1 ReduceLogSum ReduceLogSumExp",
+        13,
+        reduction::by_sum,
+    )
+    .in_opset(WITH_AXES)
+    .for_runtime("openvino"),
     exact("ReduceMax ReduceMin", 1, extrema::with_infinities).in_opset(WITH_AXES),
-    by_definition("Resize", 11, resize::aligned).in_opset(WITH_AXES),
+    by_definition("Resize", 11, resize::without_body)
+        .for_runtime("opencv")
+        .or_by(by_tables),
+    by_definition("Resize", 11, resize::aligned)
+        .in_opset(WITH_AXES)
+        .or_by(by_tables),
     exact("Tile", 6, tile::expanded).in_opset(WITH_AXES),
     exact("TopK", 1, order::stable).in_opset(WITH_AXES),
 ];

@@ -4,6 +4,14 @@ use super::super::{fill, number};
 use crate::convert::context::Context;
 use crate::convert::reason::{AttributeUnsupported, Reason};
 
+/// OpenCV computes scales anew from the rounded lengths, whatever the coordinates are.
+pub(super) fn without_body(_: &Context) -> Result<String, Reason> {
+    Err(Reason::new(
+        AttributeUnsupported,
+        "its guard needs known lengths",
+    ))
+}
+
 /// With `asymmetric`, places are multiples of the inverse of a factor. The factor is that by which
 /// `align_corners` maps places of the input to those of the length before it is rounded. The input
 /// is repeated at its end, which changes no place within it, to be long enough for the result.

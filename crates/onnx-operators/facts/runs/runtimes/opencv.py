@@ -13,7 +13,12 @@ NOT_FED = ("KeyError: ",)
 FLATTENS = "normalizes along `axis` alone, and does not flatten its input to a matrix"
 SCALAR = "gives a result of shape [1] instead of a scalar"
 
-REFUSED = [("Resize", "coordinate_transformation_mode=tf_crop_and_resize")]
+SKIPPED = "skips elements along the axes before the last two"
+REDUCTIONS = "ReduceL1 ReduceL2 ReduceLogSum ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"
+OTHERS = "T=double|int32|int64|int8|uint8"
+
+# It ends if a reduction names all axes: it looks for one that is left.
+REFUSED = [("Resize", "coordinate_transformation_mode=tf_crop_and_resize"), ("ReduceLogSumExp", "reduced=all"), (REDUCTIONS, f"reduced=all {OTHERS}")]
 COMBINED = [
     ("Add", "LayerNormalization"),
     ("Div", "LpNormalization"),
@@ -38,8 +43,12 @@ INSTEAD = [
     ("Mod", "T=float|float16|double fmod=0", "computes other numbers with `fmod` = 0"),
     ("NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss", "reduction=mean|sum", SCALAR),
     ("Pow", "T=int32|int64 T1=float", "gives a result of type FLOAT"),
+    (f"{REDUCTIONS} ReduceLogSumExp", "reduced=apart", SKIPPED),
+    ("ReduceLogSumExp", "reduced=last", SKIPPED),
+    (REDUCTIONS, f"reduced=last {OTHERS}", SKIPPED),
     ("Resize", "antialias=1", "computes other numbers with `antialias` = 1"),
     ("Resize", "exclude_outside=1", "computes other numbers with `exclude_outside` = 1"),
+    ("Resize", "mode=linear", "takes coordinates for those of half_pixel"),
     ("Resize", "keep_aspect_ratio_policy=not_larger|not_smaller", "ignores `keep_aspect_ratio_policy`"),
     *((op, f"combination={name}", f"takes it and the nodes before it for {name}, and computes something else or fails") for op, name in COMBINED),
     ("Reshape", "combination=Reshape", "copies dimensions of the input of the Reshape before it"),
@@ -47,7 +56,14 @@ INSTEAD = [
     ("SpaceToDepth", "mode=CRD", "ignores `mode`"),
 ]
 PARTLY = [
+    (f"{REDUCTIONS} ReduceLogSumExp", "reduced=unknown", SKIPPED),
+    ("Resize", "scaled_length=fraction", "computes the scales anew, from the lengths that were rounded"),
+    ("Resize", "coordinate_transformation_mode=half_pixel_symmetric", "computes other numbers with half_pixel_symmetric"),
+    ("Resize", "mode=linear rows=one", "reads memory to which nothing was written"),
     ("MaxPool", "last_window=padding|unknown", "keeps a last window that begins in the padding"),
     ("Swish", "alpha=*", "ignores `alpha`"),
 ]
 SPECIAL = []
+# What is read there differs from run to run.
+ONE_ROW = [f"resize_linear_{resize}_exclude_0_{opset}" for resize in ("4_by_0.6", "4_by_2.0", "5_by_0.8", "5_by_1.5") for opset in (11, 13, 18, 19)]
+VARYING = dict.fromkeys(ONE_ROW, "other numbers in each run")

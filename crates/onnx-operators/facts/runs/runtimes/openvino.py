@@ -13,6 +13,7 @@ FLATTENS = "normalizes along `axis` alone, and does not flatten its input to a m
 REFUSED = [("GridSample", "rank=!4"), ("Resize", "coordinate_transformation_mode=tf_crop_and_resize")]
 
 INSTEAD = [
+    ("ReduceL1 ReduceLogSum ReduceLogSumExp", "reduced=apart|few|last|unknown axes=*", "ignores `axes`, and reduces along all axes"),
     ("Cast CastLike", f"{SOURCES} T2=float8e4m3fn saturate=1", "does not saturate: numbers beyond 448 become NaN"),
     ("Cast CastLike", f"{SOURCES} T2=float8e5m2 saturate=1", "does not saturate: numbers beyond 57344 become infinities"),
     ("Cast CastLike", "T2=float8e8m0", "rounds to the power of two below, whatever `round_mode` is"),
@@ -51,3 +52,5 @@ SPECIAL = [
     ("ReduceMax", "T=float|double|float16|bfloat16", "gives the lowest number where every element is -infinity"),
     ("ReduceMin", "T=float|double|float16|bfloat16", "gives the largest number where every element is infinity"),
 ]
+# Tests that are right on some processors, and what others computed.
+VARYING = {"test_attention_4d_causal_padded_kv_bf16": "24 of 192 elements: 0.498046875 instead of 0.0, 0.4140625 instead of 0.0, 0.224609375 instead of 0.0"}

@@ -20,3 +20,4 @@ PARTLY = [
     ("Swish", "alpha=*", "ignores `alpha`"),
 ]
 SPECIAL = []
+VARYING = {}
