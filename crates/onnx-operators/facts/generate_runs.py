@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes facts/runs/RUNTIME.txt: what runtimes compute for the operators of ONNX, established by running models. Writes a page about each file,
-docs/runtimes-RUNTIME.md.
+docs/runtimes-RUNTIME.md, and models that show the wrong results, facts/reproductions/RUNTIME.
 
     python facts/generate_runs.py [RUNTIME]...          runs what was not run yet, all runtimes by default, and writes their files and pages
     python facts/generate_runs.py --pages [RUNTIME]...  runs nothing, and writes the pages of the files that are there
@@ -23,7 +23,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[2]
 sys.path.append(str(ROOT / "conformance"))
 os.environ.setdefault("RECAST", str(ROOT / "target/release/recast"))
-from runs import page, text  # noqa: E402
+from runs import page, reproductions, text  # noqa: E402
 from runs.running import results, runtime_of  # noqa: E402
 from runs.runtimes import ALL  # noqa: E402
 
@@ -43,9 +43,15 @@ def main():
     for name in options.runtimes or RUNTIMES:
         file = FOLDER / f"runs/{name}.txt"
         contents = file.read_text() if options.pages else text.render(runtime_of(name), results(name))
-        for path, expected in {file: contents, ROOT / f"docs/runtimes-{name}.md": page.render(name, contents, name in targets)}.items():
+        files = {file: contents, ROOT / f"docs/runtimes-{name}.md": page.render(name, contents, name in targets)}
+        folder = FOLDER / "reproductions" / name
+        if not options.pages:
+            files |= dict.fromkeys(folder.glob("*.onnxtxt"), "")
+            files |= {folder / file_name: model for file_name, model in reproductions.files(runtime_of(name), results(name)).items()}
+        for path, expected in files.items():
             if not options.check:
-                path.write_text(expected)
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(expected) if expected else path.unlink()
             elif not path.exists() or expected != path.read_text():
                 differing = True
                 print(f"{path.name} is not what {'its file gives' if options.pages else 'the results give'}", file=sys.stderr)

@@ -180,12 +180,12 @@ def reshapes():
 
 
 def resizes():
-    """Of one row, and of two."""
+    """Of one row with `align_corners`, and of two with `half_pixel`."""
     for mode in ("linear", "cubic", "nearest"):
         for opset in (11, 13, 18, 19):
             for length, scale, exclude in ((4, 0.6, 0), (5, 1.5, 0), (4, 2.0, 0), (5, 0.8, 0), *([(4, 0.6, 1)] if mode == "cubic" else [])):
                 for rows in (1, 2):
-                    corners = "half_pixel" if exclude else "align_corners"
+                    corners = "half_pixel" if exclude or rows == 2 else "align_corners"
                     name = f"resize_{mode}_{'' if rows == 1 else '2_rows_'}{length}_by_{scale}_exclude_{exclude}"
                     yield name, opset, *resize((rows, length), f"1,1,1,{scale}", f'mode = "{mode}", coordinate_transformation_mode = "{corners}", exclude_outside = {exclude}')
         yield f"resize_{mode}_half_pixel_symmetric", 19, *resize((2, 2), "1,1,2,3", f'mode = "{mode}", coordinate_transformation_mode = "half_pixel_symmetric"')

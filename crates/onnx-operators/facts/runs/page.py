@@ -16,7 +16,8 @@ onnx's node tests, the same in older versions of their operators, and values at 
 
 Operators without a row were [right](#right) in every test. Floats may differ from the expected ones by a share of 0.001, FLOAT16 by 0.01 and BFLOAT16
 by 0.02; quantized numbers by 1. `crates/onnx-operators/facts/runs/{runtime}.txt` states more about the measurement, which row decides if several
-apply to a node, and the results that no condition explains.{notes}
+apply to a node, and the results that no condition explains; `crates/onnx-operators/facts/reproductions/{runtime}/` has a small model of each wrong
+result, with the numbers.{notes}
 """
 
 # What the facts are for, if the library reads them.

@@ -50,7 +50,7 @@ def render(runtime, results):
 
     # Right on one processor or in one run, and wrong on another.
     results = results | {name: {**results[name], "outcome": "wrong", "detail": detail} for name, detail in ALL[runtime.name].VARYING.items()}
-    groups, special, left = grouped(runtime, results)
+    groups, special, left, _ = grouped(runtime, results)
     rows = [row for (domain, op), versions in sorted(groups.items()) for row in rows_of(domain, op, versions)]
     nodes = [results[test.name] for test in node_tests() if test.name in results]
     tolerances = ", ".join(f"{relative:g} and {absolute:g} for {name.upper()}" for name, (relative, absolute) in TOLERANCES.items())
@@ -84,8 +84,8 @@ def counted(rows):
 
 
 def grouped(runtime, results):
-    """{(domain, operator): {version: lines}}, special results, and wrong ones that no line states."""
-    nodes, special, left = defaultdict(list), defaultdict(set), {}
+    """{(domain, operator): {version: lines}}, special results, wrong ones that no line states, and {words: tests} of those that a line states."""
+    nodes, special, left, stated = defaultdict(list), defaultdict(set), {}, defaultdict(list)
     for test in all_tests():
         row = results[test.name]
         if row["since"] and row["outcome"] != "unknown":
@@ -97,9 +97,11 @@ def grouped(runtime, results):
                 special[qualified(domain, node.op_type)].add(row["detail"].split(": ", 1)[-1].split(", ")[0])
     groups = defaultdict(dict)
     for (domain, op, since), each in nodes.items():
-        groups[domain, op][since], unexplained = lines_of(runtime, op, since, with_given(each))
+        groups[domain, op][since], unexplained, explained = lines_of(runtime, op, since, with_given(each))
+        for words, names in explained.items():
+            stated[words] += names
         left |= {name: f"{name} ({op}-{since}): {results[name]['detail'][:90]}" for name in unexplained if "@" not in name}
-    return groups, [f"{op}: {'; '.join(sorted(details)[:3])}" for op, details in sorted(special.items())], sorted(left.values())
+    return groups, [f"{op}: {'; '.join(sorted(details)[:3])}" for op, details in sorted(special.items())], sorted(left.values()), stated
 
 
 def outcome_of(row, model, node):
@@ -118,11 +120,12 @@ def with_given(nodes):
 
 
 def lines_of(runtime, op, since, nodes):
-    """The lines of a version of an operator: what is wrong and why, then the others; and the tests that are wrong for unknown reasons."""
-    found, rest = [], nodes
+    """The lines of a version of an operator: what is wrong and why, then the others; the tests that are wrong for unknown reasons, and {words: tests}
+    of those that are wrong for known ones."""
+    found, rest, explained = [], nodes, {}
     known = ALL[runtime.name]
     for ops, conditions in known.REFUSED:
-        conditions = dict(condition.split("=", 1) for condition in conditions.split())
+        conditions = conditions_of(conditions)
         covered = [node for node in rest if op in ops.split() and holds(conditions, node[1])]
         if is_shown("refused", covered, f"{op}-{since} {conditions}"):
             found.append(("refused", len(covered), conditions, "", False))
@@ -131,12 +134,13 @@ def lines_of(runtime, op, since, nodes):
         for ops, conditions, words in entries:
             if op not in ops.split():
                 continue
-            conditions = dict(condition.split("=", 1) for condition in conditions.split())
+            conditions = conditions_of(conditions)
             covered = [node for node in rest if holds(conditions, node[1])]
             refused = [node for node in covered if node[2] == "refused"]
             if not is_shown(outcome, covered, f"{op}-{since} {words}"):
                 continue
             found.append((outcome, len(covered) - len(refused), conditions, words, bool(refused)))
+            explained[words] = [name for name, _, each in covered if each in ("wrong", "special")]
             rest = [node for node in rest if node not in covered or node in refused]
     unexplained = [name for name, _, outcome in rest if outcome == "wrong"]
     plain = {"wrong": "unknown", "special": "right"}
@@ -145,7 +149,7 @@ def lines_of(runtime, op, since, nodes):
     # The first line decides: a wrong one that also covers refused nodes comes after theirs.
     after = next((index for index, line in enumerate(others) if line[0] not in ("unknown", "refused") or not line[2]), len(others))
     first, second = ([line[:4] for line in found if line[4] == has_refused] for has_refused in (False, True))
-    return [*first, *others[:after], *second, *others[after:]], unexplained
+    return [*first, *others[:after], *second, *others[after:]], unexplained, explained
 
 
 def is_shown(outcome, covered, what):
@@ -159,6 +163,10 @@ def is_shown(outcome, covered, what):
     for name, other in others:
         print(f"{name} is {other}, but {what}", file=sys.stderr)
     return bool(present) and not others
+
+
+def conditions_of(text):
+    return dict(condition.split("=", 1) for condition in text.split())
 
 
 def holds(conditions, features):

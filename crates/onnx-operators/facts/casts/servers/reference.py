@@ -14,12 +14,16 @@ def run(model, inputs):
     model = load_from_string(model)
     with warnings.catch_warnings(action="ignore"):
         arrays = {name: array_of(value) for name, value in inputs.items()}
-        (array,) = ReferenceEvaluator(model).run(None, arrays)
-    number = model.graph.output[0].type.tensor_type.elem_type
+        results = ReferenceEvaluator(model).run(None, arrays)
+    return [typed(array, output.type.tensor_type.elem_type) for array, output in zip(results, model.graph.output)]
+
+
+def typed(array, number):
+    """A result as a value of the declared type."""
     if number in PACKED:
-        return [(number, array.shape, packed(np.asarray(array).view("u1").ravel().tolist(), PACKED[number]))]
+        return number, array.shape, packed(np.asarray(array).view("u1").ravel().tolist(), PACKED[number])
     produced, shape, data = value_of(array)
-    return [(produced or number, shape, data)]
+    return produced or number, shape, data
 
 
 def array_of(value):
