@@ -6,7 +6,8 @@ use crate::runtimes::Runtime;
 use crate::schemas::{self, Schema};
 
 /// The opset closest to that of an operation of ai.onnx in which a version of a runtime runs it, and
-/// computes what ONNX defines: lower ones first.
+/// computes what ONNX defines, if the operator has its attributes and inputs there: lower ones
+/// first.
 pub(super) fn closest_opset(
     (table, version): (&Table, usize),
     runtime: &Runtime,
@@ -22,9 +23,10 @@ pub(super) fn closest_opset(
             .map_or(newest, |next| next.since_version - 1)
             .min(newest);
         let is_run = |opset: &i64| {
-            let operation = operation.in_version(schema, *opset);
-            let decision = table.support(&operation);
-            operation.is_admitted()
+            let other = operation.in_version(schema, *opset);
+            let decision = table.support(&other);
+            operation.has_form_of(schema)
+                && other.is_admitted()
                 && decision.possible.contains(version)
                 && decision.wrong.is_none()
         };

@@ -1,5 +1,6 @@
 //! A node as runtimes see it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::features::{
@@ -419,21 +420,39 @@ impl<'n> Operation<'n> {
                 .then(|| known.iter().any(|&found| is_listed(found, values)));
         }
         let is_present = self.node.attribute(name).is_some();
-        let default = || {
-            let attribute = self.schema?.attribute(name)?;
-            match attribute.default? {
-                schemas::DefaultValue::Int(number) => Some(number.to_string()),
-                schemas::DefaultValue::String(text) => Some(text.to_owned()),
-                _ => None,
-            }
-        };
         match (is_present, values) {
             (_, "-") | (_, "*") => Some(is_present == (values == "*")),
             (true, _) => Some(self.is_true(name, values)),
             (false, _) => {
-                Some(default().is_some_and(|found| values.split('|').any(|value| value == found)))
+                let default = self.schema.and_then(|schema| default_text(schema, name));
+                Some(default.is_some_and(|found| values.split('|').any(|value| value == found)))
             }
         }
+    }
+
+    /// Whether another version of the operator has the attributes and inputs of the node, as
+    /// attributes or inputs, but for attributes that have their defaults.
+    pub(super) fn has_form_of(&self, other: &'static Schema) -> bool {
+        let Some(schema) = self.schema else {
+            return true;
+        };
+        let is_input = |name: &str| other.inputs.iter().any(|input| input.name == name);
+        let attributes = schema.attributes.iter().all(|attribute| {
+            let name = attribute.name;
+            let Some(value) = self.node.attribute(name) else {
+                return true;
+            };
+            let is_default = value.text().is_some() && value.text() == default_text(schema, name);
+            is_default || other.attribute(name).is_some() || is_input(name)
+        });
+        let mut inputs = self.operands.iter().filter(|operand| !operand.is_output);
+        attributes
+            && inputs.all(|operand| {
+                let is_attribute = operand
+                    .formal(schema)
+                    .is_some_and(|formal| other.attribute(formal.name).is_some());
+                operand.formal(other).is_some() || is_attribute
+            })
     }
 
     /// See [`reduced`]. The axes are the second input or an attribute, whatever the version: a
@@ -480,6 +499,15 @@ impl<'n> Operation<'n> {
             (None, Some(signature), _) => signature.variable(is_output, index),
             (None, None, _) => None,
         }
+    }
+}
+
+/// The default of an attribute that is an integer or a string, as tables write it.
+fn default_text(schema: &Schema, name: &str) -> Option<Cow<'static, str>> {
+    match schema.attribute(name)?.default? {
+        schemas::DefaultValue::Int(number) => Some(number.to_string().into()),
+        schemas::DefaultValue::String(text) => Some(text.into()),
+        _ => None,
     }
 }
 
