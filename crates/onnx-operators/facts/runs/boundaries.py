@@ -51,6 +51,7 @@ def models():
     yield from crops()
     yield from swishes()
     yield from tiles()
+    yield from upsamples()
     yield from windows()
 
 
@@ -231,6 +232,22 @@ def tiles():
         yield "tile_computed", opset, graph, {"x": x, "r": repeats}, [np.tile(x, repeats)]
         graph = "(float[2,3,4,5] x) => (float[a,b,c,d] y) <int64[4] r = {7,6,4,2}> { y = Tile (x, r) }"
         yield "tile_constant", opset, graph, {"x": x}, [np.tile(x, repeats)]
+
+
+def upsamples():
+    """As Resize defines it, with coordinates without an offset, and the neighbours before them."""
+    for mode in ("nearest", "linear"):
+        for opset in (1, 7, 9):
+            for scale in (2, 3):
+                constant, scales, argument = ("<float[4] s = {1,1,%d,%d}>" % (scale, scale), "", ", s") if opset == 9 else ("", f"scales = [1.0,1.0,{scale}.0,{scale}.0]", "")
+                if opset == 1:
+                    scales = f"height_scale = {scale}.0, width_scale = {scale}.0"
+                name = "bilinear" if opset == 1 and mode == "linear" else mode
+                attributes = f'mode = "{name}"' + (f", {scales}" if scales else "")
+                graph = f"(float[1,1,4,6] x) => (float[1,1,{4 * scale},{6 * scale}] y) {constant} {{ y = Upsample <{attributes}> (x{argument}) }}"
+                resized, inputs, _ = resize((4, 6), f"1,1,{scale},{scale}", f'mode = "{mode}", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"')
+                model = parser.parse_model(f'<ir_version: 8, opset_import: ["": 19]> g {resized}')
+                yield f"upsample_{mode}_by_{scale}", opset, graph, inputs, by_reference(model, inputs)
 
 
 def windows():
