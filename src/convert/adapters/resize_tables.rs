@@ -30,7 +30,20 @@ struct Axis {
 }
 
 /// Replaces the node. The reasons say why that is not possible.
-pub(in crate::convert) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
+pub(super) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
+    if cx.string("coordinate_transformation_mode")?.as_deref() == Some("align_corners")
+        && axes(cx)?.iter().any(is_rounded)
+    {
+        return Err(Reason::new(
+            BehaviourDiffers,
+            "ONNX aligns the corners of a length before it is rounded, and runtimes of the rounded one",
+        ));
+    }
+    as_defined(cx)
+}
+
+/// Replaces the node by what ONNX defines, also where all runtimes compute something else.
+pub(in crate::convert) fn as_defined(cx: &mut Context) -> Result<(), Reason> {
     let mode = cx.string("mode")?.unwrap_or_else(|| "nearest".to_owned());
     let class = match (cx.source.settings.expand, mode.as_str()) {
         (Expand::None, _) => return Err(Reason::new(ExpansionDisabled, "expansion is disabled")),
@@ -324,14 +337,9 @@ where
     Ok(match mode.as_deref().unwrap_or("half_pixel") {
         "asymmetric" => at / scale,
         "half_pixel" => (at + half) / scale - half,
-        "align_corners" if is_rounded(axis) => {
-            return Err(Reason::new(
-                BehaviourDiffers,
-                "ONNX aligns the corners of a length before it is rounded, and runtimes of the rounded one",
-            ));
-        }
         "pytorch_half_pixel" | "align_corners" if axis.size <= 1 => zero,
         "pytorch_half_pixel" => (at + half) / scale - half,
+        "align_corners" if is_rounded(axis) => at * (length - one) / (length * scale - one),
         "align_corners" => at * (length - one) / (size - one),
         "half_pixel_symmetric" => {
             length / two * (one - size / (scale * length)) + (at + half) / scale - half

@@ -17,7 +17,7 @@ mod tile;
 mod windows;
 
 use super::{Expansion, by_definition, exact};
-use crate::convert::adapters::resize_tables::by_tables;
+use crate::convert::adapters::resize_tables;
 
 /// The opset of bodies whose operators have axes as inputs.
 const WITH_AXES: i64 = 13;
@@ -43,10 +43,10 @@ pub(super) const GUARDS: &[Expansion] = &[
     exact("ReduceMax ReduceMin", 1, extrema::with_infinities).in_opset(WITH_AXES),
     by_definition("Resize", 11, resize::without_body)
         .for_runtime("opencv")
-        .or_by(by_tables),
+        .or_by(resize_tables::as_defined),
     by_definition("Resize", 11, resize::aligned)
         .in_opset(WITH_AXES)
-        .or_by(by_tables),
+        .or_by(resize_tables::as_defined),
     exact("Tile", 6, tile::expanded).in_opset(WITH_AXES),
     exact("TopK", 1, order::stable).in_opset(WITH_AXES),
 ];

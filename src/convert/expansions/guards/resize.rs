@@ -16,8 +16,8 @@ pub(super) fn without_body(_: &Context) -> Result<String, Reason> {
 /// `align_corners` maps places of the input to those of the length before it is rounded. The input
 /// is repeated at its end, which changes no place within it, to be long enough for the result.
 ///
-/// OpenVINO and onnxruntime round the length first. Nearest neighbours are not guarded: places that
-/// are computed in another way may be rounded to another neighbour.
+/// OpenVINO and onnxruntime round the length first. There is no such body for nearest neighbours:
+/// places that are computed in another way may be rounded to another neighbour.
 pub(super) fn aligned(cx: &Context) -> Result<String, Reason> {
     let mode = cx.string("mode")?.unwrap_or_else(|| "nearest".to_owned());
     let places = cx.string("coordinate_transformation_mode")?;
