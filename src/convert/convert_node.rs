@@ -100,17 +100,15 @@ impl<'m> NodeConverter<'_, 'm> {
                 .iter()
                 .find(|adapter| adapter.is_for(step.from.name, step.newer));
             let mut cx = Context {
-                source: self.source,
-                names: &mut *self.names,
-                record: &mut *self.record,
-                schema: step.from,
-                to: step.opset,
                 is_added,
-                node,
-                before: Vec::new(),
-                after: Vec::new(),
-                initializer: None,
-                is_removed: false,
+                ..Context::new(
+                    self.source,
+                    self.names,
+                    self.record,
+                    step.from,
+                    step.opset,
+                    node,
+                )
             };
             let blocked = |reason| Blocked {
                 opset_step: step.opsets(),
@@ -198,19 +196,7 @@ impl<'m> NodeConverter<'_, 'm> {
         };
         let opset = expansion.opset.unwrap_or(0).max(self.target);
         let mark: Mark = self.record.mark();
-        let mut cx = Context {
-            source: self.source,
-            names: &mut *self.names,
-            record: &mut *self.record,
-            schema,
-            to: opset,
-            is_added: false,
-            node,
-            before: Vec::new(),
-            after: Vec::new(),
-            initializer: None,
-            is_removed: false,
-        };
+        let mut cx = Context::new(self.source, self.names, self.record, schema, opset, node);
         let mut nodes = Vec::new();
         let bodies = &mut *self.bodies;
         let done = cx.attempt(|cx| {
@@ -246,19 +232,14 @@ impl<'m> NodeConverter<'_, 'm> {
         adapter: Adapt,
         runtime: &'static str,
     ) -> Result<Vec<NodeProto>, Cow<'m, NodeProto>> {
-        let mut cx = Context {
-            source: self.source,
-            names: &mut *self.names,
-            record: &mut *self.record,
+        let mut cx = Context::new(
+            self.source,
+            self.names,
+            self.record,
             schema,
-            to: self.target,
-            is_added: false,
+            self.target,
             node,
-            before: Vec::new(),
-            after: Vec::new(),
-            initializer: None,
-            is_removed: false,
-        };
+        );
         if cx.attempt(adapter).is_err() {
             return Err(cx.node);
         }
@@ -335,17 +316,15 @@ impl<'m> NodeConverter<'_, 'm> {
             return Ok(());
         };
         let cx = Context {
-            source: self.source,
-            names: &mut *self.names,
-            record: &mut *self.record,
-            schema,
-            to: opset,
             is_added: true,
-            node: Cow::Owned(node.clone()),
-            before: Vec::new(),
-            after: Vec::new(),
-            initializer: None,
-            is_removed: false,
+            ..Context::new(
+                self.source,
+                self.names,
+                self.record,
+                schema,
+                opset,
+                Cow::Owned(node.clone()),
+            )
         };
         let checked = check::operands(node, schema).and_then(|()| check::supports(&cx));
         checked.map_err(|reason| Blocked {

@@ -208,6 +208,32 @@ pub(super) struct Context<'a, 'm> {
     pub is_removed: bool,
 }
 
+impl<'c, 'm> Context<'c, 'm> {
+    /// A node of the model in a step, with nothing changed.
+    pub fn new(
+        source: &'c NodeSource<'m>,
+        names: &'c mut FreshNames<'m>,
+        record: &'c mut Record,
+        schema: &'static Schema,
+        to: i64,
+        node: Cow<'m, NodeProto>,
+    ) -> Context<'c, 'm> {
+        Context {
+            source,
+            names,
+            record,
+            schema,
+            to,
+            is_added: false,
+            node,
+            before: Vec::new(),
+            after: Vec::new(),
+            initializer: None,
+            is_removed: false,
+        }
+    }
+}
+
 impl Context<'_, '_> {
     /// Changes the node. If the change fails, the node and the record are restored.
     pub fn attempt(
