@@ -100,17 +100,23 @@ def section(lines, outcome):
     chosen = merged(line for line in lines if line.outcome == outcome)
     states = any(line.instead for line in chosen)
     head = ("operator", "versions", "if", *(["instead"] if states else []), "tests")
-    rows = [(f"`{line.operator}`", ranges(line.versions), condition_text(line), *([line.instead] if states else []), str(line.tests)) for line in chosen]
+    rows = [(", ".join(f"`{operator}`" for operator in line.operator.split()), ranges(line.versions), condition_text(line), *([line.instead] if states else []), str(line.tests)) for line in chosen]
     return f"## {title}\n\n{words}\n\n{table([head, *rows])}\n"
 
 
 def merged(lines):
-    """Lines of an operator that differ in the versions alone are one."""
+    """Lines of an operator that differ in the versions alone are one, and then those that differ in the operator alone."""
+    by_operator = joined(lines, "versions", ",")
+    return joined(by_operator, "operator", " ")
+
+
+def joined(lines, name, separator):
+    """Lines that differ in one field alone, apart from the number of tests, are one."""
     found = {}
     for line in lines:
-        key = line.operator, *line.conditions, line.instead
+        key = str(line._replace(**{name: "", "tests": 0}))
         known = found.get(key)
-        found[key] = known._replace(versions=f"{known.versions},{line.versions}", tests=known.tests + line.tests) if known else line
+        found[key] = known._replace(**{name: getattr(known, name) + separator + getattr(line, name), "tests": known.tests + line.tests}) if known else line
     return found.values()
 
 
