@@ -40,22 +40,35 @@ def main():
         sys.exit(f"this script needs onnx {ONNX_VERSION}, not {onnx.__version__}")
     targets = [row.split()[0] for row in (FOLDER / "targets.txt").read_text().splitlines() if not row.startswith("#")]
     differing = False
+    if not options.runtimes and not options.pages:
+        differing |= write(reproduced("onnxruntime", reproductions.of_onnxruntime()), options)
     for name in options.runtimes or RUNTIMES:
         file = FOLDER / f"runs/{name}.txt"
         contents = file.read_text() if options.pages else text.render(runtime_of(name), results(name))
         files = {file: contents, ROOT / f"docs/runtimes-{name}.md": page.render(name, contents, name in targets)}
-        folder = FOLDER / "reproductions" / name
         if not options.pages:
-            files |= dict.fromkeys(folder.glob("*.onnxtxt"), "")
-            files |= {folder / file_name: model for file_name, model in reproductions.files(runtime_of(name), results(name)).items()}
-        for path, expected in files.items():
-            if not options.check:
-                path.parent.mkdir(exist_ok=True)
-                path.write_text(expected) if expected else path.unlink()
-            elif not path.exists() or expected != path.read_text():
-                differing = True
-                print(f"{path.name} is not what {'its file gives' if options.pages else 'the results give'}", file=sys.stderr)
+            files |= reproduced(name, reproductions.files(runtime_of(name), results(name)))
+        differing |= write(files, options)
     sys.exit(differing)
+
+
+def reproduced(name, models):
+    """The files of models that show wrong results of a runtime, and those that are there, empty."""
+    folder = FOLDER / "reproductions" / name
+    return dict.fromkeys(folder.glob("*.onnxtxt"), "") | {folder / file_name: model for file_name, model in models.items()}
+
+
+def write(files, options):
+    """Writes files, or only says which differ; whether any does."""
+    differing = False
+    for path, expected in files.items():
+        if not options.check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(expected) if expected else path.unlink()
+        elif not path.exists() or expected != path.read_text():
+            differing = True
+            print(f"{path.name} is not what {'its file gives' if options.pages else 'the results give'}", file=sys.stderr)
+    return differing
 
 
 if __name__ == "__main__":

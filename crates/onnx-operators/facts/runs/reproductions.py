@@ -9,6 +9,7 @@ import onnx
 from casts.page import NAMES
 from casts.runtimes import Process, newest
 from onnx import TensorProto, helper, numpy_helper, parser
+from onnx.reference import ReferenceEvaluator
 from support.models import readable
 
 from runs.running import SECONDS, decode, difference, encode, name_of, read_as
@@ -24,6 +25,18 @@ MOST_TRIED = 3
 TYPES = "float double float16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool".split()
 TENSOR = re.compile(r"# (\S+) = (\w+)\[([\d, ]*)\] \{(.*)\}( in .*| by ONNX's definition)?$")
 DEFINED = " by ONNX's definition"
+# {name of the file: (what it computes, the model, its input)}.
+ONNXRUNTIME = {
+    "add-14-takes-a-fourth-power-for-a-square.onnxtxt": (
+        "takes it and the nodes before it for LayerNormalization, though the power is the fourth one, unless optimizations are disabled",
+        """<ir_version: 8, opset_import: ["": 17]>
+        g (float[2,3] x) => (float[2,3] y) <float four = {4.0}, float eps = {0.00001}, float[3] scale = {1.0, 2.0, 3.0}, float[3] bias = {3.0, 2.0, 1.0}> {
+            m = ReduceMean <axes = [1]> (x) d = Sub (x, m) q = Pow (d, four) v = ReduceMean <axes = [1]> (q) w = Add (v, eps)
+            r = Sqrt (w) n = Div (d, r) u = Mul (n, scale) y = Add (u, bias)
+        }""",
+        np.array([[1, 2, 4], [0, -1, 3]], np.float32),
+    )
+}
 
 
 def files(runtime, results):
@@ -32,10 +45,20 @@ def files(runtime, results):
     with Process(runtime, SECONDS) as process, Process(newest("onnxruntime")) as other:
         for words, tests in smallest_first(runtime, results).items():
             agreed = (test for test in tests if is_computed(other, test))
-            shown = ((test, text(process, test, words)) for test in [*itertools.islice(agreed, MOST_TRIED), *tests])
+            shown = ((test, text(process, values(test), words)) for test in [*itertools.islice(agreed, MOST_TRIED), *tests])
             test, contents = next((pair for pair in shown if pair[1]), (None, None))
             if contents:
                 found[name_for(readable(test.model), words)] = contents
+    return found
+
+
+def of_onnxruntime():
+    """{name: text} of what was found in onnxruntime, which has no file of results."""
+    found = {}
+    with Process(newest("onnxruntime")) as process:
+        for file_name, (words, contents, x) in ONNXRUNTIME.items():
+            model = parser.parse_model(contents)
+            found[file_name] = text(process, (model, {"x": x}, ReferenceEvaluator(model).run(None, {"x": x})), words)
     return found
 
 
@@ -73,19 +96,19 @@ def size_of(test):
     return (elements, test.name) if elements <= MOST_ELEMENTS else None
 
 
-def text(process, test, words):
-    """The model with a comment; none if the runtime gives no numbers for an output."""
-    model, inputs, expected = values(test)
-    known = ALL[process.runtime.name]
+def text(process, case, words):
+    """A model, its inputs and expected outputs as a file; none if the runtime gives no numbers for an output."""
+    model, inputs, expected = case
     results = results_of(process, model, inputs)
     if results is None:
         return None
-    results = [read_as(known, *pair) for pair in zip(expected, results)]
+    if process.runtime.name in ALL:
+        results = [read_as(ALL[process.runtime.name], *pair) for pair in zip(expected, results)]
     if not all(type_of(result) in TYPES for result in results) or not any(difference(model, *pair) for pair in zip(expected, results)):
         return None
     runtime = f"{NAMES[process.runtime.name]} {process.runtime.version}"
     names = [value.name for value in model.graph.output]
-    node = only_node(model)
+    node = only_node(model) or model.graph.node[-1]
     lines = [f"{node.op_type}-{since_of(model, node)}: {runtime} {words}.", *(f"{name} = {written(array)}" for name, array in inputs.items())]
     for name, array, result in zip(names, expected, results):
         lines.append(f"{name} = {written(array)}{DEFINED}")
