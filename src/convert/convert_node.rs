@@ -246,11 +246,12 @@ impl<'m> NodeConverter<'_, 'm> {
         if let Some(expanded) = cx.record.expanded.last_mut() {
             expanded.guarded_for = Some(runtime);
         }
-        let Context {
-            mut before, node, ..
-        } = cx;
-        before.push(node.into_owned());
-        Ok(before)
+        let converted = Converted {
+            before: cx.before,
+            node: Some(cx.node),
+            after: cx.after,
+        };
+        Ok(converted.into_nodes())
     }
 
     /// Converts a node that an adapter added. New constants are written for version 9 of `Constant`

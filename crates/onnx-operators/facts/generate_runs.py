@@ -44,10 +44,11 @@ def main():
         differing |= write(reproduced("onnxruntime", reproductions.of_onnxruntime()), options)
     for name in options.runtimes or RUNTIMES:
         file = FOLDER / f"runs/{name}.txt"
-        contents = file.read_text() if options.pages else text.render(runtime_of(name), results(name))
+        runtime, found = runtime_of(name), None if options.pages else results(name)
+        contents = text.render(runtime, found) if found else file.read_text()
         files = {file: contents, ROOT / f"docs/runtimes-{name}.md": page.render(name, contents, name in targets)}
-        if not options.pages:
-            files |= reproduced(name, reproductions.files(runtime_of(name), results(name)))
+        if found:
+            files |= reproduced(name, reproductions.files(runtime, found))
         differing |= write(files, options)
     sys.exit(differing)
 

@@ -5,17 +5,16 @@ import math
 
 import numpy as np
 import onnxruntime
-from onnx import helper, numpy_helper, parser, save
+from onnx import defs, helper, numpy_helper, parser, save
 from onnx.reference import ReferenceEvaluator
 
 
-# The first opsets of the versions of reductions.
-REDUCTIONS = {
-    **{f"Reduce{name}": (1, 11, 13, 18) for name in ("L1", "L2", "Mean", "Prod", "SumSquare")},
-    **{f"Reduce{name}": (1, 11, 13, 18, 28) for name in ("LogSum", "LogSumExp")},
-    **{f"Reduce{name}": (1, 11, 12, 13, 18, 20) for name in ("Max", "Min")},
-    "ReduceSum": (1, 11, 13),
-}
+REDUCTIONS = [f"Reduce{name}" for name in ("L1", "L2", "Mean", "Prod", "SumSquare", "LogSum", "LogSumExp", "Max", "Min", "Sum")]
+
+
+def versions_of(op):
+    """The first opset of each version of an operator of ai.onnx."""
+    return sorted(schema.since_version for schema in defs.get_all_schemas_with_history() if schema.domain == "" and schema.name == op)
 
 
 def write(folder):
@@ -134,7 +133,8 @@ def reductions():
         ("all", "float", [3, 2, 2], (0, 1, 2)),
         ("all", "double", [3, 2, 2], (0, 1, 2)),
     ]
-    for op, opsets in REDUCTIONS.items():
+    for op in REDUCTIONS:
+        opsets = versions_of(op)
         for opset in opsets:
             for name, dtype, shape, axes in [*each, *(more if opset == opsets[-1] else [])]:
                 # ONNX does not say how a logarithm is rounded to an integer.

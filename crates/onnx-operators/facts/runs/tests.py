@@ -107,8 +107,7 @@ def older_opsets(test):
     if node is None or node.domain not in ("", "ai.onnx"):
         return []
     present = since_of(model, node) or 0
-    starts = sorted(schema.since_version for schema in defs.get_all_schemas_with_history() if schema.domain == "" and schema.name == node.op_type)
-    return [after - 1 for after in starts if 1 < after <= present]
+    return [after - 1 for after in boundaries.versions_of(node.op_type) if 1 < after <= present]
 
 
 def convert(test, opset, folder):
