@@ -193,10 +193,7 @@ impl Convert {
             .reporting
             .verifies()
             .then(|| Verification::of_conversion(model, &options));
-        // Several models are verified in turn: otherwise the memory would be that of all.
-        if let Some(verification) = verification.as_ref().filter(|_| self.models.is_one()) {
-            verification.begin();
-        }
+        self.models.begin(verification.as_ref());
         match model.convert(&options) {
             Ok(mut report) => {
                 let mut notes = std::mem::take(&mut report.notes);

@@ -93,6 +93,7 @@ impl Fold {
             .reporting
             .verifies()
             .then(|| Verification::of_passes(model, &self.passes.0, &options));
+        self.models.begin(verification.as_ref());
         let report = model.run_passes(&self.passes.0, &options)?;
         let redundant_casts = if is_text {
             redundant_casts::left_by(&self.passes.0, model)

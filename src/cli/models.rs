@@ -35,9 +35,13 @@ pub struct Models {
 }
 
 impl Models {
-    /// Whether the run has one model.
-    pub fn is_one(&self) -> bool {
-        matches!(&self.models[..], [path] if paths::as_pattern(path).is_none())
+    /// Begins to verify the only model of a run. Several models are verified in turn: otherwise the
+    /// memory would be that of all.
+    pub fn begin(&self, verification: Option<&Verification>) {
+        let is_one = matches!(&self.models[..], [path] if paths::as_pattern(path).is_none());
+        if let Some(verification) = verification.filter(|_| is_one) {
+            verification.begin();
+        }
     }
 }
 

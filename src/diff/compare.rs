@@ -114,14 +114,15 @@ impl Walk<'_> {
         sides: [&Bytes; 2],
         wanted: impl Fn(&str) -> bool,
     ) {
-        let sides = sides.map(|bytes| Fields::read(message, bytes));
+        // A graph of many nodes, which are expected to differ, is not copied for the rest of it.
+        let is_wanted = |field: &outline::Field| {
+            wanted(field.name) && !(self.is_expected)(message.name, field.name, None)
+        };
+        let sides = sides.map(|bytes| Fields::read(message, bytes, is_wanted));
         for number in field::numbers(&sides) {
             let [left, right] = [&sides[0], &sides[1]].map(|fields| fields.values(number));
             match message.field(number) {
                 _ if left == right => {}
-                Some(field)
-                    if !wanted(field.name)
-                        || (self.is_expected)(message.name, field.name, None) => {}
                 Some(
                     field @ outline::Field {
                         kind: Kind::Message(inner),
@@ -236,7 +237,7 @@ impl Walk<'_> {
     }
 
     fn attribute(&mut self, path: &str, sides: [&Bytes; 2]) {
-        let [left, right] = sides.map(|bytes| Fields::read(&ATTRIBUTE_PROTO, bytes));
+        let [left, right] = sides.map(|bytes| Fields::read(&ATTRIBUTE_PROTO, bytes, |_| true));
         let is_value = |name: &str| ATTRIBUTE_VALUE.contains(&name);
         let mut values = ATTRIBUTE_PROTO
             .fields

@@ -14,12 +14,18 @@ const LONGEST_TEXT: usize = 120;
 pub(super) struct Fields(Vec<protobuf::Field>);
 
 impl Fields {
-    /// Reads a message, one level deep, by protobuf's rules: packed numbers are unpacked, the last
-    /// value of a singular field wins, and the parts of a singular message are merged.
-    pub fn read(message: &'static Message, bytes: &Bytes) -> Fields {
+    /// Reads the wanted fields of a message and those that the schema does not have, one level
+    /// deep, by protobuf's rules: packed numbers are unpacked, the last value of a singular field
+    /// wins, and the parts of a singular message are merged.
+    pub fn read(
+        message: &'static Message,
+        bytes: &Bytes,
+        is_wanted: impl Fn(&'static Field) -> bool,
+    ) -> Fields {
         // Models were decoded before, so this cannot fail for fields of the schema.
         let mut fields: Vec<protobuf::Field> = protobuf::Field::all(bytes.clone())
             .map_while(Result::ok)
+            .filter(|field| message.field(field.tag).is_none_or(&is_wanted))
             .collect();
         if !fields.is_sorted_by_key(|field| field.tag) {
             fields.sort_by_key(|field| field.tag);

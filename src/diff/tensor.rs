@@ -89,7 +89,7 @@ impl Walk<'_> {
 
 /// The storage of a tensor's values: their fields, and the keys of external data.
 fn place(proto: &TensorProto, bytes: &Bytes) -> String {
-    let fields = Fields::read(&TENSOR_PROTO, bytes);
+    let fields = Fields::read(&TENSOR_PROTO, bytes, |_| true);
     let is_used =
         |field: &&Field| field.name.ends_with("_data") && !fields.values(field.number).is_empty();
     let mut parts: Vec<String> = TENSOR_PROTO

@@ -363,7 +363,7 @@ fn value_region(model: &Model, value: ValueId) -> Option<Region> {
 
 /// The byte range of an unmodified message in the input file.
 fn region<M>(message: &Lossless<M>) -> Option<Region> {
-    message.source().map(|source| Region {
+    message.as_source().map(|source| Region {
         offset: message.offset(),
         length: source.len() as u64,
     })

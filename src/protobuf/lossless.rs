@@ -264,13 +264,21 @@ impl<M> Lossless<M> {
         input.as_ref().map(|input| input.slice(*start..*end))
     }
 
+    /// Like [`Lossless::source`], borrowed: threads that look at many messages of one file do not
+    /// wait for each other to count references to it.
+    #[must_use]
+    pub(crate) fn as_source(&self) -> Option<&[u8]> {
+        let EncodedSource { start, end, input } = &self.0.source;
+        input.as_ref().map(|input| &input[*start..*end])
+    }
+
     /// Whether the message is written with the bytes that its fields encode to, or was changed.
     /// Messages inside it are not checked.
     pub(crate) fn is_canonical(&self) -> bool
     where
         M: Known,
     {
-        self.source().is_none_or(|source| {
+        self.as_source().is_none_or(|source| {
             let mut encoded = Vec::with_capacity(source.len());
             self.0.encode_fields(&mut encoded);
             encoded == source

@@ -105,7 +105,8 @@ impl SavePlan {
         let before = states_before(&paths, options)?;
         let sorted = sort::sort(&model, &paths, options)?;
         let moves_nothing = sorted.to_model.is_empty() && sorted.to_file.is_empty();
-        let exists_already = model.proto().source().is_some() && moves_nothing && paths.is_in_place;
+        let exists_already =
+            model.proto().as_source().is_some() && moves_nothing && paths.is_in_place;
         let Placed { tensors, data } =
             place_tensors(&model, &sorted, &paths, options, (input, &data_ids))?;
         let files = files(data, before, &paths, options)?;
@@ -134,7 +135,7 @@ impl SavePlan {
             }
         };
         let proto = model.into_proto();
-        let is_copy = proto.source().is_some();
+        let is_copy = proto.as_source().is_some();
         let layout = Layout::of(&proto);
         parallel::drop_in_background(proto);
         if layout.bytes() > LARGEST_MESSAGE {
@@ -266,7 +267,7 @@ fn place_tensors(
             .to_file
             .iter()
             .all(|(_, tensor, _)| is_external(tensor))
-        && (model.proto().source().is_some()
+        && (model.proto().as_source().is_some()
             || model.data_ranges() == **model.original_data_ranges())
         && let Some(copies) = paths.copies(model)?
     {

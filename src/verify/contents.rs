@@ -47,8 +47,8 @@ impl<'m> Contents<'m> {
 
     /// The values of a term.
     pub fn of(&mut self, id: TermId) -> Result<Value, String> {
-        if let Some(value) = self.small_constant(id) {
-            return Ok(value);
+        if self.is_small(id) {
+            return self.compute(id);
         }
         let mut stack = vec![id];
         while let Some(&next) = stack.last() {
@@ -56,8 +56,7 @@ impl<'m> Contents<'m> {
                 stack.pop();
                 continue;
             }
-            let is_needed =
-                |id: &TermId| !self.known.contains_key(id) && self.small_constant(*id).is_none();
+            let is_needed = |id: &TermId| !self.known.contains_key(id) && !self.is_small(*id);
             let needed: Vec<TermId> = self.needs(next).into_iter().filter(is_needed).collect();
             if needed.is_empty() {
                 let value = self.compute(next);
@@ -78,26 +77,31 @@ impl<'m> Contents<'m> {
         self.of(id)
     }
 
-    /// The values of a constant that is read faster than remembered.
-    fn small_constant(&self, id: TermId) -> Option<Value> {
-        let Term::Constant(side, value) = *self.terms.term(id) else {
-            return None;
-        };
-        let model = self.terms.model(side);
-        let tensor = model.initializer(value)?;
-        if Tensor::read(tensor).ok()?.stored_bytes() > SMALL.get() as u64 {
-            return None;
+    /// Whether the values of a term are computed faster than remembered: those of a small
+    /// constant, and of a cast of one.
+    fn is_small(&self, id: TermId) -> bool {
+        match *self.terms.term(id) {
+            Term::Cast { of, .. } => self.is_small_constant(of),
+            _ => self.is_small_constant(id),
         }
-        self.load(side, value).ok()
+    }
+
+    fn is_small_constant(&self, id: TermId) -> bool {
+        let Term::Constant(side, value) = *self.terms.term(id) else {
+            return false;
+        };
+        let tensor = self.terms.model(side).initializer(value);
+        tensor.is_some_and(|tensor| {
+            Tensor::read(tensor).is_ok_and(|tensor| tensor.stored_bytes() <= SMALL.get() as u64)
+        })
     }
 
     /// The values of a term that is known.
     fn known(&self, id: TermId) -> Result<Value, String> {
         match self.known.get(&id) {
             Some(value) => value.clone(),
-            None => self
-                .small_constant(id)
-                .ok_or_else(|| "it is not known".to_owned()),
+            None if self.is_small(id) => self.compute(id),
+            None => Err("it is not known".to_owned()),
         }
     }
 
@@ -132,7 +136,7 @@ impl<'m> Contents<'m> {
         inputs
     }
 
-    fn compute(&mut self, id: TermId) -> Result<Value, String> {
+    fn compute(&self, id: TermId) -> Result<Value, String> {
         match self.terms.term(id) {
             Term::Constant(side, value) => self.load(*side, *value),
             Term::New(_) => Err("nothing in the original corresponds to it".to_owned()),

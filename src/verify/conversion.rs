@@ -53,23 +53,10 @@ fn cannot_be_converted(error: NotConverted) -> NotVerified {
     }
 }
 
-/// The types of a written model, and its nodes that are not valid.
-pub(super) struct ConvertedTypes {
-    after: Deferred,
-    invalid: Vec<Fault>,
-}
-
-impl ConvertedTypes {
-    pub fn of(written: &Model, options: &Options) -> ConvertedTypes {
-        let after = Deferred::with(options.contested);
-        let invalid = invalid(written, &after);
-        ConvertedTypes { after, invalid }
-    }
-}
-
+/// `after` are the types of the written model, which another thread may be inferring.
 pub(super) fn verify(
     again: SecondConversion,
-    types: ConvertedTypes,
+    after: &Deferred,
     written: &Model,
     options: &Options,
 ) -> (Verified, Vec<Fault>) {
@@ -82,16 +69,17 @@ pub(super) fn verify(
         before,
         planned,
     } = again;
-    let ConvertedTypes { after, invalid } = types;
-    let (report, mut faults) = (planned.report(), invalid);
+    let legalized_types = Deferred::with(options.contested);
     // The nodes are compared with those that are converted.
-    let compared = if let Some(legalized) = planned.legalized() {
-        faults.extend(carried::verify(&original, legalized, report, &mut verified));
-        let before = Deferred::with(options.contested);
-        Compared::new([legalized, written], [&before, &after])
-    } else {
-        Compared::new([&original, written], [&before, &after])
+    let compared = match planned.legalized() {
+        Some(legalized) => Compared::new([legalized, written], [&legalized_types, after]),
+        None => Compared::new([&original, written], [&before, after]),
     };
+    let mut faults = invalid(written, after);
+    if let Some(legalized) = planned.legalized() {
+        let report = planned.report();
+        faults.extend(carried::verify(&original, legalized, report, &mut verified));
+    }
     faults.extend(compared.faults(&planned));
     // What was computed and written.
     match planned.apply(original) {
@@ -102,12 +90,15 @@ pub(super) fn verify(
         }
         Err(error) => faults.extend(cannot_be_converted(error.into()).faults),
     }
+    parallel::drop_in_background(before);
     (verified, faults)
 }
 
 /// A model before its conversion and the written one, compared.
 struct Compared<'m> {
     matching: Matching<'m>,
+    /// The types and shapes of both models.
+    inferred: [&'m Deferred; 2],
     /// What a conversion may not change.
     faults: Vec<Fault>,
     /// The nodes that may differ only if the conversion reports them, and their counterparts.
@@ -115,18 +106,17 @@ struct Compared<'m> {
 }
 
 impl<'m> Compared<'m> {
-    fn new([original, written]: [&'m Model; 2], inferred: [&Deferred; 2]) -> Compared<'m> {
+    fn new([original, written]: [&'m Model; 2], inferred: [&'m Deferred; 2]) -> Compared<'m> {
         let match_nodes = || {
             let matching = Matching::by_results(original, written);
             let differing = matching.differing_nodes().collect();
             (matching, differing)
         };
         let compare = || compare_models(original, written, of_conversion);
-        let ((matching, differing), mut faults) = parallel::join(match_nodes, compare);
-        let [before, after] = inferred;
-        faults.extend(types(&matching, [before.of(original), after.of(written)]));
+        let ((matching, differing), faults) = parallel::join(match_nodes, compare);
         Compared {
             matching,
+            inferred,
             faults,
             differing,
         }
@@ -138,6 +128,9 @@ impl<'m> Compared<'m> {
         let Matching {
             original, written, ..
         } = self.matching;
+        let [before, after] = self.inferred;
+        let inferred = [before.of(original), after.of(written)];
+        self.faults.extend(types(&self.matching, inferred));
         let expanded = report.expansions.iter().map(|expanded| &*expanded.node);
         let changed: HashSet<&str> = report
             .changes

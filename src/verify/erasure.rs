@@ -23,6 +23,7 @@ use std::sync::OnceLock;
 use super::fault::Fault;
 use super::laws;
 use super::left_out::without_nodes;
+use super::matching::are_same;
 use super::sources::Sources;
 use super::unchanged_fields::{compare, with_names_of};
 use super::verified::Verified;
@@ -47,8 +48,8 @@ pub(super) fn verify(original: &Model, written: &Model, report: &Report) -> (Ver
     erasure.faults.extend(invalid);
     erasure.top_level_nodes();
     let (mut erased, mut before) = (
-        without_nodes(written.proto()),
-        without_nodes(original.proto()),
+        without_nodes(written.proto(), |_| false),
+        without_nodes(original.proto(), |_| false),
     );
     erasure.model(&mut erased, &mut before);
     let Erasure {
@@ -269,11 +270,7 @@ impl<'v> Erasure<'v> {
                 continue;
             };
             let (found, expected) = (written.node(id), original.node(counterpart));
-            if found
-                .source()
-                .is_some_and(|bytes| expected.source() == Some(bytes))
-                && !holds_graph(found)
-            {
+            if are_same([found, expected]) && !holds_graph(found) {
                 self.check_inputs(id, counterpart);
                 continue;
             }

@@ -37,8 +37,9 @@ fn is_large(tensor: &TensorProto) -> bool {
     Tensor::read(tensor).is_ok_and(|tensor| tensor.stored_bytes() >= LARGE)
 }
 
-/// A model without the nodes of its graph and of its functions.
-pub(super) fn without_nodes(model: &ModelProto) -> ModelProto {
+/// A model without the nodes of its graph and of its functions, and without some initializers, by
+/// their positions.
+pub(super) fn without_nodes(model: &ModelProto, is_left_out: impl Fn(usize) -> bool) -> ModelProto {
     let mut bare: ModelProto = raw::ModelProto {
         ir_version: model.ir_version,
         opset_import: model.opset_import.clone(),
@@ -47,7 +48,10 @@ pub(super) fn without_nodes(model: &ModelProto) -> ModelProto {
         domain: model.domain.clone(),
         model_version: model.model_version,
         doc_string: model.doc_string.clone(),
-        graph: model.graph.as_ref().map(graph_without_nodes),
+        graph: model
+            .graph
+            .as_ref()
+            .map(|graph| graph_without_nodes(graph, is_left_out)),
         metadata_props: model.metadata_props.clone(),
         training_info: model.training_info.clone(),
         functions: model.functions.iter().map(function_without_nodes).collect(),
@@ -58,11 +62,13 @@ pub(super) fn without_nodes(model: &ModelProto) -> ModelProto {
     bare
 }
 
-fn graph_without_nodes(graph: &GraphProto) -> GraphProto {
+fn graph_without_nodes(graph: &GraphProto, is_left_out: impl Fn(usize) -> bool) -> GraphProto {
+    let kept = graph.initializer.iter().enumerate();
+    let kept = kept.filter(|(index, _)| !is_left_out(*index));
     let mut bare: GraphProto = raw::GraphProto {
         node: Vec::new(),
         name: graph.name.clone(),
-        initializer: graph.initializer.clone(),
+        initializer: kept.map(|(_, tensor)| tensor.clone()).collect(),
         sparse_initializer: graph.sparse_initializer.clone(),
         doc_string: graph.doc_string.clone(),
         input: graph.input.clone(),

@@ -9,15 +9,39 @@ use super::terms::Terms;
 use super::unchanged_fields::{compare_models, of_passes};
 use super::verified::Verified;
 use super::{constants, declared, order, storage};
+use crate::base::hash::HashMap;
 use crate::base::parallel;
 use crate::base::threshold::Threshold;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
 use crate::passes::Options;
 
-/// The number of values that are compared by one thread before the next ones are by another.
-const NEIGHBOURS: Threshold = Threshold::new("values that one thread compares", 1 << 8);
+/// The number of nodes that are compared by one thread before the next ones are by another.
+const NEIGHBOURS: Threshold = Threshold::new("nodes that one thread compares", 1 << 8);
 
 pub(super) fn verify(
+    original: &Model,
+    written: &Model,
+    options: &Options,
+    is_lossy: bool,
+) -> (Verified, Vec<Fault>) {
+    let (matched, mut faults) = parallel::join_here(
+        || matched(original, written, options, is_lossy),
+        || as_a_whole(original, written),
+    );
+    let (verified, of_matched) = matched;
+    faults.extend(of_matched);
+    (verified, faults)
+}
+
+/// Faults of the models as a whole.
+fn as_a_whole(original: &Model, written: &Model) -> Vec<Fault> {
+    let mut faults = compare_models(original, written, of_passes);
+    faults.extend(storage::ambiguous(original, written));
+    faults
+}
+
+/// Faults of what has a counterpart in the original, or should have one.
+fn matched(
     original: &Model,
     written: &Model,
     options: &Options,
@@ -29,9 +53,7 @@ pub(super) fn verify(
         || by_terms(&matching, &new_messages, options, is_lossy),
         || others(&matching, &new_messages),
     );
-    let (verified, named, scopes) = by_terms;
-    let (mut faults, others) = others;
-    faults.extend(named);
+    let (verified, mut faults, scopes) = by_terms;
     for (of_terms, of_others) in scopes.into_iter().zip(others) {
         let ([nodes, declared, outputs], [order, others]) = (of_terms, of_others);
         faults.extend(
@@ -59,22 +81,27 @@ fn by_terms(
             .map(|terms| Equality::new(terms, new_messages, *options));
         Equality::new(&terms, new_messages, *options).or(exact)
     };
-    // Of neighbours, one usually is computed from the other. Constants come before results.
-    let (mut halves, mut is_last) = ([Vec::new(), Vec::new()], false);
-    for (index, value) in matching.written.values().enumerate() {
-        is_last ^= index.is_multiple_of(NEIGHBOURS.get());
-        halves[usize::from(is_last)].push(value);
-    }
-    let [first, last] = halves;
-    let named = |values: Vec<ValueId>| {
+    let half = |(values, nodes): (Vec<ValueId>, Vec<NodeId>)| {
         let mut equality = of_terms();
-        let faults = equality.named(&values);
-        (equality, faults)
+        let named = equality.named(&values);
+        let of_nodes: Vec<(NodeId, Vec<Fault>)> = nodes
+            .into_iter()
+            .map(|node| (node, equality.node(node)))
+            .filter(|(_, faults)| !faults.is_empty())
+            .collect();
+        (equality, named, of_nodes)
     };
-    let ((mut equality, mut named), (others, of_others)) =
-        parallel::join(|| named(first), || named(last));
-    equality.extend(others);
-    named.extend(of_others);
+    let [first, last] = in_halves(matching);
+    let ((mut equality, mut named, mut of_nodes), others) =
+        parallel::join(|| half(first), || half(last));
+    equality.extend(others.0);
+    named.extend(others.1);
+    of_nodes.extend(others.2);
+    of_nodes.sort_by_key(|(node, _)| node.position);
+    let mut by_scope: HashMap<ScopeId, Vec<Fault>> = HashMap::default();
+    for (node, faults) in of_nodes {
+        by_scope.entry(node.scope).or_default().extend(faults);
+    }
     let mut verified = Verified::default();
     let mut scopes = Vec::new();
     for (scope, counterpart) in matching.scopes() {
@@ -82,11 +109,9 @@ fn by_terms(
             scopes.push(Default::default());
             continue;
         };
-        let nodes = matching.written.nodes(scope);
-        verified.nodes += nodes.len();
-        let nodes = nodes.flat_map(|node| equality.node(node)).collect();
+        verified.nodes += matching.written.nodes(scope).len();
         scopes.push([
-            nodes,
+            by_scope.remove(&scope).unwrap_or_default(),
             declared::compare(&terms, scope, counterpart),
             equality.outputs(scope, counterpart),
         ]);
@@ -95,17 +120,37 @@ fn by_terms(
     (verified, named, scopes)
 }
 
-/// Faults of the models as a whole and, by scope, of the order of nodes, and others.
-fn others(matching: &Matching, new_messages: &NewMessages) -> (Vec<Fault>, Vec<[Vec<Fault>; 2]>) {
-    let (original, written) = (matching.original, matching.written);
-    let mut faults = compare_models(original, written, of_passes);
-    faults.extend(storage::ambiguous(original, written));
+/// The values and the nodes of the written model that have a counterpart, for two threads: those
+/// of neighbours for the same one, since one usually is computed from the other, and values for the
+/// one that compares the node that computes them, or one that uses them.
+fn in_halves(matching: &Matching) -> [(Vec<ValueId>, Vec<NodeId>); 2] {
+    let written = matching.written;
+    let half_of = |node: NodeId| node.position as usize / NEIGHBOURS.get() % 2;
+    let mut halves = [(); 2].map(|()| (Vec::new(), Vec::new()));
+    // Constants come before results.
+    for value in written.values() {
+        let node = written
+            .producer(value)
+            .or_else(|| written.uses(value).next().map(|(node, _)| node));
+        halves[node.map_or(0, half_of)].0.push(value);
+    }
+    let scopes = matching.scopes();
+    for (scope, _) in scopes.filter(|(_, counterpart)| counterpart.is_some()) {
+        for node in written.nodes(scope) {
+            halves[half_of(node)].1.push(node);
+        }
+    }
+    halves
+}
+
+/// Faults by scope: of the order of nodes, and others.
+fn others(matching: &Matching, new_messages: &NewMessages) -> Vec<[Vec<Fault>; 2]> {
     let mut missing = constants::missing(matching);
     let of_scope = |(scope, counterpart): (ScopeId, Option<ScopeId>)| {
         let Some(counterpart) = counterpart else {
             return [
                 vec![Fault::at(
-                    written.scope_path(scope),
+                    matching.written.scope_path(scope),
                     "the original has no such scope",
                 )],
                 Vec::new(),
@@ -120,7 +165,7 @@ fn others(matching: &Matching, new_messages: &NewMessages) -> (Vec<Fault>, Vec<[
             others,
         ]
     };
-    (faults, matching.scopes().map(of_scope).collect())
+    matching.scopes().map(of_scope).collect()
 }
 
 /// Whether the inputs are the same, apart from initializers that are listed as inputs before IR 4.

@@ -50,12 +50,23 @@ pub(super) fn compare_models(
     is_expected: IsExpected,
 ) -> Vec<Fault> {
     let (models, protos) = ([original, written], [original.proto(), written.proto()]);
-    if protos.iter().all(|proto| proto.source().is_some()) {
+    if protos.iter().all(|proto| proto.as_source().is_some()) {
         return compare("", &MODEL_PROTO, models, protos, is_expected);
     }
     // At least one of the models has no original bytes and must be encoded. Its nodes are encoded
-    // one by one, so that they are not in memory twice.
-    let [mut before, mut after] = protos.map(without_nodes);
+    // one by one, so that they are not in memory twice, and initializers that were not read from
+    // the same bytes.
+    let initializers = protos.map(|proto| match &proto.graph {
+        Some(graph) => graph.initializer.as_slice(),
+        None => &[],
+    });
+    let is_unchanged = |index: usize| {
+        let [before, after] = initializers.map(|tensors| tensors.get(index));
+        before
+            .zip(after)
+            .is_some_and(|(before, after)| are_same([before, after]))
+    };
+    let [mut before, mut after] = protos.map(|proto| without_nodes(proto, is_unchanged));
     if let (Some(before), Some(after)) = (before.graph.as_mut(), after.graph.as_mut()) {
         for (before, after) in before.initializer.iter_mut().zip(&mut after.initializer) {
             leave_equal_values_out([before, after], models);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::conversion::{self, ConvertedTypes, SecondConversion};
+use super::conversion::{self, SecondConversion};
 use super::fault::{Fault, NotVerified};
 use super::fixes::Fixes;
 use super::function_copies::with_copies;
@@ -16,6 +16,7 @@ use crate::base::parallel;
 use crate::convert::Options as ConvertOptions;
 use crate::graph::{Checkpoint, Model};
 use crate::lint::{Baseline, Noqa, Safety, Selection};
+use crate::ops::inference::Deferred;
 use crate::passes::{LOSSY, Options, Pass};
 use crate::precision::Report as PrecisionReport;
 
@@ -196,7 +197,7 @@ impl Verification {
 
     /// Compares a model that was written and opened again with what is expected of it.
     ///
-    /// `expected` may wait for another thread: the written model is examined first.
+    /// `expected` may wait for another thread.
     pub(crate) fn compare<E: From<NotVerified>>(
         &self,
         expected: impl FnOnce() -> Result<Expected, E>,
@@ -204,10 +205,16 @@ impl Verification {
     ) -> Result<Verified, E> {
         let (moved, (verified, faults)) = match &self.work {
             Work::Conversion(options) => {
-                let types = ConvertedTypes::of(written, options);
-                let again = expected()?.converted(options)?;
-                let moved = data_files::compare(again.original(), written);
-                (moved, conversion::verify(*again, types, written, options))
+                let types = Deferred::with(options.contested);
+                let verify = || -> Result<_, E> {
+                    let again = expected()?.converted(options)?;
+                    let moved = data_files::compare(again.original(), written);
+                    Ok((moved, conversion::verify(*again, &types, written, options)))
+                };
+                // The types of the written model are inferred meanwhile.
+                let (found, _) = parallel::join_here(verify, || types.of(written));
+                parallel::drop_in_background(types);
+                found?
             }
             Work::Change(change) => {
                 let original = expected()?.into_original();
