@@ -202,7 +202,8 @@ impl<'m> Contents<'m> {
     }
 
     /// The inferred type and shape of the first input of a node. Constants that were computed may
-    /// show the shape in the written model first; they are compared where they are used.
+    /// show the shape in the written model first; they are compared where they are used. Another
+    /// value with the same term, or with casts of it, has the same shape, which may be declared.
     fn first_input(&self, side: ModelSide, node: NodeId) -> Result<FirstInput, String> {
         let value = self
             .terms
@@ -224,7 +225,12 @@ impl<'m> Contents<'m> {
                 return Ok((known.dtype(), dims));
             }
         }
-        Err("the shape of its input is not known".to_owned())
+        let unknown = || "the shape of its input is not known".to_owned();
+        let id = self.terms.of(side, value).ok_or_else(unknown)?;
+        let mut others = self.terms.values_but_for_casts(id).iter();
+        let dims =
+            others.find_map(|&(side, other)| self.terms.inferred(side).of(other).static_shape());
+        Ok((self.terms.dtype(id), dims.ok_or_else(unknown)?))
     }
 
     /// The cast of a term, applied to some values, by the rules of a node that makes it.

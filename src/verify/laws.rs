@@ -72,11 +72,16 @@ pub fn is_lossy_round_trip(from: DType, middle: DType, to: DType) -> bool {
     is_wide && is_half && from == to
 }
 
-/// Whether a cast of a float to one of 16 bits, and a cast of its result, are one cast if lossy
-/// passes were run: the second cast is that of the first one's result cast back.
+/// Whether a cast to a float of 16 bits, and a cast of its result, are one cast if lossy passes
+/// were run: the first one is that of a wider float, which may be the result of a lossless cast,
+/// and the second one that of the first one's result cast back.
 #[must_use]
 pub fn is_lossy_detour(from: DType, middle: DType, to: DType) -> bool {
-    is_lossy_round_trip(from, middle, from) && are_one_cast(middle, from, to)
+    [DType::Float, DType::Double].into_iter().any(|wide| {
+        let is_of_wide = from == wide || are_one_cast(from, wide, to);
+        let is_back = wide == to || are_one_cast(middle, wide, to) && is_of_wide;
+        is_lossless(from, wide) && is_lossy_round_trip(wide, middle, wide) && is_back
+    })
 }
 
 /// Whether a type has every element of another one: its numbers, infinities and NaNs.

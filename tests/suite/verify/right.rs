@@ -43,6 +43,13 @@ const RIGHT: &[Row] = &[
         2,
     ),
     (
+        "the size of a value whose shape is only declared for a cast of it",
+        r#"g (float[3, 2] x) => (int64 n, float[3, 2] y) <int64 i = {0}> {
+            s = SequenceConstruct (x, x) a = SequenceAt (s, i) n = Size (a) y = Cast <to = 1> (a)
+        }"#,
+        2,
+    ),
+    (
         "a move whose attribute refers to one of the function, on which calls differ",
         r#"g (float16[2, 3] x) => (float16[3, 2] y, float16[2, 3] z) { y = local.F <p = [1, 0]> (x) z = local.F <p = [0, 1]> (x) }
         <domain: "local", opset_import: ["": 21]> F <p> (x) => (y) { a = Cast <to = 1> (x) t = Transpose <perm: ints = @p> (a) y = Cast <to = 10> (t) }"#,
@@ -248,6 +255,12 @@ const ROUNDED: &[(&str, &str)] = &[
         "a cast to another type of what was cast to FLOAT16 and back",
         r#"g (float[2, 3] x) => (bfloat16[2, 3] y, float[2, 3] b, float16[2, 3] z) {
             a = Cast <to = 10> (x) b = Cast <to = 1> (a) y = Cast <to = 16> (b) z = Neg (a)
+        }"#,
+    ),
+    (
+        "a cast to FLOAT16 and back of integers that were cast to FLOAT",
+        r#"g (int16[2] x) => (float[2] y, bfloat16[2] z) {
+            a = Cast <to = 1> (x) b = Cast <to = 10> (a) c = Cast <to = 1> (b) y = Neg (c) d = Cast <to = 16> (c) z = Neg (d)
         }"#,
     ),
     (
