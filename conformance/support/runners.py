@@ -13,7 +13,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
-from onnx.reference.ops import op_cast, op_cast_like, op_one_hot
+from onnx.reference.ops import _op_list, op_cast, op_cast_like, op_one_hot, op_scan
 
 from support import cast_rules
 from support.codes import array_codes, array_of_codes, bits
@@ -111,6 +111,45 @@ class CastByName(OpRun):
 
 
 CastByName.__name__ = "Cast"  # The reference evaluator finds an operator by the name of its class.
+
+
+class Scan(op_scan.Scan):
+    """Scan along any axes and in both directions, from opset 9 on; onnx's reference evaluator has only the first axis, forwards."""
+
+    op_domain = ""
+    LISTS = "scan_input_axes", "scan_input_directions", "scan_output_axes", "scan_output_directions"
+
+    def __init__(self, node, run_params):
+        if run_params["opsets"][""] < 9:
+            raise RuntimeError("Scan of opset 8 is not implemented")
+        plain = onnx.NodeProto()
+        plain.CopyFrom(node)
+        del plain.attribute[:]
+        plain.attribute.extend(attribute for attribute in node.attribute if attribute.name not in self.LISTS)
+        super().__init__(plain, run_params)
+        self.lists = {attribute.name: attribute.ints for attribute in node.attribute if attribute.name in self.LISTS}
+
+    def _run(self, *inputs, **attributes):
+        states = len(inputs) - self.num_scan_inputs
+        scanned = [
+            np.flip(moved, 0) if is_reverse else moved
+            for array, axis, is_reverse in self.with_lists(inputs[states:], "input")
+            for moved in [np.moveaxis(array, axis, 0)]
+        ]
+        results = super()._run(*inputs[:states], *scanned, **attributes)
+        outputs = [
+            np.moveaxis(np.flip(array, 0) if is_reverse else array, 0, axis)
+            for array, axis, is_reverse in self.with_lists(results[states:], "output")
+        ]
+        return (*results[:states], *outputs)
+
+    def with_lists(self, arrays, kind):
+        """(array, axis, whether the direction is reverse) of the scanned inputs or outputs."""
+        axes, directions = (self.lists.get(f"scan_{kind}_{name}") or [0] * len(arrays) for name in ("axes", "directions"))
+        return zip(arrays, axes, directions)
+
+
+_op_list.Scan = Scan  # The evaluator collects its operators when it runs the first one.
 
 
 def run_in_onnxruntime(path, inputs):
