@@ -4,7 +4,7 @@
 use onnx_cast::Contested;
 
 /// A result by the text of ONNX, and that of onnxruntime.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Readings<T> {
     /// By the text.
     pub text: T,
@@ -39,6 +39,9 @@ pub const SQUEEZE_WITHOUT_AXES: &str = "an empty list of axes removes no axis by
 
 /// Why the shape of a `PRelu` is contested whose slope does not broadcast to the input.
 pub const LARGER_SLOPE: &str = "the slope does not broadcast to the input, which ONNX does not admit; onnxruntime broadcasts both";
+
+/// Why the shape is contested of a pooling or a convolution with both `auto_pad` and `pads`.
+pub const PADS_BESIDE_AUTO_PAD: &str = "ONNX does not admit pads beside auto_pad; its shape inference takes the pads, and onnxruntime auto_pad";
 
 const BEFORE_THE_FIRST: &str = "the slice goes backward from before the first index; onnxruntime returns the first element, numpy and onnx's reference evaluator nothing";
 const TO_THE_LARGEST: &str = "the slice goes backward to the largest integer, which is beyond the last index by the text of ONNX and before the first one in onnxruntime";

@@ -4,6 +4,7 @@ use super::dims::{ONE, Shapes, of_rank, size};
 use crate::ops::inference::known::{Dim, Dims, Fact, sizes};
 use crate::ops::inference::length::Length;
 use crate::ops::inference::view::View;
+use crate::ops::readings::{PADS_BESIDE_AUTO_PAD, Readings};
 
 pub(super) fn shapes(view: &View) -> Option<Shapes> {
     let shape = match view.schema.name {
@@ -45,8 +46,16 @@ struct Window {
     kernel: Vec<Dim>,
     strides: Vec<i64>,
     dilations: Vec<i64>,
-    pads: Vec<i64>,
-    auto_pad: Vec<u8>,
+    padding: Readings<Padding>,
+}
+
+/// The elements around the input.
+#[derive(Clone, Debug, PartialEq)]
+enum Padding {
+    /// So many at both ends of each axis, together.
+    Pads(Vec<i64>),
+    /// So many that there is a position for each stride.
+    Same,
 }
 
 impl Window {
@@ -59,21 +68,38 @@ impl Window {
                 .map(|given| given.ints.clone())
                 .filter(|given| given.len() == length),
         };
+        let pads = list("pads", 0, 2 * axes)?;
+        let is_padded = pads.iter().any(|&pad| pad != 0);
+        let pads: Option<Vec<i64>> = (0..axes)
+            .map(|axis| pads[axis].checked_add(pads[axes + axis]))
+            .collect();
+        let given = Padding::Pads(pads?);
         let auto_pad = match view.attribute("auto_pad") {
-            None => b"NOTSET".to_vec(),
-            Some(given) => given?.s().to_vec(),
-        };
+            None => Some(given.clone()),
+            Some(auto_pad) => match auto_pad?.s() {
+                b"NOTSET" | b"" => Some(given.clone()),
+                b"VALID" => Some(Padding::Pads(vec![0; axes])),
+                b"SAME_UPPER" | b"SAME_LOWER" => Some(Padding::Same),
+                _ => None,
+            },
+        }?;
+        // Pads of 0 are those of a node without the attribute.
+        let has_both = is_padded && given != auto_pad;
         Some(Window {
             strides: list("strides", 1, axes)?,
             dilations: list("dilations", 1, axes)?,
-            pads: list("pads", 0, 2 * axes)?,
             kernel,
-            auto_pad,
+            padding: Readings {
+                text: if has_both { given } else { auto_pad.clone() },
+                runtime: auto_pad,
+                why: has_both.then_some(PADS_BESIDE_AUTO_PAD),
+            },
         })
     }
 
     /// The number of positions of the window along an axis.
-    fn positions(&self, axis: usize, length: Dim) -> Dim {
+    fn positions(&self, view: &View, axis: usize, length: Dim) -> Dim {
+        let padding = view.choose(self.padding.clone())?;
         let (length, stride) = (length?.size()?, self.strides[axis]);
         if stride <= 0 {
             return None;
@@ -83,15 +109,10 @@ impl Window {
             .checked_sub(1)?
             .checked_mul(self.dilations[axis])?
             .checked_add(1)?;
-        let pads = match self.auto_pad.as_slice() {
-            b"NOTSET" | b"" => self.pads[axis].checked_add(self.pads[self.kernel.len() + axis])?,
-            b"VALID" => 0,
-            b"SAME_UPPER" | b"SAME_LOWER" => {
-                return Some(Length::Size(length.checked_add(stride - 1)? / stride));
-            }
-            _ => return None,
+        let Padding::Pads(pads) = padding else {
+            return Some(Length::Size(length.checked_add(stride - 1)? / stride));
         };
-        let room = length.checked_add(pads)?.checked_sub(reach)?;
+        let room = length.checked_add(pads[axis])?.checked_sub(reach)?;
         if room < 0 {
             None
         } else {
@@ -115,7 +136,7 @@ fn pooled(view: &View) -> Option<Dims> {
     let spatial = |axis: usize| {
         window
             .as_ref()
-            .and_then(|window| window.positions(axis, shape[axis + 2]))
+            .and_then(|window| window.positions(view, axis, shape[axis + 2]))
     };
     Some(head().chain((0..rest).map(spatial)).collect())
 }
@@ -133,7 +154,7 @@ fn convolved(view: &View, input: usize, weights: usize) -> Option<Dims> {
     let spatial = |axis: usize| {
         window
             .as_ref()
-            .and_then(|window| window.positions(axis, view.dim(input, axis + 2)))
+            .and_then(|window| window.positions(view, axis, view.dim(input, axis + 2)))
     };
     let spatial: Vec<Dim> = (0..axes).map(spatial).collect();
     Some(
