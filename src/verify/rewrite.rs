@@ -13,19 +13,23 @@ use crate::base::hash::HashMap;
 use crate::base::parallel;
 use crate::base::threshold::Threshold;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
+use crate::ops::inference::Deferred;
 use crate::passes::Options;
 
 /// The number of nodes that are compared by one thread before the next ones are by another.
 const NEIGHBOURS: Threshold = Threshold::new("nodes that one thread compares", 1 << 8);
 
+/// `before` are the types and shapes of the original, which may have been inferred.
 pub(super) fn verify(
-    original: &Model,
-    written: &Model,
+    [original, written]: [&Model; 2],
+    before: &Deferred,
     options: &Options,
     is_lossy: bool,
 ) -> (Verified, Vec<Fault>) {
+    let after = Deferred::with(options.contested);
+    let inferred = [before, &after];
     let (matched, mut faults) = parallel::join_here(
-        || matched(original, written, options, is_lossy),
+        || matched([original, written], inferred, options, is_lossy),
         || as_a_whole(original, written),
     );
     let (verified, of_matched) = matched;
@@ -42,15 +46,15 @@ fn as_a_whole(original: &Model, written: &Model) -> Vec<Fault> {
 
 /// Faults of what has a counterpart in the original, or should have one.
 fn matched(
-    original: &Model,
-    written: &Model,
+    [original, written]: [&Model; 2],
+    inferred: [&Deferred; 2],
     options: &Options,
     is_lossy: bool,
 ) -> (Verified, Vec<Fault>) {
     let matching = Matching::by_operators(original, written);
     let new_messages = NewMessages::new(&matching);
     let (by_terms, others) = parallel::join_here(
-        || by_terms(&matching, &new_messages, options, is_lossy),
+        || by_terms(&matching, inferred, &new_messages, options, is_lossy),
         || others(&matching, &new_messages),
     );
     let (verified, mut faults, scopes) = by_terms;
@@ -69,12 +73,13 @@ fn matched(
 /// outputs.
 fn by_terms(
     matching: &Matching,
+    inferred: [&Deferred; 2],
     new_messages: &NewMessages,
     options: &Options,
     is_lossy: bool,
 ) -> (Verified, Vec<Fault>, Vec<[Vec<Fault>; 3]>) {
-    let terms = Terms::new(matching, is_lossy, options.contested);
-    let exact = is_lossy.then(|| Terms::new(matching, false, options.contested));
+    let terms = Terms::new(matching, inferred, is_lossy);
+    let exact = is_lossy.then(|| Terms::new(matching, inferred, false));
     let of_terms = || {
         let exact = exact
             .as_ref()

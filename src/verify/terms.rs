@@ -19,18 +19,15 @@ use super::matching::Matching;
 use super::movement::{is_own_input, moves};
 use super::term::{Effect, ModelSide, Move, Term, TermId};
 use crate::base::hash::{HashMap, HashSet};
-use crate::base::parallel;
 use crate::graph::{Model, NodeId, TypeSource, ValueId};
-use crate::ops::inference::{Inferred, infer_with};
-use onnx_cast::{Contested, DType, RoundMode};
+use crate::ops::inference::{Deferred, Inferred};
+use onnx_cast::{DType, RoundMode};
 use prost::Message as _;
 
 /// The terms of the values of both models.
 pub(super) struct Terms<'m> {
     pub matching: &'m Matching<'m>,
     is_lossy: bool,
-    /// The choice between contested shapes; `None`: they are unknown.
-    contested: Option<Contested>,
     terms: Vec<Term>,
     /// By term: the element type, once it was asked for, if it is known.
     types: Vec<OnceLock<DType>>,
@@ -46,25 +43,40 @@ pub(super) struct Terms<'m> {
     values: OnceLock<HashMap<TermId, Vec<(ModelSide, ValueId)>>>,
     /// The same by term without its casts.
     values_but_for_casts: OnceLock<HashMap<TermId, Vec<(ModelSide, ValueId)>>>,
-    /// The types and shapes of each side, once they were asked for.
-    inferred: OnceLock<[Inferred; 2]>,
+    /// The types and shapes of each side.
+    inferred: [&'m Deferred; 2],
     /// The nodes of the written model that return their input, and the casts that only undo casts
     /// before them.
     returning: HashSet<NodeId>,
 }
 
+/// Whether the terms of a model depend on inferred types or shapes: a `Reshape` may be its input, and
+/// a cast be removed, for which the model need not declare anything.
+pub(super) fn need_inference(model: &Model) -> bool {
+    let is_inferred = |node: NodeId| {
+        let has_type = || {
+            let input = model.input(node, 0);
+            input.is_none_or(|input| model.element_type(input).is_some())
+        };
+        model.node(node).op_type() == "Reshape" || model.is_cast(node) && !has_type()
+    };
+    model
+        .topological_order()
+        .iter()
+        .any(|&node| is_inferred(node))
+}
+
 impl<'m> Terms<'m> {
     pub fn new(
         matching: &'m Matching<'m>,
+        inferred: [&'m Deferred; 2],
         is_lossy: bool,
-        contested: Option<Contested>,
     ) -> Terms<'m> {
         let of = [matching.original, matching.written].map(|model| vec![None; model.value_count()]);
         let count = matching.original.value_count();
         let mut terms = Terms {
             matching,
             is_lossy,
-            contested,
             terms: Vec::with_capacity(count),
             types: Vec::with_capacity(count),
             first: Vec::with_capacity(count),
@@ -73,7 +85,7 @@ impl<'m> Terms<'m> {
             of,
             values: OnceLock::new(),
             values_but_for_casts: OnceLock::new(),
-            inferred: OnceLock::new(),
+            inferred,
             returning: HashSet::default(),
         };
         terms.read(ModelSide::Original);
@@ -94,19 +106,7 @@ impl<'m> Terms<'m> {
 
     /// The types and shapes inferred for a model.
     pub fn inferred(&self, side: ModelSide) -> &Inferred {
-        let inferred = self.inferred.get_or_init(|| {
-            let (original, written, contested) = (
-                self.matching.original,
-                self.matching.written,
-                self.contested,
-            );
-            parallel::join_in_lock(
-                || infer_with(original, contested),
-                || infer_with(written, contested),
-            )
-            .into()
-        });
-        &inferred[side as usize]
+        self.inferred[side as usize].of(self.model(side))
     }
 
     /// Whether a node of the written model is known by what it computes: a cast, data movement, or

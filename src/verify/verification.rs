@@ -8,6 +8,7 @@ use super::fixes::Fixes;
 use super::function_copies::with_copies;
 use super::noqa::AddedNoqa;
 use super::roundings::with_rounding;
+use super::terms::need_inference;
 use super::verified::Verified;
 use super::{data_files, erasure, fixes, noqa, rewrite};
 use crate::base::ahead::Ahead;
@@ -167,10 +168,7 @@ impl Verification {
         if self.is_right_copy(written) {
             return verify_copy(written);
         }
-        self.compare(
-            || Ok(Expected::Original(Box::new(self.original()))),
-            written,
-        )
+        self.compare(|| Ok(self.unconverted(self.original())), written)
     }
 
     /// Whether the written file has the bytes of the original, neither has data files, and this is
@@ -188,11 +186,23 @@ impl Verification {
     /// # Errors
     /// If the original cannot be converted again.
     pub(crate) fn expected(&self, original: Model) -> Result<Expected, NotVerified> {
-        let expected = Expected::Original(Box::new(original));
+        let expected = self.unconverted(original);
         match &self.work {
             Work::Conversion(options) => Ok(Expected::Again(expected.converted(options)?)),
+            Work::Change(Change::Passes { .. }) => Ok(expected.with_types()),
             Work::Change(_) => Ok(expected),
         }
+    }
+
+    fn unconverted(&self, original: Model) -> Expected {
+        let contested = match &self.work {
+            Work::Change(Change::Passes { options, .. }) => options.contested,
+            _ => None,
+        };
+        Expected::Original(Box::new(Original {
+            model: original,
+            inferred: Deferred::with(contested),
+        }))
     }
 
     /// Compares a model that was written and opened again with what is expected of it.
@@ -218,8 +228,8 @@ impl Verification {
             }
             Work::Change(change) => {
                 let original = expected()?.into_original();
-                let moved = data_files::compare(&original, written);
-                (moved, change.verify(original, written))
+                let moved = data_files::compare(&original.model, written);
+                (moved, change.verify(*original, written))
             }
         };
         Ok(judged(verified, written, moved.into_iter().chain(faults))?)
@@ -227,16 +237,24 @@ impl Verification {
 }
 
 impl Change {
-    fn verify(&self, original: Model, written: &Model) -> (Verified, Vec<Fault>) {
+    fn verify(&self, original: Original, written: &Model) -> (Verified, Vec<Fault>) {
         let by = |original: Model, verify: &dyn Fn(&Model) -> (Verified, Vec<Fault>)| {
             let found = verify(&original);
             parallel::drop_in_background(original);
             found
         };
+        let Original {
+            model: original,
+            inferred,
+        } = original;
         match self {
-            Change::Passes { options, is_lossy } => by(original, &|original| {
-                rewrite::verify(original, written, options, *is_lossy)
-            }),
+            Change::Passes { options, is_lossy } => {
+                let found = by(original, &|original| {
+                    rewrite::verify([original, written], &inferred, options, *is_lossy)
+                });
+                parallel::drop_in_background(inferred);
+                found
+            }
             Change::Precision(report) => {
                 match with_copies(original, &report.functions_added)
                     .and_then(|original| with_rounding(original, written, report))
@@ -257,23 +275,44 @@ impl Change {
 
 /// What a written model is compared with.
 pub(crate) enum Expected {
-    Original(Box<Model>),
+    Original(Box<Original>),
     Again(Box<SecondConversion>),
 }
 
+/// The model before, and its types and shapes, once they were asked for.
+pub(crate) struct Original {
+    model: Model,
+    inferred: Deferred,
+}
+
 impl Expected {
-    fn into_original(self) -> Model {
+    fn into_original(self) -> Box<Original> {
         match self {
-            Expected::Original(original) => *original,
-            Expected::Again(again) => again.into_original(),
+            Expected::Original(original) => original,
+            Expected::Again(again) => Box::new(Original {
+                model: again.into_original(),
+                inferred: Deferred::default(),
+            }),
         }
     }
 
     fn converted(self, options: &ConvertOptions) -> Result<Box<SecondConversion>, NotVerified> {
         match self {
-            Expected::Original(original) => Ok(Box::new(SecondConversion::of(*original, options)?)),
+            Expected::Original(original) => {
+                Ok(Box::new(SecondConversion::of(original.model, options)?))
+            }
             Expected::Again(again) => Ok(again),
         }
+    }
+
+    /// Infers the types of an original, if its terms depend on them.
+    fn with_types(self) -> Expected {
+        if let Expected::Original(original) = &self
+            && need_inference(&original.model)
+        {
+            original.inferred.of(&original.model);
+        }
+        self
     }
 }
 

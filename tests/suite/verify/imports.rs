@@ -53,7 +53,6 @@ const ALLOWED: &[&str] = &[
     "ops::inference::Deferred",
     "ops::inference::Inferred",
     "ops::inference::infer",
-    "ops::inference::infer_with",
     "ops::schemas",
     "ops::validity::node_fault",
     // Pages that were read are released.
