@@ -9,6 +9,7 @@ use super::open_results::{OnContested, Undefined};
 use super::options::{EXIT_CODES, Messages};
 use super::prepare::Preparation;
 use crate::base::printable::Shown;
+use crate::graph::NodeId;
 use crate::passes::{self, Pass, redundant_casts};
 use crate::report::{self, About, FoldedModel, Folding, Results};
 use crate::verify::Verification;
@@ -93,7 +94,10 @@ impl Fold {
             .reporting
             .verifies()
             .then(|| Verification::of_passes(model, &self.passes.0, &options));
-        self.models.begin(verification.as_ref());
+        // A model that passes leave as it is is not decoded again.
+        if has_cast_of_constant(model) {
+            self.models.begin(verification.as_ref());
+        }
         let report = model.run_passes(&self.passes.0, &options)?;
         let redundant_casts = if is_text {
             redundant_casts::left_by(&self.passes.0, model)
@@ -106,6 +110,15 @@ impl Fold {
             verification,
         })
     }
+}
+
+/// Whether a cast has a constant input: passes then change the model, unless they keep the cast.
+fn has_cast_of_constant(model: &Model) -> bool {
+    let is_of_constant = |&node: &NodeId| {
+        let input = model.input(node, 0).filter(|_| model.is_cast(node));
+        input.is_some_and(|input| model.constant(input).is_ok())
+    };
+    model.topological_order().iter().any(is_of_constant)
 }
 
 impl Changes for Folding {
