@@ -135,25 +135,6 @@ pub fn join_here<A, B: Send>(
     )
 }
 
-/// Like [`join`]; meanwhile, the current thread does no other work, which might wait for what it
-/// makes: for use inside of a lock.
-pub fn join_in_lock<A, B: Send>(
-    here: impl FnOnce() -> A,
-    elsewhere: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    either!(
-        std::thread::scope(|scope| {
-            let elsewhere = scope.spawn(elsewhere);
-            let here = here();
-            match elsewhere.join() {
-                Ok(elsewhere) => (here, elsewhere),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }),
-        (here(), elsewhere())
-    )
-}
-
 /// The results of the numbers below `count`, joined in order; `join` is associative.
 pub fn map_and_join<R: Default + Send>(
     count: usize,
@@ -238,7 +219,6 @@ mod tests {
         extend_each(&mut list, items, double);
         assert_eq!(list, [vec![7], doubled].concat());
         assert_eq!((join(|| 1, || 2), join_here(|| 1, || 2)), ((1, 2), (1, 2)));
-        assert_eq!(join_in_lock(|| 1, || 2), (1, 2));
         let text = |count| {
             map_and_join(
                 count,

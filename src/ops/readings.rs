@@ -4,7 +4,7 @@
 use onnx_cast::Contested;
 
 /// A result by the text of ONNX, and that of onnxruntime.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Readings<T> {
     /// By the text.
     pub text: T,

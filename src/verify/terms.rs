@@ -50,8 +50,8 @@ pub(super) struct Terms<'m> {
     returning: HashSet<NodeId>,
 }
 
-/// Whether the terms of a model depend on inferred types or shapes: a `Reshape` may be its input, and
-/// a cast be removed, for which the model need not declare anything.
+/// Whether the terms of a model depend on inferred types or shapes: those of a `Reshape`, which may
+/// return its input, and of a cast of a value without a declared type.
 pub(super) fn need_inference(model: &Model) -> bool {
     let is_inferred = |node: NodeId| {
         let has_type = || {
@@ -417,9 +417,8 @@ impl<'m> Terms<'m> {
                     },
                 };
                 let is_one_cast = |first: Effect, from: DType| {
-                    let is_lossy = laws::is_lossy_round_trip(from, first.to, effect.to)
-                        || laws::is_lossy_detour(from, first.to, effect.to);
-                    laws::are_one_cast(from, first.to, effect.to) || self.is_lossy && is_lossy
+                    laws::are_one_cast(from, first.to, effect.to)
+                        || self.is_lossy && laws::is_lossy_detour(from, first.to, effect.to)
                 };
                 match (first, from) {
                     (Some(first), Some(from)) if is_one_cast(first, from) => {

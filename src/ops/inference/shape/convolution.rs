@@ -46,7 +46,7 @@ struct Window {
     kernel: Vec<Dim>,
     strides: Vec<i64>,
     dilations: Vec<i64>,
-    padding: Readings<Padding>,
+    padding: Padding,
 }
 
 /// The elements around the input.
@@ -68,6 +68,7 @@ impl Window {
                 .map(|given| given.ints.clone())
                 .filter(|given| given.len() == length),
         };
+        let (strides, dilations) = (list("strides", 1, axes)?, list("dilations", 1, axes)?);
         let pads = list("pads", 0, 2 * axes)?;
         let is_padded = pads.iter().any(|&pad| pad != 0);
         let pads: Option<Vec<i64>> = (0..axes)
@@ -75,31 +76,34 @@ impl Window {
             .collect();
         let given = Padding::Pads(pads?);
         let auto_pad = match view.attribute("auto_pad") {
-            None => Some(given.clone()),
+            None => given.clone(),
             Some(auto_pad) => match auto_pad?.s() {
-                b"NOTSET" | b"" => Some(given.clone()),
-                b"VALID" => Some(Padding::Pads(vec![0; axes])),
-                b"SAME_UPPER" | b"SAME_LOWER" => Some(Padding::Same),
-                _ => None,
+                b"NOTSET" | b"" => given.clone(),
+                b"VALID" => Padding::Pads(vec![0; axes]),
+                b"SAME_UPPER" | b"SAME_LOWER" => Padding::Same,
+                _ => return None,
             },
-        }?;
+        };
         // Pads of 0 are those of a node without the attribute.
-        let has_both = is_padded && given != auto_pad;
-        Some(Window {
-            strides: list("strides", 1, axes)?,
-            dilations: list("dilations", 1, axes)?,
-            kernel,
-            padding: Readings {
-                text: if has_both { given } else { auto_pad.clone() },
+        let padding = if is_padded && given != auto_pad {
+            view.choose(Readings {
+                text: given,
                 runtime: auto_pad,
-                why: has_both.then_some(PADS_BESIDE_AUTO_PAD),
-            },
+                why: Some(PADS_BESIDE_AUTO_PAD),
+            })?
+        } else {
+            auto_pad
+        };
+        Some(Window {
+            kernel,
+            strides,
+            dilations,
+            padding,
         })
     }
 
     /// The number of positions of the window along an axis.
-    fn positions(&self, view: &View, axis: usize, length: Dim) -> Dim {
-        let padding = view.choose(self.padding.clone())?;
+    fn positions(&self, axis: usize, length: Dim) -> Dim {
         let (length, stride) = (length?.size()?, self.strides[axis]);
         if stride <= 0 {
             return None;
@@ -109,7 +113,7 @@ impl Window {
             .checked_sub(1)?
             .checked_mul(self.dilations[axis])?
             .checked_add(1)?;
-        let Padding::Pads(pads) = padding else {
+        let Padding::Pads(pads) = &self.padding else {
             return Some(Length::Size(length.checked_add(stride - 1)? / stride));
         };
         let room = length.checked_add(pads[axis])?.checked_sub(reach)?;
@@ -131,12 +135,12 @@ fn pooled(view: &View) -> Option<Dims> {
         .map(sizes);
     // Rounding up differs between the versions.
     let window = kernel
-        .and_then(|kernel| Window::of(view, kernel))
-        .filter(|_| view.int_or("ceil_mode", 0) == Some(0));
+        .filter(|_| view.int_or("ceil_mode", 0) == Some(0))
+        .and_then(|kernel| Window::of(view, kernel));
     let spatial = |axis: usize| {
         window
             .as_ref()
-            .and_then(|window| window.positions(view, axis, shape[axis + 2]))
+            .and_then(|window| window.positions(axis, shape[axis + 2]))
     };
     Some(head().chain((0..rest).map(spatial)).collect())
 }
@@ -154,7 +158,7 @@ fn convolved(view: &View, input: usize, weights: usize) -> Option<Dims> {
     let spatial = |axis: usize| {
         window
             .as_ref()
-            .and_then(|window| window.positions(view, axis, view.dim(input, axis + 2)))
+            .and_then(|window| window.positions(axis, view.dim(input, axis + 2)))
     };
     let spatial: Vec<Dim> = (0..axes).map(spatial).collect();
     Some(
