@@ -47,6 +47,8 @@ LONG = 10_000_000
 # Seconds of processor time for the page of 50,000 nodes, start of the browser included. docs/report.md has measured figures.
 MOST_SECONDS = 20
 MOST_ROWS = 60
+# Pixels of a row of the list below its texts: three lines.
+MOST_UNUSED = 57
 
 # How often a browser is started for one page.
 STARTS = 3
@@ -94,7 +96,9 @@ document.body.append(result);
 // Text whose end is not visible: in a box that hides what does not fit. Names of megabytes end in the list, and continue beside it.
 const isCut = (box) => getComputedStyle(box).overflow === "hidden" && (box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1);
 const cut = [...document.querySelectorAll("#page *")].filter((box) => isCut(box) && box.textContent.length < 120).map((box) => box.textContent);
-parent.postMessage({ cut, width: document.documentElement.clientWidth, needs: document.documentElement.scrollWidth }, "*");
+// The pixels below the texts of a row.
+const unused = Math.max(0, ...[...document.querySelectorAll(".row")].map((row) => row.clientHeight - 9 - row.children[0].offsetHeight - row.children[1].offsetHeight));
+parent.postMessage({ cut, unused, width: document.documentElement.clientWidth, needs: document.documentElement.scrollWidth }, "*");
 </script>
 """
 
@@ -185,16 +189,20 @@ def check(page):
     total = sum(kinds.values())
     numbers = found["numbers"]
     for kind, count in kinds.items():
-        expect(f"{page.name}: {kind}", numbers.get(f"count.{kind}"), count)
+        # The answer about a comparison is the count.
+        expect(f"{page.name}: {kind}", numbers.get(f"count.{kind}"), None if kind == "difference" else count)
     for (kind, group), count in groups.most_common(100):
         expect(f"{page.name}: {kind} {group}", numbers.get(f"group.{kind}.{group}"), count)
     if len(document["models"]) == 1:
         model = document["models"][0]
+        before, after = ({dtype: facts["bytes"] for dtype, facts in model.get(side, {}).get("tensors", {}).get("by_type", {}).items()} for side in ["before", "after"])
         for side in ["before", "after"]:
+            # Numbers that have not changed are shown once.
+            is_shown = side == "before" or before != after
             for dtype, facts in model.get(side, {}).get("tensors", {}).get("by_type", {}).items():
-                expect(f"{page.name}: {side} {dtype}", numbers.get(f"{side}.tensors.by_type.{dtype}.bytes"), facts["bytes"])
+                expect(f"{page.name}: {side} {dtype}", numbers.get(f"{side}.tensors.by_type.{dtype}.bytes"), facts["bytes"] if is_shown else None)
             if side in model:
-                expect(f"{page.name}: {side}", numbers.get(f"{side}.tensors.bytes"), model[side]["tensors"]["bytes"])
+                expect(f"{page.name}: {side}", numbers.get(f"{side}.tensors.bytes"), model[side]["tensors"]["bytes"] if is_shown else None)
                 expect(f"{page.name}: sum {side}", sum(one["bytes"] for one in model[side]["tensors"]["by_type"].values()), model[side]["tensors"]["bytes"])
     else:
         for index, model in enumerate(document["models"]):
@@ -210,15 +218,17 @@ def check(page):
 
 
 def check_narrow(page, folder):
-    """Nothing but tables and drawings, which scroll by themselves, is wider than a page of 360 pixels; no text is cut."""
+    """Nothing but tables and drawings, which scroll by themselves, is wider than a page of 360 pixels; no text is cut; no row of the list is much higher
+    than its texts."""
     frame = folder / "frame.html"
     frame.write_text(
         f'<body><iframe src="probe-{page.name}" style="width:360px;height:800px;border:0"></iframe>'
-        '<script>onmessage = ({ data }) => { document.title = `${data.width} ${data.needs} ${JSON.stringify(data.cut)}`; };</script>'
+        '<script>onmessage = ({ data }) => { document.title = `${data.width} ${data.needs} ${data.unused} ${JSON.stringify(data.cut)}`; };</script>'
     )
     found, _ = elements(frame, "<title>(.+?)</title>", "--virtual-time-budget=3000")
-    width, needs, cut = found.split(maxsplit=2)
+    width, needs, unused, cut = found.split(maxsplit=3)
     expect(f"{page.name}: width", needs, width)
+    expect(f"{page.name}: rows as high as their texts", int(unused) <= MOST_UNUSED, True)
     expect(f"{page.name}: cut", cut, "[]")
 
 
@@ -279,12 +289,13 @@ def text_model(nodes):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "blocked", "convert", "carried", "guarded", "precision", "lint", "fixed", "report", "diff", "equal", "hostile", "big", "long"]}
+        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "blocked", "convert", "carried", "guarded", "precision", "lint", "fixed", "report", "redundant", "diff", "equal", "hostile", "big", "long"]}
         recast("fold", "models/transformer_fp16.onnx", "-o", folder / "folded.onnx", "--verify", "--report", pages["fold"])
         recast("convert", "models/transformer_fp16.onnx", "--opset", 1, "--dry-run", "--report", pages["blocked"], codes=[1])
         exact = folder / "exact.onnxtxt"
         exact.write_text(EXACT)
         recast("fold", exact, "-o", folder / "exact.onnx", "--passes", "exact", "--report", pages["exact"])
+        recast("report", exact, "-o", pages["redundant"])
         recast("convert", "models/fp8_qdq.onnx", "models/subbyte_quant.onnx", "--opset", 9, "--dry-run", "--report", pages["refused"], codes=[1])
         recast("convert", "models/transformer_fp16.onnx", "--opset", 15, "--dry-run", "--report", pages["convert"])
         carried = folder / "carried.onnxtxt"
@@ -345,7 +356,9 @@ def main():
             "lint": " in 6 of 7 models.",
             "fixed": "1 fixed",
             "report": "3 casts, 3 can be folded: ",
-            "diff": " differences. The first runs on onnxruntime ",
+            "diff": "24 differences. Both run on onnxruntime ",
+            "equal": "The models do not differ. Both run on onnxruntime ",
+            "redundant": "2 casts change nothing: the exact passes remove them.",
         }
         for name, answer in answers.items():
             expect(f"{name}: answer", answer if answer in found[name]["text"] else found[name]["text"][:400], answer)

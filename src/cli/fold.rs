@@ -77,10 +77,10 @@ impl Fold {
             reporting: &self.reporting,
             messages,
         };
-        run.run(|model| self.fold(model, self.reporting.is_text(messages)))
+        run.run(|model| self.fold(model, self.reporting.is_read(messages)))
     }
 
-    fn fold(&self, model: &mut Model, is_text: bool) -> Result<Outcome<Folding>, Error> {
+    fn fold(&self, model: &mut Model, is_read: bool) -> Result<Outcome<Folding>, Error> {
         let options = FoldOptions {
             undefined: self.undefined == Undefined::Fold,
             contested: self.contested.0,
@@ -99,7 +99,7 @@ impl Fold {
             self.models.begin(verification.as_ref());
         }
         let report = model.run_passes(&self.passes.0, &options)?;
-        let redundant_casts = if is_text {
+        let redundant_casts = if is_read {
             redundant_casts::left_by(&self.passes.0, model)
         } else {
             0

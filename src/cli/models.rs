@@ -71,9 +71,9 @@ impl Reporting {
         self.verify.is_on()
     }
 
-    /// Whether the report is printed as text.
-    pub fn is_text(&self, messages: Messages) -> bool {
-        self.format == Format::Text && !messages.quiet
+    /// Whether there is a report: text, a document or a page.
+    pub fn is_read(&self, messages: Messages) -> bool {
+        self.format != Format::Text || !messages.quiet || self.page.is_written()
     }
 }
 

@@ -29,6 +29,10 @@ impl PageFile {
         PageFile { file: Some(file) }
     }
 
+    pub fn is_written(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Checks before any work that the page can be written, and is not one of the other files of
     /// the run.
     ///

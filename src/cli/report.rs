@@ -14,6 +14,7 @@ use super::page::{PageFile, write_page};
 use super::remedy::with_remedy;
 use super::streams::{is_terminal, print, print_errors};
 use crate::inspect;
+use crate::passes::{self, redundant_casts};
 use crate::report::{
     self, About, Before, ComparedModels, FoldedModel, Folding, Lengths, LintRun, Page, Prepared,
     Results, Sketch,
@@ -183,7 +184,8 @@ impl Report {
                 };
                 let before = inspect::counts(model, lengths.bytes_in);
                 let after = inspect::counts(&changed, lengths.bytes_out);
-                let changes = Folding::new(Prepared::default(), report, 0);
+                let redundant = redundant_casts::left_by(passes::DEFAULT, &changed);
+                let changes = Folding::new(Prepared::default(), report, redundant);
                 let folded =
                     FoldedModel::unwritten(path.clone(), true, changes, Vec::new(), before);
                 results.folded.push(FoldedModel {

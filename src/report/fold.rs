@@ -22,10 +22,14 @@ pub struct Folding {
     /// The changes made by the passes.
     #[serde(flatten)]
     pub report: Report,
-    /// Casts of the result that change nothing, if no pass that would remove them was selected: the
-    /// text names the option.
-    #[serde(skip)]
+    /// The number of casts of the result that change nothing, if no pass that would remove them was
+    /// selected.
+    #[serde(skip_serializing_if = "is_zero")]
     pub redundant_casts: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Folding {

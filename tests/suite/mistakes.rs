@@ -365,6 +365,10 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
                 "convert cast.onnx -o out.onnx --target onnxruntime",
             ),
             (
+                "a runtime by its short name",
+                "convert cast.onnx -o out.onnx --target ort",
+            ),
+            (
                 "a runtime as pip names it",
                 "convert cast.onnx -o out.onnx --target onnxruntime==1.17",
             ),
@@ -458,6 +462,14 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
             (
                 "a pattern that excludes nothing",
                 "lint models --exclude none --strict",
+            ),
+            (
+                "a file that is named and excluded",
+                "lint cast.onnx --exclude cast.onnx",
+            ),
+            (
+                "a lint for the newest version of a runtime",
+                "lint cast.onnx --target tensorrt@11",
             ),
             ("a pattern that is not closed", "lint models --exclude '[a'"),
             (

@@ -196,17 +196,27 @@ impl FromStr for Runtime {
 
     fn from_str(name: &str) -> Result<Runtime, UnknownRuntime> {
         let unknown = |message: String| UnknownRuntime { message };
-        let (runtime, version) = name.split_once('@').ok_or_else(|| {
-            unknown("expected RUNTIME@VERSION, for instance onnxruntime@1.17".to_owned())
-        })?;
+        let (runtime, version) = match name.split_once('@') {
+            Some((runtime, version)) => (runtime, Some(version)),
+            None => (name.split(NOT_AT).next().unwrap_or(name), None),
+        };
         let rows: Vec<Runtime> = Runtime::all()
             .iter()
             .filter(|row| row.name.eq_ignore_ascii_case(runtime))
             .copied()
             .collect();
-        if rows.is_empty() {
+        let Some(last) = rows.last() else {
             return Err(unknown(unknown_name(runtime)));
-        }
+        };
+        let version = version.ok_or_else(|| {
+            let stated = name.split(NOT_AT).next_back();
+            let version = stated.filter(|version| numbers(version).is_some());
+            unknown(format!(
+                "expected RUNTIME@VERSION, for instance {}@{}",
+                last.name,
+                version.unwrap_or(last.last)
+            ))
+        })?;
         let numbers = numbers(version).ok_or_else(|| {
             unknown(format!(
                 "'{version}' is not a version; expected numbers such as 1.17"
@@ -241,6 +251,9 @@ impl FromStr for Runtime {
         })
     }
 }
+
+/// What others write between a name and a version, as in `onnxruntime==1.17`.
+const NOT_AT: [char; 4] = ['=', ':', '-', ' '];
 
 /// Other names of runtimes.
 const SHORT_NAMES: &[(&str, &str)] = &[("ort", "onnxruntime"), ("trt", "tensorrt")];
@@ -379,7 +392,15 @@ mod tests {
     #[test]
     fn an_unknown_name_is_an_error_that_names_the_nearest() {
         for (name, hint) in [
-            ("onnxruntime", "expected RUNTIME@VERSION"),
+            (
+                "openvino",
+                "expected RUNTIME@VERSION, for instance openvino@2026.4",
+            ),
+            (
+                "onnxruntime==1.17",
+                "expected RUNTIME@VERSION, for instance onnxruntime@1.17",
+            ),
+            ("ort", "unknown runtime 'ort'; did you mean onnxruntime? "),
             (
                 "onnxrumtime@1.17",
                 "unknown runtime 'onnxrumtime'; did you mean onnxruntime? known runtimes are ",

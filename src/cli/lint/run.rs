@@ -79,7 +79,13 @@ impl Lint {
             tasks,
             configs,
             unmatched,
+            notes,
         } = search::tasks(self, &mut run.errors)?;
+        if !messages.quiet {
+            for note in notes {
+                print_message(message(note));
+            }
+        }
         self.report_unmatched(unmatched, run, messages)?;
         if !self.write_baseline {
             for path in tasks.iter().filter_map(|task| task.baseline.as_deref()) {

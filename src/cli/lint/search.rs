@@ -12,7 +12,7 @@ use crate::api::is_text_model;
 use crate::cli::files;
 use crate::cli::paths::{self, Ignored, NO_MATCH};
 use crate::files::{folders, identity};
-use crate::{Classified, Error, ErrorKind};
+use crate::{Classified, Error, ErrorKind, Runtime};
 
 /// The models of the paths of a run.
 struct Search<'e> {
@@ -32,6 +32,8 @@ pub(super) struct Searched {
     pub configs: Vec<PathBuf>,
     /// The patterns of options that match nothing, each with its option.
     pub unmatched: Vec<(&'static str, String)>,
+    /// What the user should know about the options.
+    pub notes: Vec<String>,
 }
 
 /// The models to lint; paths that cannot be read or have no models are added to the errors.
@@ -71,11 +73,23 @@ pub(super) fn tasks(lint: &Lint, errors: &mut Vec<Error>) -> anyhow::Result<Sear
             task.path.clone()
         })
     });
+    let mut notes = notes_of_targets(&tasks);
+    if !tasks.is_empty() && settings.excludes_nothing() {
+        notes.push("--exclude has no effect on files that are named".to_owned());
+    }
     Ok(Searched {
         tasks,
         configs: settings.found(),
         unmatched: settings.unmatched(),
+        notes,
     })
+}
+
+/// What the versions of runtimes are read as, if others were named.
+fn notes_of_targets(tasks: &[Task]) -> Vec<String> {
+    let targets = tasks.iter().flat_map(|task| task.selection.targets());
+    let notes: BTreeSet<String> = targets.filter_map(Runtime::note).collect();
+    notes.into_iter().collect()
 }
 
 impl Search<'_> {

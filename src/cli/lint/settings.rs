@@ -20,7 +20,7 @@ pub(super) struct Settings<'l> {
     configs: BTreeMap<PathBuf, Result<Rc<Config>, BadConfig>>,
     /// The patterns of the command line that match a file.
     matched: BTreeSet<String>,
-    /// Whether folders were searched: patterns need not match files that are named.
+    /// Whether files were found in folders: patterns need not match files that are named.
     has_searched: bool,
 }
 
@@ -135,6 +135,11 @@ impl Settings<'_> {
         unmatched
             .map(|(option, text)| (option, text.to_owned()))
             .collect()
+    }
+
+    /// Whether there is an `--exclude` that no file is compared with.
+    pub fn excludes_nothing(&self) -> bool {
+        !self.has_searched && self.lint.excluded().next().is_some()
     }
 
     /// The paths of the configurations that were found.

@@ -95,7 +95,7 @@ fn an_unknown_target_is_an_error() {
     let cases = [
         (
             "target = 'onnxruntime'",
-            "recast.toml: line 2, column 10: target: expected RUNTIME@VERSION, for instance onnxruntime@1.17",
+            "recast.toml: line 2, column 10: target: expected RUNTIME@VERSION, for instance onnxruntime@1.32",
         ),
         (
             "target = 'tflite@2'",

@@ -10,7 +10,7 @@ function answerOf(content) {
   // A model that cannot be read or written has no run.
   if (convert?.length) parts.push(conversionsOf(convert));
   if (precision?.length) parts.push(precisionsOf(precision));
-  if (fold?.length) parts.push(foldsOf(fold, models));
+  if (fold?.length) parts.push(foldsOf(fold, models), redundantOf(fold));
   if (lint && models.length) parts.push(findingsOf(lint, models.length));
   return parts.filter(Boolean);
 }
@@ -27,6 +27,13 @@ function foldsOf(runs, models) {
   const others = listed([computed && `${plural(computed, "other node")} computed`, changed && `${plural(changed, "node")} changed`]);
   if (!casts && !others) return "The model has no casts.";
   return `${listed([plural(casts, "cast"), what, others])}${sizesOf(runs)}.`;
+}
+
+// The casts that no pass of the run removes, though they change nothing.
+function redundantOf(runs) {
+  const casts = sum(runs, (run) => run.redundant_casts ?? 0);
+  if (!casts) return "";
+  return casts === 1 ? "1 cast changes nothing: the exact passes remove it." : `${number(casts)} casts change nothing: the exact passes remove them.`;
 }
 
 function sizesOf(runs) {
@@ -67,7 +74,11 @@ function differencesOf({ differences }) {
 function runningOf({ convert, diff, fold, models }) {
   if (models.length !== 1) return [];
   const [{ before, after }] = models;
-  if (diff) return [...runsOnOf(before, "The first runs"), ...runsOnOf(after, "The second runs")];
+  if (diff) {
+    const [first, second] = [before, after].map((summary) => runsOnOf(summary, "Both run"));
+    if (first.join() === second.join()) return first;
+    return [...runsOnOf(before, "The first runs"), ...runsOnOf(after, "The second runs")];
+  }
   if (after && fold?.some(({ output }) => output === null)) {
     const [asItIs, folded] = [before, after].map((summary) => kernelsOf(summary).runs);
     const more = [...folded].filter(([runtime, versions]) => asItIs.get(runtime) !== versions);

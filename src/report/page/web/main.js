@@ -32,7 +32,8 @@ function show(content, page, { signal, actions = () => null } = {}) {
     const parts = Object.keys(KINDS).filter((kind) => counts.has(kind));
     const sentences = [...answerOf(content), ...runningOf(content)].filter(Boolean).join(" ");
     const answer = sentences ? el("p", { class: "answer" }, sentences) : null;
-    if (!parts.length) return answer;
+    // The answer about a comparison is the count.
+    if (!parts.length || content.diff) return answer;
     return [answer, el("p", { class: "faint" }, parts.map((kind, index) => [index ? ", " : "",
       el("span", { "data-of": `count.${kind}`, "data-value": counts.get(kind) }, KINDS[kind][2](counts.get(kind)))]))];
   }
@@ -124,7 +125,12 @@ function show(content, page, { signal, actions = () => null } = {}) {
     el("div", { class: "what" }, badge(line), " · ", inline(line.what)),
   ];
 
-  const list = virtualList("Places", drawRow, describe, signal);
+  const lengthsOf = (line) => [
+    line.place.length + (models.length > 1 ? ` in ${fileOf(line.model)}`.length : 0),
+    `${line.word ?? word(line.kind)} · ${line.what}`.length,
+  ];
+
+  const list = virtualList("Places", drawRow, lengthsOf, describe, signal);
   const search = el("input", { type: "search", placeholder: "Search names, operators, reasons", "aria-label": "Search; press / to get here", id: "search" });
   const kinds = el("select", { "aria-label": "Outcome" }, el("option", { value: "" }, "All outcomes"),
     Object.keys(KINDS).filter((kind) => groups.some((group) => group.kind === kind)).map((kind) => el("option", { value: kind }, word(kind))));

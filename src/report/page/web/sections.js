@@ -89,11 +89,13 @@ function constantsOf({ tensors }) {
   return [table({ id: "constants" }, heads, rows, [foot]), rest];
 }
 
-// The bytes of tensors by element type, before and after.
+// The bytes of tensors by element type; before and after, if they differ.
 function bytesOf({ before, after }) {
-  const [old, now] = [before.tensors.by_type, after?.tensors.by_type];
-  const types = [...new Set([...Object.keys(old), ...Object.keys(now ?? {})])];
+  const old = before.tensors.by_type;
   const of = (table, type) => table?.[type]?.bytes ?? 0;
+  const types = [...new Set([...Object.keys(old), ...Object.keys(after?.tensors.by_type ?? {})])];
+  const differs = after && types.some((type) => of(old, type) !== of(after.tensors.by_type, type));
+  const now = differs ? after.tensors.by_type : undefined;
   const largest = Math.max(1, ...types.flatMap((type) => [of(old, type), of(now, type)]));
   types.sort((a, b) => Math.max(of(old, b), of(now, b)) - Math.max(of(old, a), of(now, a)));
   const bar = (count, style) => count === 0 ? el("div", { class: "bar none" }) : el("div", { class: `bar ${style}`, style: `width:${(100 * count) / largest}%` });
@@ -111,14 +113,15 @@ function bytesOf({ before, after }) {
 
 const keys = () => el("span", { class: "keys" }, el("span", {}, el("span", { class: "key before" }), "before"), el("span", {}, el("span", { class: "key" }), "after"));
 
-// The runtimes that run the model, those of which only opset and IR version are known, and what the others lack.
+// The runtimes that run the model, before and after if they differ; those of which only opset and IR version are known; and what the others lack.
 function runtimesOf({ before, after }) {
   const [old, now] = [versionsOf(before), versionsOf(after)];
   const runtimes = [...new Set([...old.keys(), ...now.keys()])];
+  const differs = after && runtimes.some((runtime) => old.get(runtime) !== now.get(runtime));
   if (!runtimes.length) return el("p", { class: "faint" }, "No runtime in the table of `recast targets` loads this opset and IR version.");
   const rows = runtimes.map((runtime) => el("tr", {}, el("td", {}, runtime), el("td", {}, old.get(runtime) ?? "none"),
-    after ? el("td", {}, now.get(runtime) ?? "none") : null));
-  const heads = after ? [["Runtime"], ["Before"], ["After"]] : [["Runtime"], ["Versions"]];
+    differs ? el("td", {}, now.get(runtime) ?? "none") : null));
+  const heads = differs ? [["Runtime"], ["Before"], ["After"]] : [["Runtime"], ["Versions"]];
   return el("div", {}, table({ class: "fit" }, heads, rows), differingOf(after ?? before), lackingOf(after ?? before));
 }
 
