@@ -289,7 +289,7 @@ def text_model(nodes):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "blocked", "convert", "carried", "guarded", "precision", "lint", "fixed", "report", "redundant", "diff", "equal", "hostile", "big", "long"]}
+        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "blocked", "convert", "carried", "guarded", "precision", "lint", "fixed", "report", "redundant", "diff", "equal", "unreadable", "hostile", "big", "long"]}
         recast("fold", "models/transformer_fp16.onnx", "-o", folder / "folded.onnx", "--verify", "--report", pages["fold"])
         recast("convert", "models/transformer_fp16.onnx", "--opset", 1, "--dry-run", "--report", pages["blocked"], codes=[1])
         exact = folder / "exact.onnxtxt"
@@ -312,6 +312,8 @@ def main():
         recast("report", "models/fp8_qdq.onnx", "-o", pages["report"])
         recast("report", "models/transformer_fp16.onnx", folder / "folded.onnx", "-o", pages["diff"])
         recast("report", "models/fp8_qdq.onnx", "models/fp8_qdq.onnx", "-o", pages["equal"])
+        (folder / "unreadable.onnx").write_bytes(b"\x3a\xff\xff\xff\x0fmodel")
+        recast("fold", folder / "unreadable.onnx", "-o", folder / "none.onnx", "--report", pages["unreadable"], codes=[2])
         plain = folder / "plain.onnxtxt"
         plain.write_text(text_model("[NAME] a = Cast <to = 10> (w) [other] b = Cast <to = 10> (x) y = Add (a, b)"))
         recast("convert", plain, "--opset", 20, "-o", folder / "hostile.onnx")
@@ -362,6 +364,7 @@ def main():
         }
         for name, answer in answers.items():
             expect(f"{name}: answer", answer if answer in found[name]["text"] else found[name]["text"][:400], answer)
+        expect("unreadable: error", "is not an ONNX model: the field is longer than the message" in found["unreadable"]["text"], True)
         folded = "openvino computes something else. Folded, it also runs on openvino 2026.4."
         expect("report: runtimes", folded in found["report"]["text"], True)
         sections = ["Inputs and outputs", "Outcomes and reasons", "Bytes by element type", "Places"]

@@ -141,8 +141,8 @@ fn data_in_memory_is_found_by_paths_that_lead_down_only() {
         ("sub/w", None),
         ("sub/../sub/./w", None),
         ("sub", Some("data file 'sub': is not a regular file")),
-        ("missing", Some("data file 'missing': entity not found")),
-        ("../sub/w", Some("data file '../sub/w': entity not found")),
+        ("missing", Some("data file 'missing': does not exist")),
+        ("../sub/w", Some("data file '../sub/w': does not exist")),
         (
             "/sub/w",
             Some(

@@ -21,7 +21,7 @@ async function showResult({ code, errors, written: all }) {
   if (content) show(content, result, { signal, actions: fixButtons });
 }
 
-const isDataMissing = (errors) => /: data file '.*': entity not found/.test(errors);
+const isDataMissing = (errors) => /: data file '.*': does not exist/.test(errors);
 
 // What the exit code tells a script that runs the same command.
 function exitOf(code) {

@@ -26,6 +26,7 @@ TASKS = [
     ("precision", {}),
     ("precision", {"to": "BFLOAT16", "policy": "all", "io": "convert", "no_verify": True}),
     ("precision", {"to": "FLOAT"}),
+    ("precision", {"emulate": True}),
 ]
 CASTS = " ".join(f"v{index} = Cast <to = {10 if index % 2 else 1}> ({f'v{index - 1}' if index else 'x'})" for index in range(50_000))
 HEAD = '<ir_version: 10, opset_import: ["": 21'

@@ -131,7 +131,7 @@ fn normal(path: &Path) -> Option<PathBuf> {
 }
 
 fn not_found() -> io::Error {
-    io::ErrorKind::NotFound.into()
+    io::Error::new(io::ErrorKind::NotFound, "does not exist")
 }
 
 impl Entries {
