@@ -315,6 +315,10 @@ impl Changes for Conversion {
         About::converted(self)
     }
 
+    fn unmatched(&self) -> Vec<&String> {
+        self.prepared.unmatched().iter().collect()
+    }
+
     fn is_refused(&self) -> bool {
         !self.blockers.is_empty()
     }

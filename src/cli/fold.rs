@@ -133,6 +133,10 @@ impl Changes for Folding {
         About::folded(&self.report)
     }
 
+    fn unmatched(&self) -> Vec<&String> {
+        self.prepared.unmatched().iter().collect()
+    }
+
     fn text(model: &FoldedModel, verbose: bool) -> Shown {
         report::fold_text(model, verbose)
     }

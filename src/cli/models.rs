@@ -88,6 +88,9 @@ pub trait Changes: Serialize + Sized {
     /// The subjects of the drawings of the page.
     fn places(&self) -> Vec<About>;
 
+    /// The keys, patterns and names of options that match nothing of the model.
+    fn unmatched(&self) -> Vec<&String>;
+
     /// Whether the model cannot be changed as requested: then no model is written, and the exit
     /// code is 1.
     fn is_refused(&self) -> bool {
@@ -331,6 +334,10 @@ impl ModelRun<'_> {
         }
         // One document is all that a script finds in a stream.
         if !(is_document && self.models.output.is_stdout()) {
+            // Texts have these notes.
+            if is_document && !self.messages.quiet {
+                print_unmatched(reports);
+            }
             streams::print_errors(errors);
         }
         Ok(if errors.is_empty() {
@@ -338,6 +345,16 @@ impl ModelRun<'_> {
         } else {
             ExitCode::from(2)
         })
+    }
+}
+
+/// Prints the keys, patterns and names that match nothing of a model.
+fn print_unmatched<C: Changes>(reports: &[ChangedModel<C>]) {
+    for model in reports {
+        for what in model.changes.unmatched() {
+            let note = format!("{}: nothing matches '{what}'", model.path);
+            streams::print_message(streams::message(note));
+        }
     }
 }
 

@@ -332,6 +332,11 @@ impl Changes for Narrowing {
         About::narrowed(&self.report)
     }
 
+    fn unmatched(&self) -> Vec<&String> {
+        let keys = self.prepared.unmatched().iter();
+        keys.chain(&self.report.unmatched).collect()
+    }
+
     fn text(model: &PrecisionModel, verbose: bool) -> Shown {
         report::precision_text(model, verbose)
     }

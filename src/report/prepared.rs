@@ -30,6 +30,16 @@ pub struct DroppedMetadata {
     pub unmatched: Vec<String>,
 }
 
+impl Prepared {
+    /// The keys of metadata that the model does not have.
+    #[must_use]
+    pub fn unmatched(&self) -> &[String] {
+        self.dropped_metadata
+            .as_ref()
+            .map_or(&[], |dropped| &dropped.unmatched)
+    }
+}
+
 /// The lines of the text report; with `verbose`, every name and key.
 pub(super) fn write_prepared(text: &mut Shown, prepared: &Prepared, verbose: bool) {
     if let Some(names) = &prepared.frozen_initializers {

@@ -6,7 +6,7 @@ use std::fs;
 use onnx_recast::Model;
 use serde_json::Value;
 
-use crate::lint::command::{Folder, stdout};
+use crate::lint::command::{Folder, stderr, stdout};
 use crate::support::expect_no_failures;
 
 const CAST: &str = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16[2] h) <float[2] w = {1, 2}> { h = Cast <to = 10> (w) }"#;
@@ -359,12 +359,17 @@ fn keys_of_metadata_that_match_nothing_are_told() {
             ),
             "{text}"
         );
-        let document: Value =
-            serde_json::from_str(&stdout(&run(&[keys, "--format", "json"]))).unwrap();
+        let output = run(&[keys, "--format", "json"]);
+        let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
         assert_eq!(
             document["models"][0]["dropped_metadata"],
             serde_json::json!({"entries": 1, "keys": {"origin": 1}, "unmatched": ["stage"]})
         );
+        // Beside a document, a note.
+        let note = "recast: m.onnx: nothing matches 'stage'\n";
+        assert_eq!(stderr(&output), note);
+        let quiet = run(&[keys, "--format", "json", "--quiet"]);
+        assert_eq!(stderr(&quiet), "");
         let strict = run(&[keys, "--strict"]);
         let message =
             "recast: m.onnx: no metadata has the key 'stage', which --strict does not permit\n";
