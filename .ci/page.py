@@ -172,7 +172,7 @@ def counts(document):
         groups.update(("kept", one["code"]) for one in model["kept"])
         groups.update(("constant", f"{one['from']} to {one['to']}") for one in model["tensors"])
         groups.update(("added", f"{one['from']} to {one['to']}") for one in model["casts_added"])
-        groups["removed", "Cast"] += len(model["casts_removed"])
+        groups.update(("removed", "Cast") for _ in model["casts_removed"])
     for kind, key in [("finding", "findings"), ("fixed", "fixed")]:
         groups.update((kind, f"{one['code']} {one['name']}") for one in document.get("lint", {}).get(key, []))
     groups.update(("difference", one["kind"].capitalize()) for one in document.get("diff", {}).get("differences", []))
@@ -289,7 +289,7 @@ def text_model(nodes):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "blocked", "convert", "carried", "guarded", "precision", "lint", "fixed", "report", "redundant", "diff", "equal", "unreadable", "hostile", "big", "long"]}
+        pages = {name: folder / f"{name}.html" for name in ["fold", "exact", "refused", "blocked", "convert", "carried", "guarded", "precision", "constants", "lint", "fixed", "report", "redundant", "diff", "equal", "unreadable", "hostile", "big", "long"]}
         recast("fold", "models/transformer_fp16.onnx", "-o", folder / "folded.onnx", "--verify", "--report", pages["fold"])
         recast("convert", "models/transformer_fp16.onnx", "--opset", 1, "--dry-run", "--report", pages["blocked"], codes=[1])
         exact = folder / "exact.onnxtxt"
@@ -305,6 +305,11 @@ def main():
         narrow = folder / "narrow.onnxtxt"
         narrow.write_text(PRECISION)
         recast("precision", narrow, "--to", "FLOAT16", "-o", folder / "narrow.onnx", "--verify", "--report", pages["precision"])
+        many = folder / "many.onnxtxt"
+        weights = ", ".join(f"float[2] w{n} = {{{n}.1, 2}}" for n in range(25))
+        sums = " ".join(f"a{n + 1} = Add (a{n}, w{n})" for n in range(25))
+        many.write_text(f'<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) <{weights}> {{ a0 = Neg (x) {sums} y = Abs (a25) }}')
+        recast("precision", many, "--to", "FLOAT16", "-o", folder / "many.onnx", "--report", pages["constants"])
         recast("lint", "models", "--select", "ALL", "--isolated", "--exit-zero", "--report", pages["lint"])
         shutil.copy(ROOT / "models/fp8_qdq.onnx", folder / "m.onnx")
         (folder / "m.onnx.data").write_bytes(bytes(4))
@@ -337,7 +342,7 @@ def main():
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         for name in ["fold", "exact", "precision", "lint", "report", "refused", "blocked", "long"]:
             check_narrow(pages[name], folder)
-        for name in ["fold", "exact", "precision", "refused", "blocked", "carried", "guarded", "lint", "fixed", "report", "diff", "fleet"]:
+        for name in ["fold", "exact", "precision", "refused", "blocked", "carried", "guarded", "constants", "lint", "fixed", "report", "diff", "fleet"]:
             check_axe(pages[name], folder)
             check_axe(pages[name], folder, 360)
         for name in ["fold", "lint", "fleet"]:
@@ -381,6 +386,9 @@ def main():
         expect("guarded", "openvino computes something else for TopK alone" in found["guarded"]["text"], True)
         expect("fixed: data file", "m.onnx.data" in found["fixed"]["text"], True)
         tensors = content(pages["precision"])["precision"][0]["tensors"]
+        for tensor in content(pages["constants"])["precision"][0]["tensors"]:
+            expect("constants: elements", found["constants"]["numbers"].get(f"tensors.{tensor['tensor']}.elements"), 2)
+        expect("constants: beyond the first 20", "\n5 constants more\n" in found["constants"]["text"], True)
         for tensor in tensors:
             for key in ("elements", "overflowed", "became_zero", "became_subnormal"):
                 expect(f"precision: {key}", found["precision"]["numbers"].get(f"tensors.{tensor['tensor']}.{key}"), tensor[key])

@@ -75,18 +75,20 @@ function constantsOf({ tensors }) {
   const counts = ["overflowed", "became_zero", "became_subnormal"];
   const total = (key) => tensors.reduce((sum, tensor) => sum + tensor[key], 0);
   const sorted = [...tensors].sort((a, b) => b.overflowed - a.overflowed || b.became_zero - a.became_zero || b.largest_relative_error - a.largest_relative_error);
-  const rows = sorted.slice(0, 200).map((tensor) => el("tr", {},
+  const rowOf = (tensor) => el("tr", {},
     el("td", { class: "wrap" }, name(tensor.tensor)), el("td", {}, `${tensor.from} → ${tensor.to}`),
     ["elements", ...counts].map((key) => cell(tensor[key], `tensors.${tensor.tensor}.${key}`)),
     el("td", { class: "number" }, tensor.largest === null ? "" : magnitude(tensor.largest)),
     el("td", { class: "number" }, tensor.bound === null ? "" : `±${magnitude(tensor.bound)}`),
-    el("td", { class: "number" }, tensor.largest_relative_error ? tensor.largest_relative_error.toExponential(1) : "0")));
+    el("td", { class: "number" }, tensor.largest_relative_error ? tensor.largest_relative_error.toExponential(1) : "0"));
   const foot = el("tr", {}, el("td", {}, plural(tensors.length, "constant")), el("td"),
     ["elements", ...counts].map((key) => cell(total(key), `tensors.${key}`)), el("td"), el("td"), el("td"));
   const heads = [["Constant"], ["Type"], ["Elements", "number"], ["Beyond the range", "number"], ["Became zero", "number"],
     ["Became subnormal", "number"], ["Largest before", "number"], ["Bounded to", "number"], ["Largest relative error", "number"]];
+  const [first, others] = [sorted.slice(0, 20), sorted.slice(20, 200)];
+  const more = el("details", {}, el("summary", {}, `${plural(others.length, "constant")} more`), table({ class: "constants" }, heads, others.map(rowOf)));
   const rest = tensors.length > 200 ? el("p", { class: "faint" }, `${plural(tensors.length - 200, "constant")} more; search in the list above`) : null;
-  return [table({ id: "constants" }, heads, rows, [foot]), rest];
+  return [table({ class: "constants" }, heads, first.map(rowOf), [foot]), others.length ? more : null, rest];
 }
 
 // The bytes of tensors by element type; before and after, if they differ.
