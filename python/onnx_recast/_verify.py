@@ -38,8 +38,13 @@ class Verified(Value):
 
     def __str__(self) -> str:
         """Return the extent in one line."""
-        outputs = f", {len(self.outputs)} outputs in onnxruntime" if self.outputs else ""
-        return f"{self.nodes} nodes, {self.constants} constants of {self.elements} elements{outputs}"
+        constants = f"{_counted(self.constants, 'constant')} of {_counted(self.elements, 'element')}"
+        outputs = f", {_counted(len(self.outputs), 'output')} in onnxruntime" if self.outputs else ""
+        return f"{_counted(self.nodes, 'node')}, {constants}{outputs}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def verified_by(

@@ -42,6 +42,13 @@ def test_folds_are_verified(name: str, tmp_path: Path) -> None:
     assert in_memory.verified.nodes == onnx_recast.inspect(plain.model).nodes
 
 
+def test_the_extent_is_a_line() -> None:
+    comparison = compare_runs(MODELS / "fp8_qdq.onnx", MODELS / "fp8_qdq.onnx")
+    verified = onnx_recast.results.Verified(nodes=1, constants=1, elements=1, outputs=tuple(comparison))
+    assert str(verified) == "1 node, 1 constant of 1 element, 1 output in onnxruntime"
+    assert str(onnx_recast.results.Verified(nodes=2, constants=0, elements=0)) == "2 nodes, 0 constants of 0 elements"
+
+
 @pytest.mark.parametrize("name", RUN)
 def test_folds_and_conversions_give_the_same_bits_in_onnxruntime(name: str, tmp_path: Path) -> None:
     path = MODELS / f"{name}.onnx"
