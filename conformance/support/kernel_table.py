@@ -11,12 +11,12 @@ TABLE = FACTS / "kernels/onnxruntime.txt"
 FIRST_OPSET_WITH_INSERTED_CASTS = 6
 
 
-def runs(version, opset, schema, types, attributes, inputs):
+def loads(version, opset, schema, types, attributes, inputs):
     """Whether a version loads a node in a model of an opset: `types` are those of the schema's type variables, `inputs` the variables of
     its inputs."""
     if schema.domain == "" and schema.name == "Constant":
         return True
-    if is_refused(version, schema, types, attributes):
+    if is_refused("limits", version, schema, types, attributes):
         return False
     lines = table()["" if schema.domain == "ai.onnx" else schema.domain, schema.name]
     if has_line(lines, version, schema.since_version, types):
@@ -32,9 +32,9 @@ def has_line(lines, version, number, types):
     return any(is_in(number, numbers) and is_listed(version, versions) and fits(types, sets) for numbers, versions, sets in lines)
 
 
-def is_refused(version, schema, types, attributes):
-    """Whether all conditions of a line of [limits] are true."""
-    for sinces, versions, conditions in table()["limits", schema.name]:
+def is_refused(section, version, schema, types, attributes):
+    """Whether all conditions of a line of [limits] or [failures] are true."""
+    for sinces, versions, conditions in table()[section, schema.name]:
         if is_in(schema.since_version, sinces) and is_listed(version, versions):
             if all(condition_is_true(name, values, types, attributes) for name, values in conditions.items()):
                 return True
@@ -44,7 +44,11 @@ def is_refused(version, schema, types, attributes):
 def condition_is_true(name, values, types, attributes):
     if name in types:
         return types[name] in values
-    return name not in attributes if values == {"-"} else name in attributes and (values == {"*"} or str(attributes[name]) in values)
+    return name not in attributes if values == {"-"} else name in attributes and (values == {"*"} or text_of(attributes[name]) in values)
+
+
+def text_of(value):
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def fits(types, sets):

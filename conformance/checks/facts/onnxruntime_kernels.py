@@ -3,17 +3,25 @@
 The rule by which a line of the table is found for a node, which facts/kernels/README.md explains, is in support/kernel_table.py. A sample
 takes a part of the schemas. The table is allowed to be stricter for operators that load by their bodies: it lists types with which every
 form of the operator loads, and some forms load with more. It is never less strict.
+
+And `recast lint --target` reports a node that loads and fails, of those that the table was made from, in every type; and none that runs.
 """
 
 import functools
+import json
+import sys
 from collections import Counter
 
-from onnx import helper
+from onnx import defs, helper, parser, save
 
 from generators.typed_nodes import all_schemas, typed_nodes
-from support.kernel_table import runs
+from support.common import FACTS, recast, scratch_folder
+from support.kernel_table import loads
 from support.onnxruntimes import Runtime, limits
 from support.processes import in_processes
+
+sys.path.append(str(FACTS))
+from kernel_limits import FAILURES, KIND, fails  # noqa: E402
 
 VERSIONS = ("1.17", "1.20", "1.23", "1.27", "1.32")
 SAMPLED_SCHEMAS = 19  # One of so many.
@@ -35,6 +43,38 @@ def check(report):
     report.note(f"{counts['stricter']} load by their bodies in some forms only, and are not in the table")
     for kind in ("loads", "no kernel"):
         report.count(f"nodes: {kind}", counts[kind])
+    for outcomes in in_processes(compare_with_lint, VERSIONS):
+        for name, outcome, problem in outcomes:
+            counts[outcome] += 1
+            report.case(name, problem)
+    report.count("nodes that load and fail", counts["fails"])
+
+
+def compare_with_lint(version):
+    """[(node, whether it runs, how lint differs)] of the nodes of the table's failures, in all types."""
+    outcomes = []
+    with Runtime(version) as runtime, scratch_folder() as folder:
+        nodes = {f"{number}.onnx": node for number, node in enumerate(failing_nodes(limits(version)[0]))}
+        for name, (_, opset, text) in nodes.items():
+            save(parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]> g {text}'), folder / name)
+        command = ["lint", folder, "--isolated", "--exit-zero", "--select", "RC502", "--target", f"onnxruntime@{version}", "--format", "json"]
+        reported = {finding["path"].rpartition("/")[2] for finding in json.loads(recast(*command).stdout)["findings"]}
+        for name, (what, opset, text) in nodes.items():
+            message = runtime.why_not_loaded((folder / name).read_bytes())
+            outcome = "no kernel" if message else "fails" if fails(runtime, opset, text) else "runs"
+            differs = (outcome == "runs") == (name in reported)
+            outcomes.append((f"{what} in onnxruntime {version}", outcome, differs and f"{outcome}; reported by lint: {name in reported}"))
+    return outcomes
+
+
+def failing_nodes(newest_opset):
+    """(name, opset, text) of a node in each type."""
+    for operator, sinces, conditions, variable, text in FAILURES:
+        for since in (since for since in sinces if since <= newest_opset):
+            constraints = defs.get_schema(operator, since, "").type_constraints
+            kinds = next(each.allowed_type_strs for each in constraints if each.type_param_str == variable)
+            for kind in sorted(kind.removeprefix("tensor(").removesuffix(")") for kind in kinds):
+                yield f"{operator}-{since} {conditions} {variable}={kind}", since, text.replace(KIND, kind)
 
 
 def compare_with_table(version, schemas):
@@ -52,7 +92,7 @@ def compare_node(runtime, node):
     opset = next((entry.version for entry in node.model.opset_import if entry.domain == ""), 1)
     attributes = {each.name: helper.get_attribute_value(each) for each in proto.attribute}
     inputs = {schema.inputs[min(number, len(schema.inputs) - 1)].type_str for number, name in enumerate(proto.input) if name}
-    expected = runs(runtime.version, opset, schema, node.types, attributes, inputs)
+    expected = loads(runtime.version, opset, schema, node.types, attributes, inputs)
     node.model.ir_version = min(node.model.ir_version, limits(runtime.version)[1])
     message = runtime.why_not_loaded(node.model.SerializeToString())
     name = f"{schema.name}-{schema.since_version} {node.types} {sorted(attributes)} in onnxruntime {runtime.version}"

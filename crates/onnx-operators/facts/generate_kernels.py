@@ -17,14 +17,16 @@ A line says that these versions have a kernel for these schemas of the operator,
 `@name`, or types joined by `|`. Other variables of the schema may have every type that ONNX allows. Several lines for one operator,
 schema and version are alternatives. Versions are ranges over those of [versions]. How a node is matched to a line is in facts/kernels/README.md.
 
-Two sections come last:
+Three sections come last:
 
     [functions]     Operator 18-20,22 versions variable=set ...
     [limits]        Operator since,since,... versions attribute=value variable=set ...
+    [failures]      the same
 
 A line of the first says that the operator loads without a kernel in models of these opsets of ai.onnx, by the body with which ONNX defines
 it, or its FLOAT16 with casts to FLOAT. A line of the second says that a node is refused in spite of a kernel if all conditions are true:
-an attribute has the value, any value (`*`), or is absent (`-`), and types are in the sets. Both are measured by loading models.
+an attribute has the value, any value (`*`), or is absent (`-`), and types are in the sets. Both are measured by loading models. A line of
+the third says that a node loads and then fails, measured by running models.
 
 A wheel lists its kernels with the range of schemas that each serves, as a first version and a last one or none. A kernel without a last
 version serves the schema of its first version only: onnxruntime cannot know what a later schema will mean.
@@ -47,7 +49,7 @@ ROOT = FOLDER.parents[2]
 sys.path.append(str(ROOT / "conformance"))
 os.environ.setdefault("RECAST", "recast")  # A conformance run says where it is; nothing here runs it.
 from kernel_functions import CAST_LIKE, last_opset, loads_as_function, own_loads_as_function  # noqa: E402
-from kernel_limits import limits_of  # noqa: E402
+from kernel_limits import failures_of, limits_of  # noqa: E402
 from support.onnxruntimes import WHEEL_OF, Runtime, limits  # noqa: E402
 
 TARGET = FOLDER / "kernels/onnxruntime.txt"
@@ -105,7 +107,19 @@ def kernels_of(runtime):
                     found[domain, operator, since].append(constraints)
         if found[domain, operator, since]:
             found[domain, operator, since] = alternatives(found[domain, operator, since], allowed)
-    return {key: value for key, value in found.items() if value}
+    found = {key: value for key, value in found.items() if value}
+    later = {key: found[key[0], key[1], before] for key, before in later_schemas(runtime) if (key[0], key[1], before) in found}
+    return found | later
+
+
+def later_schemas(runtime):
+    """[(schema, since-version)]: a version loads the opset of the schema, but does not know it, and takes the schema before."""
+    known = {tuple(schema[:3]) for schema in runtime.kernels()[1]}
+    for domain, operator, since in SCHEMAS:
+        if domain == "" and since <= limits(runtime.version)[0] and (domain, operator, since) not in known:
+            older = [each[2] for each in known if each[:2] == (domain, operator) and each[2] < since]
+            if older:
+                yield (domain, operator, since), max(older)
 
 
 def functions_of(runtime, kernels):
@@ -145,10 +159,20 @@ def refusals_of(runtime):
         for domain, operator, since in SCHEMAS
         if domain == "" and operator in ("Cast", CAST_LIKE) and 19 <= since <= limit
     ]
-    return {
-        (LIMITS, operator, since): {tuple((name, tuple(ordered(values))) for name, values in condition.items())}
-        for operator, since, condition in limits_of(runtime, limit, casts)
-    }
+    unknown = [
+        (operator, since, {name: ("*",)})
+        for (domain, operator, since), before in later_schemas(runtime)
+        for name in sorted(set(SCHEMAS[domain, operator, since].attributes) - set(SCHEMAS[domain, operator, before].attributes))
+    ]
+    return rows_of(LIMITS, limits_of(runtime, limit, casts) + unknown) | rows_of(FAILURES, failures_of(runtime, limit, allowed_types))
+
+
+def rows_of(section, found):
+    rows = defaultdict(set)
+    for operator, since, condition in found:
+        words = ((name, tuple(ordered(values)) if isinstance(values, set) else values) for name, values in condition.items())
+        rows[section, operator, since].add(tuple(words))
+    return rows
 
 
 def number_ranges(numbers):
@@ -162,7 +186,7 @@ def number_ranges(numbers):
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
 
 
-FUNCTIONS, LIMITS = "functions", "limits"
+FUNCTIONS, LIMITS, FAILURES = "functions", "limits", "failures"
 
 
 def is_known(domain, operator, since):
@@ -260,7 +284,8 @@ def render(kernels):
         for alternative, present in versions.items():
             lines[domain, operator][ranges(present), alternative].append(since)
     names, body, domain = {}, [], None
-    for (next_domain, operator), rows in sorted(lines.items(), key=lambda line: (line[0][0] in (FUNCTIONS, LIMITS), line[0])):
+    last = ["", FUNCTIONS, LIMITS, FAILURES]
+    for (next_domain, operator), rows in sorted(lines.items(), key=lambda line: (last.index(line[0][0]) if line[0][0] in last else 0, line[0])):
         if next_domain != domain:
             domain = next_domain
             body += ["", f"[{domain or 'ai.onnx'}]"]

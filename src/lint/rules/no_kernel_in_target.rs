@@ -12,8 +12,9 @@ not exceeded (RC501). The rule is enabled by `target` in the configuration or `-
 those for types that cannot be inferred: these nodes are not reported.
 
 ## Why is this bad?
-The runtime refuses to load the model, although it supports the opset. `recast convert --target` converts the model to an opset in
-which the runtime has kernels for all nodes, if there is one; the finding names the opset for the node.
+The runtime refuses to load the model, although it supports the opset, or loads it and fails when it runs. `recast convert --target`
+converts the model to an opset in which the runtime has kernels for all nodes, if there is one; the finding names the opset for
+the node.
 
 ## Example
 With the target `onnxruntime@1.31`:

@@ -13,7 +13,8 @@ use crate::schemas;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct MissingKernel {
-    /// The operator with its version, and the types: `RoiAlign-22 of tensor(float), tensor(int64)`.
+    /// The operator with its version, and the types: `RoiAlign-22 of tensor(float), tensor(int64)`;
+    /// with the attributes because of which a kernel is not enough, if there is one.
     pub operation: String,
     /// The opset closest to that of the node in which the runtime has a kernel for the operator and
     /// these types, if there is one.
@@ -36,8 +37,14 @@ pub fn missing_kernel(runtime: &Runtime, operation: &Operation) -> Option<Missin
         return None;
     }
     let opset = closest_opset((table, version), runtime, operation);
+    let attributes = table.refused_attributes(operation, version);
+    let with = if attributes.is_empty() {
+        String::new()
+    } else {
+        format!(" with {}", attributes.join(", "))
+    };
     Some(MissingKernel {
-        operation: operation.to_string(),
+        operation: format!("{operation}{with}"),
         opset,
         versions: table.describe(found),
         runtime: *runtime,

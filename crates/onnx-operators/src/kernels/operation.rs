@@ -351,6 +351,12 @@ impl<'n> Operation<'n> {
         }
     }
 
+    /// The value of an attribute that the node has, as tables write it.
+    pub(super) fn attribute_text(&self, name: &str) -> Option<String> {
+        let attribute = self.node.attribute(name)?;
+        attribute.text().map(std::borrow::Cow::into_owned)
+    }
+
     /// Whether a condition of a line of `facts/runs/` is true; none if it depends on an unknown type
     /// or rank.
     ///

@@ -216,8 +216,8 @@ impl Table {
         Decision::of(found.possible & !refused, found.certain & !refused)
     }
 
-    /// The versions that refuse an operation in spite of a kernel.
-    fn refused(&self, operation: &Operation) -> Versions {
+    /// The limits whose conditions are true for an operation.
+    fn limits_of(&self, operation: &Operation) -> impl Iterator<Item = &Limit> {
         let limits = self
             .limits
             .get(operation.op())
@@ -226,10 +226,27 @@ impl Table {
             let is_true = |&(name, values): &(&str, &str)| operation.is_true(name, values);
             is_in(operation.since(), &limit.numbers) && limit.conditions.iter().all(is_true)
         };
-        let limited = limits
-            .into_iter()
-            .flatten()
-            .filter(applies)
+        limits.into_iter().flatten().filter(applies)
+    }
+
+    /// The attributes because of which a version refuses an operation in spite of a kernel, with
+    /// their values.
+    pub(super) fn refused_attributes(&self, operation: &Operation, version: usize) -> Vec<String> {
+        let limit = self
+            .limits_of(operation)
+            .find(|limit| limit.versions.contains(version));
+        let conditions = limit.map_or(&[] as &[_], |limit| &limit.conditions);
+        let stated = |&(name, _): &(&str, &str)| {
+            let value = operation.attribute_text(name)?;
+            Some(format!("{name} = {value}"))
+        };
+        conditions.iter().filter_map(stated).collect()
+    }
+
+    /// The versions that refuse an operation in spite of a kernel.
+    fn refused(&self, operation: &Operation) -> Versions {
+        let limited = self
+            .limits_of(operation)
             .fold(Versions::NONE, |all, limit| all | limit.versions);
         let is_too_old = |&&(_, oldest): &&(Versions, i64)| {
             operation.domain().is_empty() && operation.opset() < oldest
@@ -370,7 +387,14 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
             section = name;
             if !matches!(
                 name,
-                "versions" | "opsets" | "types" | "functions" | "limits" | "calls" | "runs"
+                "versions"
+                    | "opsets"
+                    | "types"
+                    | "functions"
+                    | "limits"
+                    | "failures"
+                    | "calls"
+                    | "runs"
             ) {
                 table.domains.push(schemas::canonical_domain(name));
             }
@@ -390,7 +414,7 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
             }),
             "functions" => line(text, &table.versions, &sets)
                 .map(|(op, line)| table.functions.entry(op).or_default().push(line)),
-            "limits" => limit(text, &table.versions, &sets)
+            "limits" | "failures" => limit(text, &table.versions, &sets)
                 .map(|(op, limit)| table.limits.entry(op).or_default().push(limit)),
             "calls" => {
                 matches!(text, "right" | "refused").then(|| table.refuses_calls = text == "refused")
