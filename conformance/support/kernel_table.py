@@ -3,6 +3,8 @@
 import functools
 from collections import defaultdict
 
+from onnx.helper import get_attribute_value
+
 from support.common import FACTS
 from support.onnxruntimes import parsed
 
@@ -12,8 +14,8 @@ FIRST_OPSET_WITH_INSERTED_CASTS = 6
 
 
 def loads(version, opset, schema, types, attributes, inputs):
-    """Whether a version loads a node in a model of an opset: `types` are those of the schema's type variables, `inputs` the variables of
-    its inputs."""
+    """Whether a version loads a node in a model of an opset: `types` are those of the schema's type variables, `inputs` the formal inputs
+    that it has."""
     if schema.domain == "" and schema.name == "Constant":
         return True
     if is_refused("limits", version, schema, types, attributes):
@@ -22,10 +24,25 @@ def loads(version, opset, schema, types, attributes, inputs):
     if has_line(lines, version, schema.since_version, types):
         return True
     if schema.domain == "" and (schema.has_function or schema.has_context_dependent_function):
-        return has_line(table()["functions", schema.name], version, opset, types)
+        present = {f"input:{each.name}" for each in inputs}
+        return any(
+            has_line([line], version, opset, types) and all(is_so(name, values, schema, attributes, present) for name, values in line[2].items())
+            for line in table()["functions", schema.name]
+        )
     in_float = {variable: "float" if kind == "float16" else kind for variable, kind in types.items()}
-    is_cast = opset >= FIRST_OPSET_WITH_INSERTED_CASTS and any(types.get(variable) == "float16" for variable in inputs)
+    is_cast = opset >= FIRST_OPSET_WITH_INSERTED_CASTS and any(types.get(each.type_str) == "float16" for each in inputs)
     return is_cast and has_line(lines, version, schema.since_version, in_float)
+
+
+def is_so(name, values, schema, attributes, present):
+    """Whether a condition of a line of [functions] is true; the types are compared elsewhere."""
+    if name.startswith("input:"):
+        return values == {"*" if name in present else "-"}
+    if name not in schema.attributes:
+        return True
+    default = schema.attributes[name].default_value
+    value = attributes.get(name, get_attribute_value(default) if default.name else None)
+    return name not in attributes if values == {"-"} else value is not None and text_of(value) in values
 
 
 def has_line(lines, version, number, types):

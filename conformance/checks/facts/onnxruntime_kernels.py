@@ -1,8 +1,7 @@
 """Nodes of every operator, schema and type load in a version of onnxruntime exactly if facts/kernels/onnxruntime.txt says so.
 
 The rule by which a line of the table is found for a node, which facts/kernels/README.md explains, is in support/kernel_table.py. A sample
-takes a part of the schemas. The table is allowed to be stricter for operators that load by their bodies: it lists types with which every
-form of the operator loads, and some forms load with more. It is never less strict.
+takes a part of the schemas.
 
 And `recast lint --target` reports a node that loads and fails, of those that the table was made from, in every type; and none that runs.
 """
@@ -40,7 +39,6 @@ def check(report):
             counts[kind] += 1
             report.case(name, problem)
     report.note(f"{counts['loads']} nodes load, {counts['no kernel']} have no kernel, {counts['other']} are refused for other reasons")
-    report.note(f"{counts['stricter']} load by their bodies in some forms only, and are not in the table")
     for kind in ("loads", "no kernel"):
         report.count(f"nodes: {kind}", counts[kind])
     for outcomes in in_processes(compare_with_lint, VERSIONS):
@@ -91,13 +89,11 @@ def compare_node(runtime, node):
     schema, proto = node.schema, node.model.graph.node[0]
     opset = next((entry.version for entry in node.model.opset_import if entry.domain == ""), 1)
     attributes = {each.name: helper.get_attribute_value(each) for each in proto.attribute}
-    inputs = {schema.inputs[min(number, len(schema.inputs) - 1)].type_str for number, name in enumerate(proto.input) if name}
+    inputs = [schema.inputs[min(number, len(schema.inputs) - 1)] for number, name in enumerate(proto.input) if name]
     expected = loads(runtime.version, opset, schema, node.types, attributes, inputs)
     node.model.ir_version = min(node.model.ir_version, limits(runtime.version)[1])
     message = runtime.why_not_loaded(node.model.SerializeToString())
     name = f"{schema.name}-{schema.since_version} {node.types} {sorted(attributes)} in onnxruntime {runtime.version}"
-    if message is None and not expected and (schema.has_function or schema.has_context_dependent_function):
-        return name, "stricter", None
     if message is None:
         return name, "loads", not expected and schema.name not in FOLDED and "loads, but has no kernel by the table"
     if expected and not any(reason in message for reason in OTHER_REASONS):

@@ -19,12 +19,13 @@ schema and version are alternatives. Versions are ranges over those of [versions
 
 Three sections come last:
 
-    [functions]     Operator 18-20,22 versions variable=set ...
+    [functions]     Operator 18-20,22 versions variable=set ... attribute=value input:name=value ...
     [limits]        Operator since,since,... versions attribute=value variable=set ...
     [failures]      the same
 
 A line of the first says that the operator loads without a kernel in models of these opsets of ai.onnx, by the body with which ONNX defines
-it, or its FLOAT16 with casts to FLOAT. A line of the second says that a node is refused in spite of a kernel if all conditions are true:
+it, or its FLOAT16 with casts to FLOAT; if an attribute has the value or, as its default, or is absent (`-`), and an optional input is there (`*`)
+or not (`-`). A line of the second says that a node is refused in spite of a kernel if all conditions are true:
 an attribute has the value, any value (`*`), or is absent (`-`), and types are in the sets. Both are measured by loading models. A line of
 the third says that a node loads and then fails, measured by running models.
 
@@ -130,10 +131,12 @@ def functions_of(runtime, kernels):
         return any(all(types.get(name, kinds[0]) in kinds for name, kinds in alternative) for alternative in known)
 
     found = defaultdict(list)
-    for operator, opsets, types in [*loads_as_function(runtime, limit, has_kernel), *own_loads_as_function(runtime, has_kernel)]:
+    for operator, opsets, types, conditions in [*loads_as_function(runtime, limit, has_kernel), *own_loads_as_function(runtime, has_kernel)]:
         types = {} if operator == "SequenceMap" else types  # Its body may compute anything.
-        found[FUNCTIONS, operator, number_ranges(opsets)].append({name: {kind} for name, kind in types.items()})
-    rows = {key: alternatives(types, {}) for key, types in found.items()}
+        found[FUNCTIONS, operator, number_ranges(opsets), conditions].append({name: {kind} for name, kind in types.items()})
+    rows = defaultdict(set)
+    for (*key, conditions), types in found.items():
+        rows[tuple(key)] |= {(*alternative, *conditions) for alternative in alternatives(types, {})}
     return rows | cast_like(kernels, limit)
 
 

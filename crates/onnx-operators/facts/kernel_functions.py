@@ -9,14 +9,15 @@ import itertools
 from collections import defaultdict
 
 from generators.typed_nodes import history, newest_opset, set_opset, typed_nodes
-from onnx import parser
+from onnx import helper, parser
 
 # The body of CastLike is Cast: its types are those of Cast's kernels, which thousands of models would only show again.
 CAST_LIKE = "CastLike"
 
 
 def loads_as_function(runtime, limit, has_kernel):
-    """[(operator, opsets, types)]: a version that loads opsets up to `limit` loads models of these opsets, whatever the form of the node.
+    """[(operator, opsets, types, conditions)]: a version that loads opsets up to `limit` loads models of these opsets, if the form of the node
+    satisfies the conditions: ((attribute or `input:` and a name, value), ...).
 
     A schema that outlasts the limit is taken to load beyond it as it does at the limit.
     """
@@ -30,9 +31,39 @@ def loads_as_function(runtime, limit, has_kernel):
             if opset <= limit:
                 set_opset(node.model, "", opset)
                 loads = runtime.why_not_loaded(node.model.SerializeToString()) is None
-            outcomes[schema.name, types][opset].append(loads)
-    found = [(operator, [opset for opset, loads in by_opset.items() if all(loads)], types) for (operator, types), by_opset in outcomes.items()]
-    return [(operator, opsets, dict(types)) for operator, opsets, types in found if opsets and min(opsets) <= limit]
+            outcomes[schema.name, types][opset].append((form_of(node), loads))
+    found = []
+    for (operator, types), by_opset in outcomes.items():
+        opsets = defaultdict(list)
+        for opset, forms in by_opset.items():
+            opsets[conditions_of(forms)].append(opset)
+        found += [(operator, numbers, dict(types), conditions) for conditions, numbers in opsets.items() if conditions is not None and min(numbers) <= limit]
+    return found
+
+
+def form_of(node):
+    """{(attribute, its text or `-`), (`input:` and the name, `*` or `-`)} of a node, for the attributes and optional inputs of its schema. An
+    attribute that the node lacks has its default, if there is one."""
+    proto, schema = node.model.graph.node[0], node.schema
+    defaults = [each.default_value for each in schema.attributes.values() if each.default_value.name]
+    values = {each.name: helper.get_attribute_value(each) for each in [*defaults, *proto.attribute]}
+    texts = {name: value.decode() if isinstance(value, bytes) else str(value) for name, value in values.items() if isinstance(value, (bytes, int))}
+    attributes = {(name, texts.get(name, "-")) for name in schema.attributes if name not in values or name in texts}
+    optional = [(number, formal.name) for number, formal in enumerate(schema.inputs) if formal.option == formal.option.Optional]
+    is_present = lambda number: number < len(proto.input) and proto.input[number] != ""
+    return attributes | {(f"input:{name}", "*" if is_present(number) else "-") for number, name in optional}
+
+
+def conditions_of(forms):
+    """What the forms that load have in common, as far as no other form has all of it; None if there is no such thing."""
+    loading, failing = ([form for form, loads in forms if loads is which] for which in (True, False))
+    if not loading:
+        return None
+    common = set.intersection(*loading) if failing else set()
+    for condition in sorted(common):
+        if not any(common - {condition} <= form for form in failing):
+            common = common - {condition}
+    return None if any(common <= form for form in failing) else tuple((name, (value,)) for name, value in sorted(common))
 
 
 @functools.cache
@@ -71,4 +102,4 @@ def own_loads_as_function(runtime, has_kernel):
         models = {opset: parser.parse_model(text).SerializeToString() for opset, text in texts.items()}
         opsets = [opset for opset, model in models.items() if runtime.why_not_loaded(model) is None]
         if opsets:
-            yield OWN, opsets, types
+            yield OWN, opsets, types, ()

@@ -45,6 +45,8 @@ struct Line {
     versions: Versions,
     /// By type variable.
     types: Vec<(&'static str, TypeSet)>,
+    /// What is true of the nodes, as [`Operation::satisfies`] reads it.
+    conditions: Vec<(&'static str, &'static str)>,
 }
 
 /// Conditions under all of which a node is refused.
@@ -196,7 +198,8 @@ impl Table {
                 .functions
                 .get(operation.op())
                 .map_or(&[][..], Vec::as_slice);
-            found.add(find(bodies, operation.opset(), &types, &unknown));
+            let fitting = bodies.iter().filter(|line| line.fits(operation));
+            found.add(find(fitting, operation.opset(), &types, &unknown));
         } else if operation.takes(DType::Float16)
             && operation.opset() >= FIRST_WITH_CASTS
             && self.is_onnxruntime()
@@ -323,15 +326,15 @@ impl Decision {
 /// The first opset in which the casts are valid that onnxruntime inserts.
 const FIRST_WITH_CASTS: i64 = 6;
 
-fn find(
-    lines: &[Line],
+fn find<'l>(
+    lines: impl IntoIterator<Item = &'l Line>,
     number: i64,
     types: &[(&'static str, ValueType)],
     unknown: &[&'static str],
 ) -> Decision {
     let mut decision = Decision::NONE;
     for line in lines
-        .iter()
+        .into_iter()
         .filter(|line| is_in(number, &line.numbers) && line.accepts(types))
     {
         decision.possible |= line.versions;
@@ -352,6 +355,13 @@ impl Line {
             .iter()
             .find(|(name, _)| *name == variable)
             .map(|&(_, types)| types)
+    }
+
+    /// Whether the conditions are true for an operation.
+    fn fits(&self, operation: &Operation) -> bool {
+        self.conditions
+            .iter()
+            .all(|&(name, values)| operation.satisfies(name, values) == Some(true))
     }
 
     fn accepts(&self, types: &[(&'static str, ValueType)]) -> bool {
@@ -484,9 +494,14 @@ fn line(
         numbers,
         versions,
         types: Vec::new(),
+        conditions: Vec::new(),
     };
     for word in words {
         let (variable, types) = word.split_once('=')?;
+        if is_condition(variable) {
+            line.conditions.push((variable, types));
+            continue;
+        }
         let types = match types.strip_prefix('@') {
             Some(name) => sets.get(name)?.set,
             None => set(types.split('|'))?,
@@ -494,6 +509,12 @@ fn line(
         line.types.extend(types.map(|types| (variable, types)));
     }
     Some((op, line))
+}
+
+/// Whether a name is that of an attribute or of an input, and not of a type variable, which begins
+/// with a capital letter, or of a type.
+fn is_condition(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase()) && !name.contains('(')
 }
 
 /// `OPERATOR NUMBERS VERSIONS NAME=VALUES …`
