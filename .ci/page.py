@@ -195,15 +195,15 @@ def check(page):
         expect(f"{page.name}: {kind} {group}", numbers.get(f"group.{kind}.{group}"), count)
     if len(document["models"]) == 1:
         model = document["models"][0]
-        before, after = ({dtype: facts["bytes"] for dtype, facts in model.get(side, {}).get("tensors", {}).get("by_type", {}).items()} for side in ["before", "after"])
-        for side in ["before", "after"]:
+        tensors = {side: model[side]["tensors"] for side in ["before", "after"] if side in model}
+        by_type = {side: {dtype: facts["bytes"] for dtype, facts in held["by_type"].items()} for side, held in tensors.items()}
+        for side, held in tensors.items():
             # Numbers that have not changed are shown once.
-            is_shown = side == "before" or before != after
-            for dtype, facts in model.get(side, {}).get("tensors", {}).get("by_type", {}).items():
-                expect(f"{page.name}: {side} {dtype}", numbers.get(f"{side}.tensors.by_type.{dtype}.bytes"), facts["bytes"] if is_shown else None)
-            if side in model:
-                expect(f"{page.name}: {side}", numbers.get(f"{side}.tensors.bytes"), model[side]["tensors"]["bytes"] if is_shown else None)
-                expect(f"{page.name}: sum {side}", sum(one["bytes"] for one in model[side]["tensors"]["by_type"].values()), model[side]["tensors"]["bytes"])
+            is_shown = side == "before" or by_type[side] != by_type["before"]
+            for dtype, count in by_type[side].items():
+                expect(f"{page.name}: {side} {dtype}", numbers.get(f"{side}.tensors.by_type.{dtype}.bytes"), count if is_shown else None)
+            expect(f"{page.name}: {side}", numbers.get(f"{side}.tensors.bytes"), held["bytes"] if is_shown else None)
+            expect(f"{page.name}: sum {side}", sum(by_type[side].values()), held["bytes"])
     else:
         for index, model in enumerate(document["models"]):
             expect(f"{page.name}: nodes of {index}", numbers.get(f"models.{index}.before.nodes"), model["before"]["nodes"])

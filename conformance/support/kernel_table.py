@@ -3,6 +3,7 @@
 import functools
 from collections import defaultdict
 
+from onnx import AttributeProto
 from onnx.helper import get_attribute_value
 
 from support.common import FACTS
@@ -18,15 +19,16 @@ def loads(version, opset, schema, types, attributes, inputs):
     that it has."""
     if schema.domain == "" and schema.name == "Constant":
         return True
-    if is_refused("limits", version, schema, types, attributes):
+    present = {f"input:{each.name}" for each in inputs}
+    is_true = lambda name, values: condition_is_true(name, values, schema, types, attributes, present)
+    if is_refused(version, schema, is_true):
         return False
     lines = table()["" if schema.domain == "ai.onnx" else schema.domain, schema.name]
     if has_line(lines, version, schema.since_version, types):
         return True
     if schema.domain == "" and (schema.has_function or schema.has_context_dependent_function):
-        present = {f"input:{each.name}" for each in inputs}
         return any(
-            has_line([line], version, opset, types) and all(is_so(name, values, schema, attributes, present) for name, values in line[2].items())
+            has_line([line], version, opset, types) and all(is_true(name, values) for name, values in line[2].items() if is_condition(name))
             for line in table()["functions", schema.name]
         )
     in_float = {variable: "float" if kind == "float16" else kind for variable, kind in types.items()}
@@ -34,34 +36,35 @@ def loads(version, opset, schema, types, attributes, inputs):
     return is_cast and has_line(lines, version, schema.since_version, in_float)
 
 
-def is_so(name, values, schema, attributes, present):
-    """Whether a condition of a line of [functions] is true; the types are compared elsewhere."""
-    if name.startswith("input:"):
-        return values == {"*" if name in present else "-"}
-    if name not in schema.attributes:
-        return True
-    default = schema.attributes[name].default_value
-    value = attributes.get(name, get_attribute_value(default) if default.name else None)
-    return name not in attributes if values == {"-"} else value is not None and text_of(value) in values
-
-
 def has_line(lines, version, number, types):
     return any(is_in(number, numbers) and is_listed(version, versions) and fits(types, sets) for numbers, versions, sets in lines)
 
 
-def is_refused(section, version, schema, types, attributes):
-    """Whether all conditions of a line of [limits] or [failures] are true."""
-    for sinces, versions, conditions in table()[section, schema.name]:
+def is_refused(version, schema, is_true):
+    """Whether all conditions of a line of [limits] are true."""
+    for sinces, versions, conditions in table()["limits", schema.name]:
         if is_in(schema.since_version, sinces) and is_listed(version, versions):
-            if all(condition_is_true(name, values, types, attributes) for name, values in conditions.items()):
+            if all(is_true(name, values) for name, values in conditions.items()):
                 return True
     return False
 
 
-def condition_is_true(name, values, types, attributes):
+def is_condition(name):
+    """Whether a name is that of an attribute or of an input: type variables begin with a capital letter."""
+    return name[0].islower()
+
+
+def condition_is_true(name, values, schema, types, attributes, present):
+    """Whether the type of a variable, an attribute or its default, or the presence of an input is one of the values."""
     if name in types:
         return types[name] in values
-    return name not in attributes if values == {"-"} else name in attributes and (values == {"*"} or text_of(attributes[name]) in values)
+    if name.startswith("input:"):
+        return values == {"*" if name in present else "-"}
+    if values in ({"*"}, {"-"}):
+        return values == {"*" if name in attributes else "-"}
+    default = schema.attributes[name].default_value if name in schema.attributes else AttributeProto()
+    value = attributes.get(name, get_attribute_value(default) if default.name else None)
+    return value is not None and text_of(value) in values
 
 
 def text_of(value):

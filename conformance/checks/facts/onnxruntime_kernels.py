@@ -11,7 +11,7 @@ import json
 import sys
 from collections import Counter
 
-from onnx import defs, helper, parser, save
+from onnx import defs, helper, save
 
 from generators.typed_nodes import all_schemas, typed_nodes
 from support.common import FACTS, recast, scratch_folder
@@ -20,7 +20,7 @@ from support.onnxruntimes import Runtime, limits
 from support.processes import in_processes
 
 sys.path.append(str(FACTS))
-from kernel_limits import FAILURES, KIND, fails  # noqa: E402
+from kernel_limits import FAILURES, KIND, model_of, outcome_of  # noqa: E402
 
 VERSIONS = ("1.17", "1.20", "1.23", "1.27", "1.32")
 SAMPLED_SCHEMAS = 19  # One of so many.
@@ -53,26 +53,25 @@ def compare_with_lint(version):
     outcomes = []
     with Runtime(version) as runtime, scratch_folder() as folder:
         nodes = {f"{number}.onnx": node for number, node in enumerate(failing_nodes(limits(version)[0]))}
-        for name, (_, opset, text) in nodes.items():
-            save(parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]> g {text}'), folder / name)
+        for name, (_, model) in nodes.items():
+            save(model, folder / name)
         command = ["lint", folder, "--isolated", "--exit-zero", "--select", "RC502", "--target", f"onnxruntime@{version}", "--format", "json"]
         reported = {finding["path"].rpartition("/")[2] for finding in json.loads(recast(*command).stdout)["findings"]}
-        for name, (what, opset, text) in nodes.items():
-            message = runtime.why_not_loaded((folder / name).read_bytes())
-            outcome = "no kernel" if message else "fails" if fails(runtime, opset, text) else "runs"
+        for name, (what, model) in nodes.items():
+            outcome = outcome_of(runtime, model)
             differs = (outcome == "runs") == (name in reported)
             outcomes.append((f"{what} in onnxruntime {version}", outcome, differs and f"{outcome}; reported by lint: {name in reported}"))
     return outcomes
 
 
 def failing_nodes(newest_opset):
-    """(name, opset, text) of a node in each type."""
+    """(name, model) of a node in each type."""
     for operator, sinces, conditions, variable, text in FAILURES:
         for since in (since for since in sinces if since <= newest_opset):
             constraints = defs.get_schema(operator, since, "").type_constraints
             kinds = next(each.allowed_type_strs for each in constraints if each.type_param_str == variable)
             for kind in sorted(kind.removeprefix("tensor(").removesuffix(")") for kind in kinds):
-                yield f"{operator}-{since} {conditions} {variable}={kind}", since, text.replace(KIND, kind)
+                yield f"{operator}-{since} {conditions} {variable}={kind}", model_of(since, text.replace(KIND, kind))
 
 
 def compare_with_table(version, schemas):

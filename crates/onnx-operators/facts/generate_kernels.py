@@ -24,10 +24,10 @@ Three sections come last:
     [failures]      the same
 
 A line of the first says that the operator loads without a kernel in models of these opsets of ai.onnx, by the body with which ONNX defines
-it, or its FLOAT16 with casts to FLOAT; if an attribute has the value or, as its default, or is absent (`-`), and an optional input is there (`*`)
-or not (`-`). A line of the second says that a node is refused in spite of a kernel if all conditions are true:
-an attribute has the value, any value (`*`), or is absent (`-`), and types are in the sets. Both are measured by loading models. A line of
-the third says that a node loads and then fails, measured by running models.
+it, or its FLOAT16 with casts to FLOAT, if all conditions are true. A line of the second says that a node is refused in spite of a kernel if
+they are. Both are measured by loading models. A line of the third says that a node loads and then fails, measured by running models. A
+condition is true if an attribute has the value, stated or as its default, is stated (`*`) or absent (`-`); if an optional input is there
+(`*`) or not (`-`); or if the type is in the set.
 
 A wheel lists its kernels with the range of schemas that each serves, as a first version and a last one or none. A kernel without a last
 version serves the schema of its first version only: onnxruntime cannot know what a later schema will mean.
@@ -89,11 +89,12 @@ def facts_of(version):
     """{(domain, operator, since-version), or (`functions`, operator, opsets): {alternative}} of a version; an alternative is a tuple of
     (type variable, types)."""
     with Runtime(version) as runtime:
-        kernels = kernels_of(runtime)
-        return kernels | functions_of(runtime, kernels) | refusals_of(runtime)
+        later = list(later_schemas(runtime))
+        kernels = kernels_of(runtime, later)
+        return kernels | functions_of(runtime, kernels) | refusals_of(runtime, later)
 
 
-def kernels_of(runtime):
+def kernels_of(runtime, later):
     kernels, schemas = runtime.kernels()
     found = defaultdict(list)
     for domain, operator, since, inputs, outputs in schemas:
@@ -109,18 +110,18 @@ def kernels_of(runtime):
         if found[domain, operator, since]:
             found[domain, operator, since] = alternatives(found[domain, operator, since], allowed)
     found = {key: value for key, value in found.items() if value}
-    later = {key: found[key[0], key[1], before] for key, before in later_schemas(runtime) if (key[0], key[1], before) in found}
-    return found | later
+    return found | {(*key, since): found[*key, before] for *key, since, before in later if (*key, before) in found}
 
 
 def later_schemas(runtime):
-    """[(schema, since-version)]: a version loads the opset of the schema, but does not know it, and takes the schema before."""
+    """[(domain, operator, since-version, the one before)]: a version loads the opset of the schema, but does not know it, and takes the one
+    before."""
     known = {tuple(schema[:3]) for schema in runtime.kernels()[1]}
     for domain, operator, since in SCHEMAS:
         if domain == "" and since <= limits(runtime.version)[0] and (domain, operator, since) not in known:
             older = [each[2] for each in known if each[:2] == (domain, operator) and each[2] < since]
             if older:
-                yield (domain, operator, since), max(older)
+                yield domain, operator, since, max(older)
 
 
 def functions_of(runtime, kernels):
@@ -155,7 +156,7 @@ def ranges_of(name):
     return [(since, last_opset(schema)) for (domain, operator, since), schema in SCHEMAS.items() if (domain, operator) == ("", name)]
 
 
-def refusals_of(runtime):
+def refusals_of(runtime, later):
     limit = limits(runtime.version)[0]
     casts = [
         (operator, since, allowed_types("", operator, since)["T2"])
@@ -164,7 +165,7 @@ def refusals_of(runtime):
     ]
     unknown = [
         (operator, since, {name: ("*",)})
-        for (domain, operator, since), before in later_schemas(runtime)
+        for domain, operator, since, before in later
         for name in sorted(set(SCHEMAS[domain, operator, since].attributes) - set(SCHEMAS[domain, operator, before].attributes))
     ]
     return rows_of(LIMITS, limits_of(runtime, limit, casts) + unknown) | rows_of(FAILURES, failures_of(runtime, limit, allowed_types))

@@ -331,34 +331,14 @@ impl<'n> Operation<'n> {
         unknown
     }
 
-    /// Whether a condition of a limit is true: the type of a variable, or the value of an
-    /// attribute, is one of some values; `*` for any value of the attribute, `-` for none.
-    pub(super) fn is_true(&self, name: &str, values: &str) -> bool {
-        let mut types = self
-            .operands()
-            .filter(|(variable, _)| *variable == name)
-            .peekable();
-        if types.peek().is_some() {
-            return types.any(|(_, known)| known.is_some_and(|found| is_listed(found, values)));
-        }
-        match (self.node.attribute(name), values) {
-            (attribute, "-") => attribute.is_none(),
-            (None, _) => false,
-            (Some(_), "*") => true,
-            (Some(attribute), values) => attribute
-                .text()
-                .is_some_and(|found| values.split(['|', ' ']).any(|value| value == found)),
-        }
-    }
-
     /// The value of an attribute that the node has, as tables write it.
     pub(super) fn attribute_text(&self, name: &str) -> Option<String> {
         let attribute = self.node.attribute(name)?;
-        attribute.text().map(std::borrow::Cow::into_owned)
+        attribute.text().map(Cow::into_owned)
     }
 
-    /// Whether a condition of a line of `facts/runs/` is true; none if it depends on an unknown type
-    /// or rank.
+    /// Whether a condition of a line of a table is true; none if it depends on an unknown type or
+    /// rank.
     ///
     /// The name is a type variable, whose type is one of the values; `input:` or `output:` and the
     /// name of a formal one, which the node has (`*`) or lacks (`-`); `value:` and the name of a
@@ -426,14 +406,16 @@ impl<'n> Operation<'n> {
                 .then(|| known.iter().any(|&found| is_listed(found, values)));
         }
         let is_present = self.node.attribute(name).is_some();
-        match (is_present, values) {
-            (_, "-") | (_, "*") => Some(is_present == (values == "*")),
-            (true, _) => Some(self.is_true(name, values)),
-            (false, _) => {
-                let default = self.schema.and_then(|schema| default_text(schema, name));
-                Some(default.is_some_and(|found| values.split('|').any(|value| value == found)))
-            }
-        }
+        let text = if is_present {
+            self.attribute_text(name)
+        } else {
+            let default = self.schema.and_then(|schema| default_text(schema, name));
+            default.map(Cow::into_owned)
+        };
+        Some(match values {
+            "-" | "*" => is_present == (values == "*"),
+            _ => text.is_some_and(|found| is_one(&found)),
+        })
     }
 
     /// Whether another version of the operator has the attributes and inputs of the node, as

@@ -198,7 +198,9 @@ impl Table {
                 .functions
                 .get(operation.op())
                 .map_or(&[][..], Vec::as_slice);
-            let fitting = bodies.iter().filter(|line| line.fits(operation));
+            let fitting = bodies
+                .iter()
+                .filter(|line| are_true(&line.conditions, operation));
             found.add(find(fitting, operation.opset(), &types, &unknown));
         } else if operation.takes(DType::Float16)
             && operation.opset() >= FIRST_WITH_CASTS
@@ -226,8 +228,7 @@ impl Table {
             .get(operation.op())
             .filter(|_| operation.domain().is_empty());
         let applies = |limit: &&Limit| {
-            let is_true = |&(name, values): &(&str, &str)| operation.is_true(name, values);
-            is_in(operation.since(), &limit.numbers) && limit.conditions.iter().all(is_true)
+            is_in(operation.since(), &limit.numbers) && are_true(&limit.conditions, operation)
         };
         limits.into_iter().flatten().filter(applies)
     }
@@ -348,6 +349,13 @@ fn find<'l>(
     decision
 }
 
+/// Whether all conditions are known to be true for an operation.
+fn are_true(conditions: &[(&str, &str)], operation: &Operation) -> bool {
+    conditions
+        .iter()
+        .all(|&(name, values)| operation.satisfies(name, values) == Some(true))
+}
+
 impl Line {
     /// The types of a variable, if the line limits them.
     fn types_of(&self, variable: &str) -> Option<TypeSet> {
@@ -355,13 +363,6 @@ impl Line {
             .iter()
             .find(|(name, _)| *name == variable)
             .map(|&(_, types)| types)
-    }
-
-    /// Whether the conditions are true for an operation.
-    fn fits(&self, operation: &Operation) -> bool {
-        self.conditions
-            .iter()
-            .all(|&(name, values)| operation.satisfies(name, values) == Some(true))
     }
 
     fn accepts(&self, types: &[(&'static str, ValueType)]) -> bool {
