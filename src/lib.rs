@@ -72,8 +72,8 @@ mod tensor;
 pub mod verify;
 
 pub use api::{
-    Array, CannotCast, CastOptions, Comparison, LintOptions, MemoryFiles, MissingNode, OpenOptions,
-    Packing, RunsOn, WrongNode, diff,
+    Array, CannotCast, CastOptions, Comparison, MemoryFiles, MissingNode, OpenOptions, Packing,
+    RunsOn, WrongNode, diff,
 };
 pub use base::choice::UnknownName;
 pub use base::codes::CodeMeaning;
@@ -84,6 +84,7 @@ pub use base::stored::{ReadAt, Stored};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
 pub use files::{BadLocation, DataFolder, Located, ReadDataFile, SaveTarget};
 pub use graph::Model;
+pub use lint::Options as LintOptions;
 pub use onnx_cast::{Contested, DType, RoundMode, Rules, Tally};
 pub use ops::kernels::{MissingKernel, MissingOperator, WrongResult};
 pub use ops::runtimes::{Runtime, UnknownRuntime, Version};
@@ -162,6 +163,7 @@ pub mod internals {
 
     pub mod lint {
         pub use crate::lint::fix::{FixError, Fixed, fix};
+        pub use crate::lint::run::lint;
         pub use crate::lint::*;
     }
 

@@ -187,7 +187,7 @@ pub fn to_bytes<'py>(
     output: &Output,
     model: Model,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    if output.options().placement == Placement::Inline {
+    if output.placement() == Placement::Inline {
         let bytes = watch.run(py, || {
             let files = MemoryFiles::new();
             model
@@ -227,11 +227,14 @@ const LARGEST: usize = i32::MAX as usize;
 
 impl Output {
     pub fn options(&self) -> SaveOptions {
-        let placement = match self.external_data.as_str() {
+        SaveOptions::default().placement(self.placement())
+    }
+
+    fn placement(&self) -> Placement {
+        match self.external_data.as_str() {
             "keep" => Placement::Keep,
             "inline" => Placement::Inline,
             file => Placement::File(file.to_owned()),
-        };
-        SaveOptions::default().placement(placement)
+        }
     }
 }

@@ -309,8 +309,7 @@ pub fn fix<'py>(
             Safety::Safe
         };
         let known = Baseline::default();
-        let verification = verify
-            .then(|| Verification::of_fixes(model, &rules.selection, rules.noqa, allowed, &known));
+        let verification = verify.then(|| Verification::of_fixes(model, &rules, allowed, &known));
         let fixed = model.fix(&rules, allowed, &known)?;
         let left = model.lint(&rules)?;
         Ok((json!({"fixed": fixed, "remaining": left}), verification))

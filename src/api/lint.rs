@@ -1,24 +1,10 @@
 //! Linting.
 
 use crate::base::error::{Error, catch};
-use crate::base::options::options;
 use crate::graph::Model;
 use crate::lint::add_noqa::{WithNoqa, add_noqa};
 use crate::lint::fix::{Fixed, fix};
-use crate::lint::{self, Baseline, Diagnostic, Job, Linted, Noqa, Overlapping, Safety, Selection};
-
-options! {
-    /// How to lint a model.
-    #[derive(Clone, Debug, Default)]
-    pub struct LintOptions {
-        /// The rules and their severities.
-        pub selection: Selection,
-        /// Whether `recast.noqa` entries of the model suppress findings.
-        pub noqa: Noqa,
-        /// Which findings are reported of a node that several rules report for the same reason.
-        pub overlapping: Overlapping,
-    }
-}
+use crate::lint::{self, Baseline, Diagnostic, Linted, Options, Safety};
 
 /// # Linting
 impl Model {
@@ -38,7 +24,7 @@ impl Model {
     ///
     /// # Errors
     /// If a tensor is inconsistent, or a rule panics.
-    pub fn lint(&self, options: &LintOptions) -> Result<Vec<Diagnostic>, Error> {
+    pub fn lint(&self, options: &Options) -> Result<Vec<Diagnostic>, Error> {
         Ok(self.lint_all(options)?.findings)
     }
 
@@ -46,11 +32,11 @@ impl Model {
     ///
     /// # Errors
     /// Those of [`Model::lint`].
-    pub(crate) fn lint_all(&self, options: &LintOptions) -> Result<Linted, Error> {
+    pub(crate) fn lint_all(&self, options: &Options) -> Result<Linted, Error> {
         self.check_tensors()?;
-        let name = self.lint_name();
-        let found = catch(|| lint::lint_all(self, &job(options, &name)))
-            .map_err(|panic| self.error(panic))?;
+        let name = lint::name_of(self);
+        let found =
+            catch(|| lint::lint_all(self, &name, options)).map_err(|panic| self.error(panic))?;
         self.control()
             .check()
             .map_err(|cancelled| self.error(Error::of(&cancelled)))?;
@@ -64,14 +50,14 @@ impl Model {
     /// If a tensor is inconsistent, or a rule has a bug.
     pub fn fix(
         &mut self,
-        options: &LintOptions,
+        options: &Options,
         allowed: Safety,
         known: &Baseline,
     ) -> Result<Vec<Diagnostic>, Error> {
-        let name = self.lint_name();
+        let name = lint::name_of(self);
         self.change(|model| {
             let Fixed { model, fixed } =
-                fix(model, &job(options, &name), allowed, known).map_err(Error::caused_by)?;
+                fix(model, &name, options, allowed, known).map_err(Error::caused_by)?;
             Ok((model, fixed))
         })
     }
@@ -83,29 +69,15 @@ impl Model {
     /// If a tensor is inconsistent, or the IR version of the model has no metadata of nodes.
     pub fn add_noqa(
         &mut self,
-        options: &LintOptions,
+        options: &Options,
         known: &Baseline,
     ) -> Result<Vec<Diagnostic>, Error> {
         self.check_tensors()?;
-        let name = self.lint_name();
+        let name = lint::name_of(self);
         self.change(|model| {
             let WithNoqa { model, suppressed } =
-                add_noqa(model, &job(options, &name), known).map_err(Error::caused_by)?;
+                add_noqa(model, &name, options, known).map_err(Error::caused_by)?;
             Ok((model, suppressed))
         })
-    }
-
-    fn lint_name(&self) -> String {
-        self.path()
-            .map_or_else(|| "model".to_owned(), |path| path.display().to_string())
-    }
-}
-
-fn job<'j>(options: &'j LintOptions, path: &'j str) -> Job<'j> {
-    Job {
-        path,
-        selection: &options.selection,
-        noqa: options.noqa,
-        overlapping: options.overlapping,
     }
 }

@@ -21,7 +21,6 @@ mod verify;
 pub use crate::tensor::Packing;
 pub use array::{Array, CannotCast, CastOptions};
 pub use compare::{Comparison, diff};
-pub use lint::LintOptions;
 pub use memory::MemoryFiles;
 pub(crate) use not_a_model::{explain_open, is_text_model};
 pub use open::OpenOptions;

@@ -1,7 +1,7 @@
-//! Options of operations: structs with public fields, to which fields can be added.
+//! Options of operations.
 
-/// Declares a struct of options with a setter for each field, of the same name. Other crates start
-/// from a constructor, since the struct is non-exhaustive, and call setters or assign fields.
+/// Declares a struct of options with a setter for each field, of the same name and documentation.
+/// Other crates start from a constructor and call setters, so that options can be added.
 macro_rules! options {
     (
         $(#[$attribute:meta])*
@@ -10,14 +10,13 @@ macro_rules! options {
         }
     ) => {
         $(#[$attribute])*
-        #[non_exhaustive]
         $visibility struct $name {
-            $($(#[$documentation])* pub $field: $type,)*
+            $($(#[$documentation])* pub(crate) $field: $type,)*
         }
 
         impl $name {
             $(
-                #[doc = concat!("Sets [`", stringify!($name), "::", stringify!($field), "`](#structfield.", stringify!($field), ").")]
+                $(#[$documentation])*
                 #[must_use]
                 pub fn $field(self, $field: $type) -> $name {
                     $name { $field, ..self }

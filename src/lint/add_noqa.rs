@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::noqa::KEY;
-use super::{Baseline, Diagnostic, FindingPlace, Job, Overlapping, lint_places};
+use super::run::lint_places;
+use super::{Baseline, Diagnostic, FindingPlace, Options, Overlapping};
 use crate::base::error::{Classified, ErrorKind};
 use crate::graph::{Edit, MetadataPlace, Model, Refused};
 use crate::protobuf::ir_version;
@@ -49,13 +50,15 @@ impl Classified for NoqaError {
 ///
 /// # Errors
 /// If the IR version of the model has no metadata of nodes.
-pub(crate) fn add_noqa(model: Model, job: &Job, known: &Baseline) -> Result<WithNoqa, NoqaError> {
-    let job = &Job {
-        overlapping: Overlapping::Shown,
-        ..*job
-    };
+pub(crate) fn add_noqa(
+    model: Model,
+    path: &str,
+    options: &Options,
+    known: &Baseline,
+) -> Result<WithNoqa, NoqaError> {
+    let options = &options.clone().overlapping(Overlapping::Shown);
     let (places, found): (Vec<FindingPlace>, Vec<Diagnostic>) = known
-        .filter_by(lint_places(&model, job), |(_, found)| found)
+        .filter_by(lint_places(&model, path, options), |(_, found)| found)
         .into_iter()
         .unzip();
     let mut codes: BTreeMap<MetadataPlace, BTreeSet<&'static str>> = BTreeMap::new();

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{Baseline, Diagnostic, Job, Overlapping, Safety, lint};
+use super::run::lint;
+use super::{Baseline, Diagnostic, Options, Overlapping, Safety};
 use crate::base::error::{Classified, ErrorKind};
 use crate::graph::{Edit, Model, NodeId, Refused, TensorPlace, TypePlace, ValueId};
 
@@ -48,21 +49,19 @@ impl Classified for FixError {
 /// If a rule has a bug.
 pub fn fix(
     mut model: Model,
-    job: &Job,
+    path: &str,
+    options: &Options,
     allowed: Safety,
     known: &Baseline,
 ) -> Result<Fixed, FixError> {
-    let job = &Job {
-        overlapping: Overlapping::Shown,
-        ..*job
-    };
+    let options = &options.clone().overlapping(Overlapping::Shown);
     let mut fixed = Vec::new();
     // Detects cycles by Brent's algorithm: the model is compared with that of the last round whose
     // number is a power of two. A cycle of any start and length repeats that model; many rounds
     // without a cycle do not.
     let mut earlier = None;
     for number in 1_u64.. {
-        let found = known.filter(lint(&model, job));
+        let found = known.filter(lint(&model, path, options));
         let round = compatible(&model, found, allowed);
         if round.is_empty() {
             break;

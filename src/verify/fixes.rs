@@ -15,13 +15,12 @@ use super::verified::Verified;
 use crate::diff::DifferenceKind::{self, Removed};
 use crate::graph::Model;
 use crate::lint::fix::fix;
-use crate::lint::{Baseline, Diagnostic, Job, Noqa, Overlapping, Safety, Selection};
+use crate::lint::{self, Baseline, Diagnostic, Options, Safety};
 
 /// The options by which a model is fixed.
 #[derive(Clone, Debug)]
 pub(super) struct Fixes {
-    pub selection: Selection,
-    pub noqa: Noqa,
+    pub options: Options,
     pub allowed: Safety,
     pub known: Baseline,
 }
@@ -31,16 +30,14 @@ pub(super) fn verify(original: &Model, written: &Model, fixes: &Fixes) -> (Verif
         nodes: written.topological_order().len(),
         ..Verified::default()
     };
-    let path = original
-        .path()
-        .map_or_else(|| "model".to_owned(), |path| path.display().to_string());
-    let job = Job {
-        path: &path,
-        selection: &fixes.selection,
-        noqa: fixes.noqa,
-        overlapping: Overlapping::Shown,
-    };
-    let again = match fix(original.clone(), &job, fixes.allowed, &fixes.known) {
+    let path = lint::name_of(original);
+    let again = match fix(
+        original.clone(),
+        &path,
+        &fixes.options,
+        fixes.allowed,
+        &fixes.known,
+    ) {
         Ok(again) => again,
         Err(error) => {
             return (

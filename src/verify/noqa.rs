@@ -8,7 +8,8 @@ use super::unchanged_fields::compare_models;
 use super::verified::Verified;
 use crate::diff::DifferenceKind::{self, Added};
 use crate::graph::{MetadataPlace, Model};
-use crate::lint::{Baseline, Job, Noqa, Overlapping, Selection, lint};
+use crate::lint::run::lint;
+use crate::lint::{Baseline, Options, Overlapping, name_of};
 use crate::protobuf::schema::StringStringEntryProto;
 
 const KEY: &str = "recast.noqa";
@@ -16,8 +17,7 @@ const KEY: &str = "recast.noqa";
 /// The options by which entries are added.
 #[derive(Clone, Debug)]
 pub(super) struct AddedNoqa {
-    pub selection: Selection,
-    pub noqa: Noqa,
+    pub options: Options,
     pub known: Baseline,
 }
 
@@ -34,16 +34,9 @@ pub(super) fn verify(
     if faults.is_empty() {
         faults.extend(entries(original, written));
     }
-    let path = original
-        .path()
-        .map_or_else(|| "model".to_owned(), |path| path.display().to_string());
-    let job = Job {
-        path: &path,
-        selection: &added.selection,
-        noqa: added.noqa,
-        overlapping: Overlapping::Shown,
-    };
-    let left = added.known.filter(lint(written, &job));
+    let options = added.options.clone().overlapping(Overlapping::Shown);
+    let path = name_of(original);
+    let left = added.known.filter(lint(written, &path, &options));
     faults.extend(left.iter().map(|found| {
         let message = format!("{} is still reported: {}", found.code(), found.message);
         Fault::at(found.place(), message)

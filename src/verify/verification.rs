@@ -16,7 +16,7 @@ use crate::base::error::Error;
 use crate::base::parallel;
 use crate::convert::Options as ConvertOptions;
 use crate::graph::{Checkpoint, Model};
-use crate::lint::{Baseline, Noqa, Safety, Selection};
+use crate::lint::{Baseline, Options as LintOptions, Safety};
 use crate::ops::inference::Deferred;
 use crate::passes::{LOSSY, Options, Pass};
 use crate::precision::Report as PrecisionReport;
@@ -104,14 +104,12 @@ impl Verification {
     #[must_use]
     pub fn of_fixes(
         original: &Model,
-        selection: &Selection,
-        noqa: Noqa,
+        options: &LintOptions,
         allowed: Safety,
         known: &Baseline,
     ) -> Verification {
         let fixes = Fixes {
-            selection: selection.clone(),
-            noqa,
+            options: options.clone(),
             allowed,
             known: known.clone(),
         };
@@ -123,15 +121,9 @@ impl Verification {
 
     /// A verification of added `recast.noqa` entries. `original` is the model before.
     #[must_use]
-    pub fn of_noqa(
-        original: &Model,
-        selection: &Selection,
-        noqa: Noqa,
-        known: &Baseline,
-    ) -> Verification {
+    pub fn of_noqa(original: &Model, options: &LintOptions, known: &Baseline) -> Verification {
         let added = AddedNoqa {
-            selection: selection.clone(),
-            noqa,
+            options: options.clone(),
             known: known.clone(),
         };
         Verification::new(

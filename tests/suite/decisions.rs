@@ -14,7 +14,7 @@ use onnx_recast::internals::protobuf::raw;
 use onnx_recast::internals::protobuf::schema::{ModelProto, TensorProto};
 use onnx_recast::{Invalid, Reason};
 
-use crate::lint::{find, job, selecting};
+use crate::lint::{find, options};
 use crate::support::{expect_no_failures, fold, model};
 
 fn graph(text: &str) -> Model {
@@ -230,7 +230,7 @@ fn an_integer_attribute_without_a_value_is_0_for_all_readers() {
         let node = &mut before.graph.as_mut().unwrap().node[0];
         node.attribute.push(saturate.into());
         let before = Model::new(before).unwrap();
-        onnx_recast::internals::lint::lint(&before, &job(&selecting("RC208"))).len()
+        onnx_recast::internals::lint::lint(&before, "model.onnx", &options("RC208")).len()
     };
     assert_eq!(number_of_findings(proto3.clone()), 0);
     // The rule looks at the attribute: it finds another value.

@@ -19,12 +19,17 @@ fn model() -> Model {
 }
 
 #[test]
-fn options_are_built_extended_and_assigned() {
+fn options_are_built_and_extended() {
     let strict = ConvertOptions::to(17).strict(true).expand(Expand::Exact);
-    let mut lower = strict.clone().opset(13).ir_version(IrVersion::AtMost(8));
-    lower.explicit = Explicit::Relevant;
-    assert!(lower.strict && lower.opset == 13 && strict.opset == 17);
-    model().convert(&lower).unwrap();
+    let lower = strict
+        .clone()
+        .opset(13)
+        .ir_version(IrVersion::AtMost(8))
+        .explicit(Explicit::Relevant);
+    for (options, opset) in [(strict, 17), (lower, 13)] {
+        let report = model().convert(&options).unwrap();
+        assert_eq!(report.to["ai.onnx"], opset);
+    }
 
     let options = CastOptions::default()
         .saturate(false)

@@ -153,7 +153,6 @@ types! {
     onnx_recast::lint::FindingPlace,
     onnx_recast::lint::Fix,
     onnx_recast::lint::Ints,
-    onnx_recast::lint::Job,
     onnx_recast::lint::Known,
     onnx_recast::lint::Layer,
     onnx_recast::lint::Noqa,

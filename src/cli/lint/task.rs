@@ -87,9 +87,9 @@ pub(super) fn lint_file(
     };
     let verification = (lint.writes() && lint.verify.is_on()).then(|| {
         if lint.add_noqa {
-            Verification::of_noqa(&model, &options.selection, options.noqa, known)
+            Verification::of_noqa(&model, &options, known)
         } else {
-            Verification::of_fixes(&model, &options.selection, options.noqa, allowed, known)
+            Verification::of_fixes(&model, &options, allowed, known)
         }
     });
     let fixed = if is_fixing {

@@ -10,8 +10,12 @@ pub fn run(bytes: &[u8]) {
     let everything = Options::default()
         .undefined(true)
         .contested(Some(Contested::Runtime));
-    let frugal = Options::default().max_growth(Some(0));
-    for options in [Options::default(), everything, frugal] {
+    let all = [
+        (Options::default(), None),
+        (everything, None),
+        (Options::default().max_growth(Some(0)), Some(0)),
+    ];
+    for (options, max_growth) in all {
         let Some((file, report)) = super::model(bytes).and_then(|model| fold(model, &options))
         else {
             continue;
@@ -22,7 +26,7 @@ pub fn run(bytes: &[u8]) {
             "a second fold of the same model gives something else"
         );
         let model = super::model(&file).expect("a folded model loads");
-        if let Some(growth) = options.max_growth {
+        if let Some(growth) = max_growth {
             let before = super::model(bytes).expect("it was folded");
             assert!(
                 constants(&model) <= constants(&before) + growth,

@@ -7,7 +7,7 @@
 use onnx_cast::{Class, DType};
 use onnx_recast::internals::convert::{self, convert};
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint::{self, Job, Layer, Noqa, Overlapping, Selection};
+use onnx_recast::internals::lint::{self, Layer, Options, Overlapping, Selection};
 use onnx_recast::internals::ops::schemas::{
     self, AttributeKind, Formal, LATEST_OPSET, Schema, ValueType,
 };
@@ -35,13 +35,10 @@ pub fn run(bytes: &[u8]) {
         select: Some(vec!["ALL".parse().expect("a name of all rules")]),
         ..Layer::default()
     }]);
-    let job = Job {
-        path: "model.onnx",
-        selection: &selection,
-        noqa: Noqa::Respected,
-        overlapping: Overlapping::Shown,
-    };
-    let _ = lint::lint(&model, &job);
+    let options = Options::default()
+        .selection(selection)
+        .overlapping(Overlapping::Shown);
+    let _ = lint::lint(&model, "model.onnx", &options);
     let everything = passes::Options::default().undefined(true);
     if let Err(fault @ (PassError::Refused { .. } | PassError::Contract { .. })) =
         passes::run(model, passes::EXACT, &everything)

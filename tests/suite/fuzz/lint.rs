@@ -2,7 +2,7 @@
 //! fix.
 
 use onnx_recast::internals::lint::{
-    self, Baseline, Fixed, Job, Layer, Noqa, Overlapping, Safety, Selection,
+    self, Baseline, Fixed, Layer, Options, Overlapping, Safety, Selection,
 };
 
 pub fn run(bytes: &[u8]) {
@@ -11,21 +11,19 @@ pub fn run(bytes: &[u8]) {
         ..Layer::default()
     };
     let selection = Selection::of([&all]);
-    let job = Job {
-        path: "model.onnx",
-        selection: &selection,
-        noqa: Noqa::Respected,
-        overlapping: Overlapping::Shown,
-    };
+    let options = Options::default()
+        .selection(selection)
+        .overlapping(Overlapping::Shown);
     for allowed in [Safety::Safe, Safety::Unsafe] {
         let Some(model) = super::model(bytes) else {
             return;
         };
-        let found = lint::lint(&model, &job);
+        let found = lint::lint(&model, "model.onnx", &options);
         let is_fixable =
             |one: &lint::Diagnostic| one.fix.as_ref().is_some_and(|fix| fix.safety <= allowed);
-        let Fixed { model, fixed } = lint::fix(model, &job, allowed, &Baseline::default())
-            .unwrap_or_else(|error| panic!("{error}"));
+        let Fixed { model, fixed } =
+            lint::fix(model, "model.onnx", &options, allowed, &Baseline::default())
+                .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(found.iter().any(is_fixable), !fixed.is_empty());
         let file = super::written(model.proto());
         assert!(
@@ -33,7 +31,7 @@ pub fn run(bytes: &[u8]) {
             "nothing was fixed, but the model is another"
         );
         let model = super::model(&file).expect("a fixed model loads");
-        let left: Vec<_> = lint::lint(&model, &job)
+        let left: Vec<_> = lint::lint(&model, "model.onnx", &options)
             .into_iter()
             .filter(is_fixable)
             .collect();

@@ -6,7 +6,7 @@ use onnx_recast::LintOptions;
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::protobuf::raw;
 use onnx_recast::internals::protobuf::schema::{ModelProto, StringStringEntryProto};
-use onnx_recast::lint::{Baseline, Noqa, Selection};
+use onnx_recast::lint::Baseline;
 use onnx_recast::verify::Verification;
 use prost::Message;
 use serde_json::{Value, json};
@@ -182,8 +182,7 @@ fn a_model_that_differs_in_more_than_new_entries_is_not_verified() {
     ];
     let original = Model::new(proto()).unwrap();
     let none = Baseline::default();
-    let verification =
-        Verification::of_noqa(&original, &Selection::default(), Noqa::Respected, &none);
+    let verification = Verification::of_noqa(&original, &LintOptions::default(), &none);
     let check = |proto: ModelProto| verification.check(&Model::new(proto).unwrap());
     check(with_entries()).unwrap();
     let missed = faults.into_iter().filter(|(_, plant)| {

@@ -12,7 +12,7 @@ use prost::Message;
 
 use super::documentation::examples;
 use super::fixtures::fixtures;
-use super::{job, selecting};
+use super::options;
 use crate::support::{expect_no_failures, model};
 
 /// Every model that the lint tests have, with a name.
@@ -47,7 +47,8 @@ pub fn corpus() -> Vec<(String, ModelProto)> {
 fn fix(proto: ModelProto, allowed: Safety) -> (ModelProto, Vec<Diagnostic>) {
     let Fixed { model, fixed } = lint::fix(
         Model::new(proto).unwrap(),
-        &job(&selecting("ALL")),
+        "model.onnx",
+        &options("ALL"),
         allowed,
         &Baseline::default(),
     )
@@ -61,7 +62,11 @@ fn fixing_converges_and_no_fix_remains() {
     for allowed in [Safety::Safe, Safety::Unsafe] {
         for (name, proto) in corpus() {
             let (fixed, _) = fix(proto, allowed);
-            let left = lint::lint(&Model::new(fixed.clone()).unwrap(), &job(&selecting("ALL")));
+            let left = lint::lint(
+                &Model::new(fixed.clone()).unwrap(),
+                "model.onnx",
+                &options("ALL"),
+            );
             let fixable = left
                 .iter()
                 .filter(|found| found.fix.as_ref().is_some_and(|fix| fix.safety <= allowed));

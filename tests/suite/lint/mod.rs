@@ -18,7 +18,7 @@ mod selection;
 mod targets;
 
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint::{self, Diagnostic, Job, Layer, Noqa, Overlapping, Selection};
+use onnx_recast::internals::lint::{self, Diagnostic, Layer, Options, Overlapping, Selection};
 
 use crate::support::model;
 
@@ -45,20 +45,17 @@ pub fn selecting(codes: &str) -> Selection {
     }])
 }
 
-/// The lint job of tests with models in memory.
-pub fn job(selection: &Selection) -> Job<'_> {
-    Job {
-        path: "model.onnx",
-        selection,
-        noqa: Noqa::Respected,
-        overlapping: Overlapping::Shown,
-    }
+/// All findings of the rules of these codes.
+pub fn options(codes: &str) -> Options {
+    Options::default()
+        .selection(selecting(codes))
+        .overlapping(Overlapping::Shown)
 }
 
 /// What the rules of these codes find in a text.
 pub fn find(text: &str, codes: &str) -> Vec<Diagnostic> {
     let model = Model::new(model(text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    lint::lint(&model, &job(&selecting(codes)))
+    lint::lint(&model, "model.onnx", &options(codes))
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! `recast.noqa` entries at every level of a model.
 
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint::{self, Job, Noqa};
+use onnx_recast::internals::lint::{self, Noqa};
 use onnx_recast::internals::protobuf::raw;
 use onnx_recast::internals::protobuf::schema::{GraphProto, ModelProto, StringStringEntryProto};
 
-use super::{job, selecting};
+use super::options;
 use crate::support::{expect_no_failures, model};
 
 const MODEL: &str = r#"<ir_version: 10, opset_import: ["": 21, "local": 1]>
@@ -102,22 +102,15 @@ fn an_entry_suppresses_findings_inside_its_own_message() {
         let mut proto = model(MODEL);
         silence(&mut proto);
         let model = Model::new(proto).unwrap();
-        let selection = selecting("RC101,RC108");
-        let found: Vec<String> = lint::lint(&model, &job(&selection))
+        let options = options("RC101,RC108");
+        let found: Vec<String> = lint::lint(&model, "model.onnx", &options)
             .iter()
             .map(|found| found.place().to_owned())
             .collect();
         if found != expected {
             failures.push(format!("{name}: {found:?}, not {expected:?}"));
         }
-        let ignoring = lint::lint(
-            &model,
-            &Job {
-                noqa: Noqa::Ignored,
-                ..job(&selection)
-            },
-        )
-        .len();
+        let ignoring = lint::lint(&model, "model.onnx", &options.clone().noqa(Noqa::Ignored)).len();
         if ignoring != ALL.len() {
             failures.push(format!(
                 "{name}: {ignoring} findings with ignored entries, not {}",

@@ -12,7 +12,7 @@ use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto};
 use proptest::prelude::*;
 use prost::Message;
 
-use super::{job, selecting};
+use super::options;
 use crate::support::model;
 
 /// A graph of casts: the type of the input, and for each cast the number of the value that it
@@ -142,7 +142,8 @@ fn cast(node: &NodeProto, from: DType) -> Cast {
 fn fix(model: &ModelProto, codes: &str, allowed: Safety) -> ModelProto {
     let Fixed { model, .. } = lint::fix(
         Model::new(model.clone()).unwrap(),
-        &job(&selecting(codes)),
+        "model.onnx",
+        &options(codes),
         allowed,
         &Baseline::default(),
     )
@@ -172,7 +173,7 @@ proptest! {
     fn fixing_converges(sketch in sketches()) {
         for allowed in [Safety::Safe, Safety::Unsafe] {
             let fixed = fix(&build(&sketch), "ALL", allowed);
-            let left = lint::lint(&Model::new(fixed.clone()).unwrap(), &job(&selecting("ALL")));
+            let left = lint::lint(&Model::new(fixed.clone()).unwrap(), "model.onnx", &options("ALL"));
             let fixable = left.iter().filter(|found| found.fix.as_ref().is_some_and(|fix| fix.safety <= allowed)).count();
             prop_assert_eq!(fixable, 0, "{}", onnx_text::print(&fixed));
         }
@@ -186,8 +187,8 @@ proptest! {
         if let Ok(model) = ModelProto::from_bytes(bytes.into())
             && let Ok(model) = Model::new(model)
         {
-            let _ = lint::lint(&model, &job(&selecting("ALL")));
-            let fixed = lint::fix(model, &job(&selecting("ALL")), Safety::Unsafe, &Baseline::default());
+            let _ = lint::lint(&model, "model.onnx", &options("ALL"));
+            let fixed = lint::fix(model, "model.onnx", &options("ALL"), Safety::Unsafe, &Baseline::default());
             prop_assert!(fixed.is_ok(), "{}", fixed.unwrap_err());
         }
     }

@@ -1,5 +1,7 @@
 //! Each option, and what it changes.
 
+use std::collections::BTreeMap;
+
 use onnx_recast::DType;
 use onnx_recast::precision::{Io, ObservedRange, OnOverflow, OnUnderflow, Options, Policy};
 
@@ -229,11 +231,8 @@ fn constants_alone_change_with_one_cast_each() {
 
 #[test]
 fn observed_ranges_keep_values() {
-    let options = |limit: f64| {
-        let mut options = all();
-        options.ranges.insert("p".to_owned(), [0.0, limit].into());
-        options
-    };
+    let range_of_p = |range: ObservedRange| all().ranges(BTreeMap::from([("p".to_owned(), range)]));
+    let options = |limit: f64| range_of_p([0.0, limit].into());
     assert_eq!(kept(CHAIN, &options(65504.0)), Vec::new());
     assert_eq!(
         kept(CHAIN, &options(65505.0)).len(),
@@ -264,16 +263,12 @@ fn observed_ranges_keep_values() {
     let divided =
         "g (float[2] x) => (float[2] y) { p = Relu (x) q = Sin (p) r = Div (q, p) y = Cos (r) }";
     let least = |text: &str, least: f64| {
-        let mut options = all();
-        options.ranges.insert(
-            "p".to_owned(),
-            ObservedRange {
-                min: 0.0,
-                max: 1.0,
-                least: Some(least),
-            },
-        );
-        kept(text, &options).len()
+        let range = ObservedRange {
+            min: 0.0,
+            max: 1.0,
+            least: Some(least),
+        };
+        kept(text, &range_of_p(range)).len()
     };
     let halfway = 2.0_f64.powi(-25);
     assert_eq!(least(divided, halfway * 1.01), 0, "it does not become zero");
