@@ -76,34 +76,25 @@ pub use api::{
     RunsOn, WrongNode, diff,
 };
 pub use base::choice::UnknownName;
-pub use base::codes::CodeMeaning;
 pub use base::error::{Classified, Error, ErrorKind, Invalid, ModelPlace, Place};
 pub use base::progress::{Cancel, Phase, Progress, Unit};
 pub use base::reason::Reason;
 pub use base::stored::{ReadAt, Stored};
 pub use convert::{Options as ConvertOptions, Report as ConvertReport};
-pub use files::{BadLocation, DataFolder, Located, ReadDataFile, SaveTarget};
 pub use graph::Model;
 pub use lint::Options as LintOptions;
+/// Casts as ONNX defines them: which pairs of types an opset supports, which results are defined,
+/// and the results.
+pub use onnx_cast as cast;
 pub use onnx_cast::{Contested, DType, RoundMode, Rules, Tally};
 pub use ops::kernels::{MissingKernel, MissingOperator, WrongResult};
 pub use ops::runtimes::{Runtime, UnknownRuntime, Version};
 pub use ops::schemas::LATEST_OPSET;
 pub use passes::{Options as FoldOptions, Report as FoldReport};
 pub use precision::{Options as PrecisionOptions, Report as PrecisionReport};
-pub use protobuf::Progress as SaveProgress;
 pub use storage::{
-    Options as SaveOptions, Placement, SavePlan, Saved, Unplaceable, UnusedFile, WrittenDataFile,
+    Options as SaveOptions, Placement, SavePlan, Saved, UnusedFile, WrittenDataFile,
 };
-
-/// Casts as ONNX defines them: which pairs of types an opset supports, which results are defined,
-/// and the results.
-pub mod cast {
-    pub use onnx_cast::{
-        BadLiteral, Cast, Class, Contested, DType, RoundMode, Rules, Summary, Tally, UnknownType,
-        Unsupported, Verdict,
-    };
-}
 
 /// The protobuf messages of ONNX.
 ///
@@ -114,9 +105,17 @@ pub mod cast {
 /// `decode` of [`prost::Message`] does not have the original bytes.
 pub mod proto {
     pub use crate::protobuf::schema::*;
-    pub use crate::protobuf::{
-        Field, Lossless, Malformed, MalformedReason, PartBox, Piece, Recipe, Value, raw,
-    };
+    pub use crate::protobuf::{Field, Lossless, Malformed, PartBox, Piece, Recipe, Value, raw};
+}
+
+/// The command as the Python module and the page of this project run it. It changes without notice.
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod front_ends {
+    pub use crate::base::error::recorded_panics;
+    pub use crate::cli::in_memory::{Ran, run_in_memory};
+    pub use crate::cli::run::main_with;
+    pub use crate::process::install_signal_handlers;
 }
 
 /// The modules of this crate, for its own tests and benchmarks. They change without notice.
@@ -147,12 +146,35 @@ pub mod internals {
     }
 
     pub mod graph {
+        use std::sync::Arc;
+
+        use crate::base::error::Invalid;
+        use crate::files::DataFolder;
         pub use crate::graph::cast_attributes::read_saturate;
         pub use crate::graph::*;
+        use crate::protobuf::schema::ModelProto;
+
+        /// A model that may have inconsistent tensors.
+        pub fn with_unchecked_tensors(proto: ModelProto) -> Result<Model, Invalid> {
+            Model::with_unchecked_tensors(proto)
+        }
+
+        /// The data files of a model.
+        #[must_use]
+        pub fn data(model: &Model) -> &Arc<DataFolder> {
+            model.data()
+        }
+
+        /// The model with other data files.
+        #[must_use]
+        pub fn with_data(model: Model, data: DataFolder) -> Model {
+            model.with_data(data)
+        }
     }
 
     pub mod convert {
         pub use crate::convert::engine::{Conversion, convert};
+        pub use crate::convert::not_converted::NotConverted;
         pub use crate::convert::*;
     }
 
@@ -162,13 +184,16 @@ pub mod internals {
     }
 
     pub mod lint {
+        pub use crate::lint::file_pattern::FilePattern;
         pub use crate::lint::fix::{FixError, Fixed, fix};
+        pub use crate::lint::registry::all;
         pub use crate::lint::run::lint;
         pub use crate::lint::*;
     }
 
     pub mod passes {
         pub use crate::passes::run::{PassError, run};
+        pub use crate::passes::select::{Tier, all, named};
         pub use crate::passes::*;
     }
 }

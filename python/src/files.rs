@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use onnx_recast::verify::{Verification, Verified};
-use onnx_recast::{Error, MemoryFiles, Model, OpenOptions, Placement, SaveOptions, SaveTarget};
+use onnx_recast::{Error, MemoryFiles, Model, OpenOptions, Placement, SaveOptions};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -164,7 +164,7 @@ pub fn save(
     verification: Option<&Verification>,
     control: &Control,
 ) -> Result<(Value, Option<Verified>), Error> {
-    let plan = model.into_plan(&SaveTarget::File(path), options)?;
+    let plan = model.into_plan(path, options)?;
     control.stage.begin_to_write()?;
     let (saved, verified) = match verification {
         None => (plan.execute()?, None),
@@ -191,10 +191,7 @@ pub fn to_bytes<'py>(
         let bytes = watch.run(py, || {
             let files = MemoryFiles::new();
             model
-                .into_plan(
-                    &SaveTarget::File(files.path("model.onnx")),
-                    &output.options(),
-                )?
+                .into_plan(files.path("model.onnx"), &output.options())?
                 .execute()?;
             files.bytes("model.onnx")
         })?;

@@ -52,6 +52,6 @@ mod _recast {
 /// process from now on, as they end the command.
 #[pyfunction]
 fn run_command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
-    onnx_recast::cli::install_signal_handlers();
-    py.detach(|| onnx_recast::cli::main_with(arguments).into())
+    onnx_recast::front_ends::install_signal_handlers();
+    py.detach(|| onnx_recast::front_ends::main_with(arguments).into())
 }

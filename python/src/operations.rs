@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use onnx_recast::convert::IrVersion;
 use onnx_recast::graph::MetadataKeys;
-use onnx_recast::lint::{Baseline, Config, Layer, Safety, Selection, Selector};
+use onnx_recast::lint::{Baseline, Config, Layer, Safety, Selector};
 use onnx_recast::passes::{self, Pass};
 use onnx_recast::verify::Verification;
 use onnx_recast::{
@@ -254,23 +254,14 @@ impl Linting {
             .config
             .as_deref()
             .map(Config::read)
-            .transpose()
-            .map_err(Error::caused_by)?
+            .transpose()?
             .unwrap_or_default();
         let own = Layer {
             select: self.select.as_deref().map(selectors).transpose()?,
             ignore: selectors(&self.ignore)?,
             ..Layer::default()
         };
-        let ignores = config
-            .per_file_ignores
-            .iter()
-            .filter(|(pattern, _)| path.is_some_and(|path| pattern.matches(path)));
-        let ignored: Vec<Selector> = ignores
-            .flat_map(|(_, selectors)| selectors.clone())
-            .collect();
-        let selection = Selection::of([&config.layer, &own]).without(&ignored);
-        Ok(LintOptions::default().selection(selection))
+        Ok(LintOptions::default().selection(config.selection(path, &own)))
     }
 
     /// The findings of a model.

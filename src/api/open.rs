@@ -134,8 +134,8 @@ impl Model {
     /// Opens a model file. It is memory-mapped; weights are not read. A file that ends in
     /// `.onnxtxt` or `.onnxtext` is ONNX text.
     ///
-    /// A model with inconsistent tensors can be opened, inspected and compared: see
-    /// [`Model::bad_tensors`].
+    /// A model with inconsistent tensors can be opened and compared; [`Model::inspect`] lists them,
+    /// and operations that would change it return an error.
     ///
     /// ```
     /// # fn main() -> Result<(), onnx_recast::Error> {

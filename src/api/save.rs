@@ -11,7 +11,7 @@ use crate::base::progress::Unit;
 use crate::files::SaveTarget;
 use crate::graph::Model;
 use crate::protobuf::{LARGEST_MESSAGE, Layout};
-use crate::storage::{Options, SavePlan, Saved, Unplaceable, WrittenCheck};
+use crate::storage::{Options, SavePlan, Saved, Unplaceable, WrittenCheck, plan_of};
 
 /// # Saving
 impl Model {
@@ -46,9 +46,7 @@ impl Model {
     /// unchanged. A model that was saved over its own file must be opened again before it is saved
     /// once more.
     pub fn save_with(&self, path: impl AsRef<Path>, options: &Options) -> Result<Saved, Error> {
-        self.clone()
-            .into_plan(&SaveTarget::File(path.as_ref().to_owned()), options)?
-            .execute()
+        self.clone().into_plan(path, options)?.execute()
     }
 
     /// Decides which files the model will consist of, and writes nothing yet. Unlike
@@ -56,9 +54,21 @@ impl Model {
     ///
     /// # Errors
     /// See [`Model::save_with`].
-    pub fn into_plan(self, target: &SaveTarget, options: &Options) -> Result<SavePlan, Error> {
+    pub fn into_plan(self, path: impl AsRef<Path>, options: &Options) -> Result<SavePlan, Error> {
+        self.plan_for(&SaveTarget::File(path.as_ref().to_owned()), options)
+    }
+
+    /// Like [`Model::into_plan`], also for standard output.
+    ///
+    /// # Errors
+    /// See [`Model::save_with`].
+    pub(crate) fn plan_for(
+        self,
+        target: &SaveTarget,
+        options: &Options,
+    ) -> Result<SavePlan, Error> {
         let path = self.path().map(Path::to_owned);
-        let plan = SavePlan::new(
+        let plan = plan_of(
             self,
             path.as_deref().unwrap_or(Path::new("")),
             target,

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::base::error::{Error, ErrorKind};
 use crate::base::parallel;
 use crate::convert;
-use crate::files::SaveTarget;
+
 use crate::graph::Model;
 use crate::storage::{Options, SavePlan, Saved};
 use crate::verify::{Expected, Fault, NotVerified, Verification, Verified, verify_copy};
@@ -41,7 +41,7 @@ impl Model {
         verification: &Verification,
     ) -> Result<(Saved, Verified), Error> {
         self.clone()
-            .into_plan(&SaveTarget::File(path.as_ref().to_owned()), options)?
+            .into_plan(path, options)?
             .execute_verified(verification)
     }
 }

@@ -23,9 +23,6 @@ macro_rules! codes {
         }
 
         impl $name {
-            /// All variants, in the order of the manual.
-            pub const ALL: &[$name] = &[$($name::$variant),*];
-
             /// The code, in kebab-case; it never changes.
             #[must_use]
             pub const fn code(self) -> &'static str {
@@ -33,7 +30,7 @@ macro_rules! codes {
             }
 
             /// The meanings of all codes, in the order of the manual.
-            pub const MEANINGS: &[$crate::base::codes::CodeMeaning] =
+            pub(crate) const MEANINGS: &[$crate::base::codes::CodeMeaning] =
                 &[$($crate::base::codes::CodeMeaning { code: $code, meaning: $meaning }),*];
         }
 

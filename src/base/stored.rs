@@ -183,7 +183,7 @@ impl Stored {
 
     /// The bytes, if they are in memory or in a mapped file.
     #[must_use]
-    pub fn in_memory(&self) -> Option<&Bytes> {
+    pub(crate) fn in_memory(&self) -> Option<&Bytes> {
         match &self.0 {
             StoredPlace::Memory(bytes) => Some(bytes),
             StoredPlace::File(..) => None,

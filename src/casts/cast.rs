@@ -46,7 +46,7 @@ impl ResolvedCast<'_> {
     /// Whether an attribute of the cast refers to an attribute of the function, so that the cast
     /// may differ per call.
     #[must_use]
-    pub fn is_generic(&self) -> bool {
+    pub(crate) fn is_generic(&self) -> bool {
         self.proto
             .attribute
             .iter()
@@ -75,13 +75,13 @@ impl ResolvedCast<'_> {
     /// Whether the opset's operator supports an input of this type: `CastLike` supports fewer types
     /// than `Cast`.
     #[must_use]
-    pub fn admits(&self, from: DType) -> bool {
+    pub(crate) fn admits(&self, from: DType) -> bool {
         supports(self.proto.op_type(), self.opset, from)
     }
 
     /// Whether casts of equal values by this cast and by another have equal results.
     #[must_use]
-    pub fn has_effect_of(&self, other: &ResolvedCast) -> bool {
+    pub(crate) fn has_effect_of(&self, other: &ResolvedCast) -> bool {
         let ((_, _, to, saturate, round_mode), other) = (self.effect(), other.effect());
         (to, saturate, round_mode) == (other.2, other.3, other.4)
     }
@@ -89,7 +89,7 @@ impl ResolvedCast<'_> {
     /// The properties that determine the result; casts of one scope that are equal in them have the
     /// same result.
     #[must_use]
-    pub fn effect(&self) -> (ScopeId, ValueId, DType, bool, RoundMode) {
+    pub(crate) fn effect(&self) -> (ScopeId, ValueId, DType, bool, RoundMode) {
         let (rules, defaults) = (self.rules(), Rules::default());
         let saturate = if self.to.obeys_saturate() {
             rules.saturate

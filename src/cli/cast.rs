@@ -20,10 +20,12 @@ use crate::api::not_written;
 use crate::api::tensor_files::{self, Failure, Form, Remedy};
 use crate::base::printable::Shown;
 use crate::cast::{Cast, Summary};
-use crate::files::{PendingFile, check_replaceable, formats, is_stream, save, save_together};
+use crate::files::{
+    DataFolder, PendingFile, SaveTarget, check_replaceable, formats, is_stream, save, save_together,
+};
 use crate::protobuf::Layout;
 use crate::report::{bytes, plural};
-use crate::{CastOptions, Contested, DType, DataFolder, RoundMode, Rules, SaveTarget, Tally};
+use crate::{CastOptions, Contested, DType, RoundMode, Rules, Tally};
 
 /// Cast one tensor, or a number, to another type, as ONNX's Cast does
 ///

@@ -130,7 +130,7 @@ enum Lowest {
     Any,
 }
 
-choice!(Lowest { "run" => Runs, "any" => Any });
+choice!(pub(crate) Lowest { "run" => Runs, "any" => Any });
 
 impl Convert {
     pub fn run(self, messages: Messages) -> anyhow::Result<ExitCode> {

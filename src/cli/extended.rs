@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{ExitCode, adapters, main_with};
+use super::run::main_with;
+use super::{ExitCode, adapters};
 use crate::convert::OperatorAdapter;
 use crate::lint::{self, Rule};
 use crate::passes::{self, Pass};

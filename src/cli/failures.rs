@@ -9,7 +9,6 @@ use super::remedy;
 use super::streams::{message, print, print_message};
 use crate::base::error::catch;
 use crate::base::printable::{Printed, Shown};
-use crate::lint::BadConfig;
 use crate::report::{self, LintFormat, LintRun, Shape};
 use crate::{Classified, Error, ErrorKind};
 
@@ -127,8 +126,7 @@ pub fn of(error: anyhow::Error) -> Error {
         return of_stdout(error);
     }
     let cause = |cause: &(dyn std::error::Error + 'static)| {
-        let io = cause.downcast_ref::<io::Error>().map(Classified::kind);
-        io.or_else(|| cause.downcast_ref::<BadConfig>().map(Classified::kind))
+        cause.downcast_ref::<io::Error>().map(Classified::kind)
     };
     let code = error.chain().find_map(cause).unwrap_or(ErrorKind::Usage);
     let failure = Error::new(code, format!("{error:#}"));

@@ -7,10 +7,8 @@ use clap::Args;
 
 use super::{memory, progress};
 use crate::api::explain_open;
-use crate::files::{self, Input, folder_of};
-use crate::{
-    DataFolder, Error, ErrorKind, Model, OpenOptions, Placement, SaveOptions, SavePlan, SaveTarget,
-};
+use crate::files::{self, DataFolder, Input, SaveTarget, folder_of};
+use crate::{Error, ErrorKind, Model, OpenOptions, Placement, SaveOptions, SavePlan};
 
 /// Where the values of large tensors go.
 #[derive(Args, Clone)]
@@ -51,7 +49,7 @@ impl ExternalData {
             placement: self.external_data.clone(),
             threshold: self.external_threshold,
         };
-        model.into_plan(target, &options)
+        model.plan_for(target, &options)
     }
 }
 

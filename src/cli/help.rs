@@ -171,7 +171,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
-    use crate::cli::Cli;
+    use crate::cli::run::Cli;
 
     #[test]
     fn every_option_of_a_group_exists() {

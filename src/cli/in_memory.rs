@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::exit_code::ExitCode;
-use super::main_with;
 use super::progress::reported_to;
+use super::run::main_with;
 use super::streams::{Texts, captured};
 use crate::files::folders::Folder;
 use crate::proto::Piece;
@@ -36,7 +36,7 @@ pub struct Ran {
 /// several models do not.
 ///
 /// ```
-/// use onnx_recast::cli::run_in_memory;
+/// use onnx_recast::front_ends::run_in_memory;
 ///
 /// # fn main() -> Result<(), onnx_recast::Error> {
 /// let model = std::fs::read("models/fp8_qdq.onnx").unwrap();

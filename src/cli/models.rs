@@ -16,11 +16,12 @@ use super::page::PageFile;
 use super::remedy::with_remedy;
 use super::{paths, progress, streams};
 use crate::base::printable::{Printed, Shown};
+use crate::files::{self, SaveTarget};
 use crate::inspect;
 use crate::report::{self, About, ChangedModel, Lengths, Results, Sketch, Verdict, plural};
-use crate::storage::OverInput;
+use crate::storage::{OverInput, SaveProgress};
 use crate::verify::Verification;
-use crate::{Error, ErrorKind, Model, SavePlan, SaveProgress, SaveTarget, Saved, files};
+use crate::{Error, ErrorKind, Model, SavePlan, Saved};
 
 /// The models of a run, and where they are written.
 #[derive(Args)]

@@ -10,9 +10,9 @@ use clap::Args;
 use super::files::is_stdin;
 use super::streams;
 use crate::api::{is_text_model, not_written};
-use crate::files::{self, folder_of, folders};
+use crate::files::{self, SaveTarget, folder_of, folders};
 use crate::protobuf::{Layout, Piece};
-use crate::{Error, ErrorKind, Model, SaveTarget, process, storage};
+use crate::{Error, ErrorKind, Model, process, storage};
 
 /// The options for outputs.
 #[derive(Args, Clone)]

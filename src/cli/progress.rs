@@ -11,7 +11,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::Messages;
 use crate::report::{bytes, plural};
-use crate::{Model, Phase, Progress, SaveProgress};
+use crate::storage::SaveProgress;
+use crate::{Model, Phase, Progress};
 
 const TEMPLATE: &str = "{bar:30} {percent:>3}%, {msg}, {elapsed}";
 

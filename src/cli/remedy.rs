@@ -1,9 +1,11 @@
 //! Options that help against errors of the library.
 
+use crate::Error;
+use crate::files::BadLocation;
 use crate::lint::{BadBaseline, NoqaError};
 use crate::precision::{Refusal, Remedy};
+use crate::storage::Unplaceable;
 use crate::verify::NotVerified;
-use crate::{BadLocation, Error, Unplaceable};
 use std::borrow::Cow;
 use std::error::Error as StdError;
 

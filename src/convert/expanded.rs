@@ -26,7 +26,7 @@ pub struct Expanded {
     /// The number of nodes that replace it.
     pub nodes: usize,
     /// The runtime that computes something else for the operator alone, if the nodes are a guard.
-    pub guarded_for: Option<&'static str>,
+    pub(crate) guarded_for: Option<&'static str>,
 }
 
 /// The operator of a node that was expanded.
@@ -35,7 +35,7 @@ pub(super) struct ExpandedOperator {
     pub op: &'static str,
     pub class: Exactness,
     pub nodes: usize,
-    pub guarded_for: Option<&'static str>,
+    pub(crate) guarded_for: Option<&'static str>,
 }
 
 impl ExpandedOperator {

@@ -28,7 +28,7 @@ pub enum Explicit {
     None,
 }
 
-choice!(Explicit { "all" => All, "relevant" => Relevant, "none" => None });
+choice!(pub(crate) Explicit { "all" => All, "relevant" => Relevant, "none" => None });
 
 /// Which expansions are allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub enum ExpandInto {
     Function,
 }
 
-choice!(ExpandInto { "nodes" => Nodes, "function" => Function });
+choice!(pub(crate) ExpandInto { "nodes" => Nodes, "function" => Function });
 
 /// Which values of types that the target lacks get wider types.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +70,6 @@ pub enum Legalize {
     None,
 }
 
-choice!(Legalize { "inner" => Inner, "io" => Io, "none" => None });
+choice!(pub(crate) Legalize { "inner" => Inner, "io" => Io, "none" => None });
 
-choice!(Expand { "all" => All, "exact" => Exact, "none" => None });
+choice!(pub(crate) Expand { "all" => All, "exact" => Exact, "none" => None });

@@ -290,6 +290,7 @@ impl DataFolder {
     }
 
     /// The paths of all open files.
+    #[cfg(feature = "internals")]
     #[must_use]
     pub fn opened(&self) -> Vec<PathBuf> {
         self.lock().by_path.keys().cloned().collect()

@@ -24,7 +24,7 @@ mod temporary;
 mod together;
 
 pub use before::Before;
-pub use data_folder::{BadLocation, DataFolder, Located, ReadDataFile};
+pub use data_folder::{BadLocation, DataFolder, Located};
 pub use open::{Input, open, open_with_data, read_all};
 pub use paths::{at, folder_of, identity, is_stream, names_a_folder};
 pub use pending_file::PendingFile;

@@ -35,7 +35,7 @@ impl Model {
     ///
     /// # Errors
     /// If the model has no graph, a name is defined twice, or a value depends on itself.
-    pub fn with_unchecked_tensors(proto: ModelProto) -> Result<Model, Invalid> {
+    pub(crate) fn with_unchecked_tensors(proto: ModelProto) -> Result<Model, Invalid> {
         let (index, bad_tensors) = index(&proto)?;
         Ok(Model {
             proto,

@@ -13,7 +13,7 @@ use onnx_cast::{DType, RoundMode};
 /// An attribute whose value the schema text does not allow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct BadAttribute(pub String);
+pub struct BadAttribute(pub(crate) String);
 
 /// `to`, `dtype` and `output_dtype`: an element type by its number, or by its name as in `Cast`
 /// before version 6.

@@ -7,7 +7,7 @@ use super::index::Declared;
 use super::new_nodes::{self, NewNodes};
 use super::query::is_onnx_domain;
 use super::scope::{ScopeId, ScopeKind, graph_mut};
-use super::tensors::{TensorPlace, attribute_part, sparse_part};
+use super::tensors::{TensorIn, TensorPlace, attribute_part, sparse_part};
 use crate::base::hash::{HashMap, HashSet};
 use crate::protobuf::ir_version::OWN_INITIALIZERS;
 use crate::protobuf::raw;
@@ -172,25 +172,25 @@ impl BodyMut<'_> {
     }
 
     pub(super) fn tensor(&mut self, place: TensorPlace) -> Option<&mut TensorProto> {
-        match (place, self) {
-            (TensorPlace::Attribute(node, index, part), body) => attribute_part(
+        match (place.0, self) {
+            (TensorIn::Attribute(node, index, part), body) => attribute_part(
                 body.nodes()
                     .get_mut(node.position as usize)?
                     .attribute
                     .get_mut(index as usize)?,
                 part,
             ),
-            (TensorPlace::Initializer(_, index), BodyMut::Graph(graph)) => {
+            (TensorIn::Initializer(_, index), BodyMut::Graph(graph)) => {
                 graph.initializer.get_mut(index as usize)
             }
-            (TensorPlace::Sparse(_, index, part), BodyMut::Graph(graph)) => {
+            (TensorIn::Sparse(_, index, part), BodyMut::Graph(graph)) => {
                 sparse_part(graph.sparse_initializer.get_mut(index as usize)?, part)
             }
-            (TensorPlace::Default(_, index, part), BodyMut::Function(function)) => {
+            (TensorIn::Default(_, index, part), BodyMut::Function(function)) => {
                 attribute_part(function.attribute_proto.get_mut(index as usize)?, part)
             }
-            (TensorPlace::Initializer(..) | TensorPlace::Sparse(..), BodyMut::Function(_))
-            | (TensorPlace::Default(..), BodyMut::Graph(_)) => None,
+            (TensorIn::Initializer(..) | TensorIn::Sparse(..), BodyMut::Function(_))
+            | (TensorIn::Default(..), BodyMut::Graph(_)) => None,
         }
     }
 }

@@ -102,7 +102,7 @@ impl Model {
 
     /// The overridable initializers of the main graph, by name, in the order of the inputs.
     #[must_use]
-    pub fn overridable_initializers(&self) -> Vec<&str> {
+    pub(crate) fn overridable_initializers(&self) -> Vec<&str> {
         let Body::Graph(graph) = self.body(ScopeId::MAIN) else {
             return Vec::new();
         };
@@ -159,7 +159,7 @@ impl<'n> ConstantValue<'n> {
     ///
     /// # Errors
     /// If no attribute or more than one holds a value.
-    pub fn of_node(node: &'n NodeProto) -> Result<ConstantValue<'n>, NotConstant> {
+    pub(crate) fn of_node(node: &'n NodeProto) -> Result<ConstantValue<'n>, NotConstant> {
         let mut values = node
             .attribute
             .iter()
@@ -172,7 +172,7 @@ impl<'n> ConstantValue<'n> {
 
     /// The value in an attribute of a `Constant` node; `None` for other attributes.
     #[must_use]
-    pub fn of_attribute(attribute: &'n AttributeProto) -> Option<ConstantValue<'n>> {
+    pub(crate) fn of_attribute(attribute: &'n AttributeProto) -> Option<ConstantValue<'n>> {
         let form = match attribute.name() {
             "value" => Form::Tensor,
             "sparse_value" => Form::Sparse,

@@ -50,7 +50,7 @@ impl<'m> FreshNames<'m> {
     /// Adds the fresh names of a part. Returns whether these are the names that it would have
     /// received after all earlier parts; otherwise none is added.
     #[must_use]
-    pub fn join(&mut self, part: FreshNames<'m>) -> bool {
+    pub(crate) fn join(&mut self, part: FreshNames<'m>) -> bool {
         let is_same = part.made.is_disjoint(&self.made);
         if is_same {
             self.made.extend(part.made);

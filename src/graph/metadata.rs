@@ -39,7 +39,7 @@ pub enum MetadataPlace {
 impl MetadataKeys {
     /// Whether a key is one of these.
     #[must_use]
-    pub fn contains(&self, key: &str) -> bool {
+    pub(crate) fn contains(&self, key: &str) -> bool {
         let matches = |pattern: &String| match pattern.strip_suffix('*') {
             Some(prefix) => key.starts_with(prefix),
             None => key == pattern,

@@ -36,12 +36,12 @@ mod scope;
 mod tensors;
 
 pub use calls::Attribute;
-pub use cast_attributes::BadAttribute;
 pub(crate) use cast_attributes::{read_round_mode, read_saturate, read_type};
 pub use cast_node::{CastNode, TypeSource, UnclearCast};
 pub(crate) use change::set_element_type;
 pub(crate) use checkpoint::Checkpoint;
-pub use constant::{Constant, ConstantValue, NotConstant};
+pub(crate) use constant::ConstantValue;
+pub use constant::{Constant, NotConstant};
 pub use edit::{Edit, Refused, TypePlace};
 pub use fresh_names::FreshNames;
 pub use index::{NonNodeUse, Origin, ValueId};
@@ -51,7 +51,8 @@ pub use model::Model;
 pub use new_nodes::NewNodes;
 #[cfg(test)]
 pub(crate) use query::visited;
-pub use query::{domain_name, is_onnx_domain, tensor_type};
+pub(crate) use query::{domain_name, is_onnx_domain, tensor_type};
 pub use scope::{Body, NodeId, ScopeId, ScopeKind};
 pub(crate) use scope::{graph_mut, holds_graph};
-pub use tensors::{AttributePart, SparsePart, TensorPlace};
+pub use tensors::TensorPlace;
+pub(crate) use tensors::{AttributePart, SparsePart, TensorIn};

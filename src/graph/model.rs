@@ -36,7 +36,7 @@ pub(crate) type DataRanges = BTreeMap<String, Vec<Range<u64>>>;
 impl Model {
     /// The model with the folder of its data files; without a folder they cannot be read.
     #[must_use]
-    pub fn with_data(mut self, data: DataFolder) -> Model {
+    pub(crate) fn with_data(mut self, data: DataFolder) -> Model {
         self.source.data_ranges = Arc::new(self.data_ranges());
         self.source.data = Arc::new(data);
         self
@@ -87,13 +87,13 @@ impl Model {
     /// The tensors that contradict themselves. A model with such tensors can be read, but not
     /// changed.
     #[must_use]
-    pub fn bad_tensors(&self) -> &[Invalid] {
+    pub(crate) fn bad_tensors(&self) -> &[Invalid] {
         &self.source.bad_tensors
     }
 
     /// The folder of the data files.
     #[must_use]
-    pub fn data(&self) -> &Arc<DataFolder> {
+    pub(crate) fn data(&self) -> &Arc<DataFolder> {
         &self.source.data
     }
 

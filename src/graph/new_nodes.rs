@@ -29,7 +29,7 @@ enum Form {
 impl NewNodes {
     /// The nodes, in order.
     #[must_use]
-    pub fn get(&self) -> Cow<'_, [NodeProto]> {
+    pub(crate) fn get(&self) -> Cow<'_, [NodeProto]> {
         match &self.0 {
             Form::Encoded(bytes) => Cow::Owned(decode(bytes)),
             Form::Messages(nodes) => Cow::Borrowed(nodes),
@@ -38,7 +38,7 @@ impl NewNodes {
 
     /// Whether the node is removed without a replacement.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         match &self.0 {
             Form::Encoded(bytes) => bytes.is_empty(),
             Form::Messages(nodes) => nodes.is_empty(),

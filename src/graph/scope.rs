@@ -72,7 +72,7 @@ impl<'m> Body<'m> {
 
     /// Declared types and shapes of values inside.
     #[must_use]
-    pub fn value_info(self) -> &'m [ValueInfoProto] {
+    pub(crate) fn value_info(self) -> &'m [ValueInfoProto] {
         match self {
             Body::Graph(graph) => &graph.value_info,
             Body::Function(function) => &function.value_info,
@@ -114,7 +114,7 @@ impl<'m> Body<'m> {
 
     /// The quantization annotations; a function has none.
     #[must_use]
-    pub fn annotations(self) -> &'m [TensorAnnotation] {
+    pub(crate) fn annotations(self) -> &'m [TensorAnnotation] {
         match self {
             Body::Graph(graph) => &graph.quantization_annotation,
             Body::Function(_) => &[],

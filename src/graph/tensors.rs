@@ -10,8 +10,11 @@ use crate::tensor::{Reference, Tensor, is_external};
 
 /// The place of a tensor. Places are in document order within a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum TensorPlace {
+pub struct TensorPlace(pub(crate) TensorIn);
+
+/// What contains a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum TensorIn {
     /// An initializer of a graph, by index.
     Initializer(ScopeId, u32),
     /// Half of a sparse initializer of a graph, by index.
@@ -25,8 +28,7 @@ pub enum TensorPlace {
 
 /// A half of a sparse tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum SparsePart {
+pub(crate) enum SparsePart {
     /// Its `values`.
     Values,
     /// Its `indices`.
@@ -35,8 +37,7 @@ pub enum SparsePart {
 
 /// A tensor of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum AttributePart {
+pub(crate) enum AttributePart {
     /// Its `t`.
     Single,
     /// One of its `tensors`, by index.
@@ -51,11 +52,21 @@ impl TensorPlace {
     /// The scope that contains the tensor.
     #[must_use]
     pub fn scope(self) -> ScopeId {
-        match self {
-            TensorPlace::Initializer(scope, _)
-            | TensorPlace::Sparse(scope, ..)
-            | TensorPlace::Default(scope, ..) => scope,
-            TensorPlace::Attribute(node, ..) => node.scope,
+        match self.0 {
+            TensorIn::Initializer(scope, _)
+            | TensorIn::Sparse(scope, ..)
+            | TensorIn::Default(scope, ..) => scope,
+            TensorIn::Attribute(node, ..) => node.scope,
+        }
+    }
+
+    /// The node that has the tensor in an attribute; none for an initializer, and for the default
+    /// of an attribute of a function.
+    #[must_use]
+    pub fn node(self) -> Option<NodeId> {
+        match self.0 {
+            TensorIn::Attribute(node, ..) => Some(node),
+            TensorIn::Initializer(..) | TensorIn::Sparse(..) | TensorIn::Default(..) => None,
         }
     }
 }
@@ -74,12 +85,13 @@ impl Model {
                 Body::Graph(graph) => (&graph.initializer, &graph.sparse_initializer, &[]),
                 Body::Function(function) => (&[], &[], &function.attribute_proto),
             };
-            let dense = (0..)
-                .zip(dense)
-                .map(move |(index, tensor)| (TensorPlace::Initializer(scope, index), tensor));
+            let dense = (0..).zip(dense).map(move |(index, tensor)| {
+                (TensorPlace(TensorIn::Initializer(scope, index)), tensor)
+            });
             let sparse = (0..).zip(sparse).flat_map(move |(index, sparse)| {
-                parts(sparse)
-                    .map(move |(part, tensor)| (TensorPlace::Sparse(scope, index, part), tensor))
+                parts(sparse).map(move |(part, tensor)| {
+                    (TensorPlace(TensorIn::Sparse(scope, index, part)), tensor)
+                })
             });
             let nodes = self.nodes(scope).zip(self.body(scope).nodes());
             let attributes = nodes
@@ -89,13 +101,14 @@ impl Model {
                         .zip(&node.attribute)
                         .flat_map(move |(index, attribute)| {
                             of_attribute(attribute).map(move |(part, tensor)| {
-                                (TensorPlace::Attribute(id, index, part), tensor)
+                                (TensorPlace(TensorIn::Attribute(id, index, part)), tensor)
                             })
                         })
                 });
             let defaults = (0..).zip(defaults).flat_map(move |(index, attribute)| {
-                of_attribute(attribute)
-                    .map(move |(part, tensor)| (TensorPlace::Default(scope, index, part), tensor))
+                of_attribute(attribute).map(move |(part, tensor)| {
+                    (TensorPlace(TensorIn::Default(scope, index, part)), tensor)
+                })
             });
             dense.chain(sparse).chain(attributes).chain(defaults)
         })
@@ -104,10 +117,10 @@ impl Model {
     /// The tensor that states a value, and its place: an initializer, or the attribute `value` of a
     /// `Constant` or `ConstantOfShape`.
     #[must_use]
-    pub(crate) fn stated_tensor(&self, value: ValueId) -> Option<(TensorPlace, &TensorProto)> {
+    pub fn stated_tensor(&self, value: ValueId) -> Option<(TensorPlace, &TensorProto)> {
         let node = match self.origin(value) {
             Origin::Initializer { index, .. } => {
-                let place = TensorPlace::Initializer(self.scope_of(value), index);
+                let place = TensorPlace(TensorIn::Initializer(self.scope_of(value), index));
                 return Some((place, self.initializer(value)?));
             }
             Origin::Node { node, .. } => node,
@@ -118,7 +131,7 @@ impl Model {
         }
         let mut attributes = (0..).zip(&self.node(node).attribute);
         let (index, attribute) = attributes.find(|(_, attribute)| attribute.name() == "value")?;
-        let place = TensorPlace::Attribute(node, index, AttributePart::Single);
+        let place = TensorPlace(TensorIn::Attribute(node, index, AttributePart::Single));
         Some((place, attribute.t.as_ref()?))
     }
 
@@ -145,7 +158,7 @@ impl Model {
     /// The bytes of the data files of the model, each up to the last value that the model stores in
     /// it.
     #[must_use]
-    pub fn data_bytes(&self) -> u64 {
+    pub(crate) fn data_bytes(&self) -> u64 {
         let used =
             |ranges: Vec<Range<u64>>| ranges.into_iter().map(|range| range.end).max().unwrap_or(0);
         self.data_ranges()
@@ -158,28 +171,28 @@ impl Model {
     #[must_use]
     pub fn tensor_path(&self, place: TensorPlace) -> String {
         let named = |name: &str| format!("{}/{name}", self.scope_path(place.scope()));
-        match (place, self.body(place.scope())) {
-            (TensorPlace::Initializer(_, index), Body::Graph(graph)) => {
+        match (place.0, self.body(place.scope())) {
+            (TensorIn::Initializer(_, index), Body::Graph(graph)) => {
                 named(graph.initializer[index as usize].name())
             }
-            (TensorPlace::Sparse(_, index, _), Body::Graph(graph)) => named(
+            (TensorIn::Sparse(_, index, _), Body::Graph(graph)) => named(
                 graph.sparse_initializer[index as usize]
                     .values
                     .as_ref()
                     .map_or("", |values| values.name()),
             ),
-            (TensorPlace::Attribute(node, index, _), _) => {
+            (TensorIn::Attribute(node, index, _), _) => {
                 format!(
                     "{}.{}",
                     self.node_path(node),
                     self.node(node).attribute[index as usize].name()
                 )
             }
-            (TensorPlace::Default(_, index, _), Body::Function(function)) => {
+            (TensorIn::Default(_, index, _), Body::Function(function)) => {
                 named(function.attribute_proto[index as usize].name())
             }
-            (TensorPlace::Initializer(..) | TensorPlace::Sparse(..), Body::Function(_))
-            | (TensorPlace::Default(..), Body::Graph(_)) => {
+            (TensorIn::Initializer(..) | TensorIn::Sparse(..), Body::Function(_))
+            | (TensorIn::Default(..), Body::Graph(_)) => {
                 unreachable!("a function has no initializers, and a graph no defaults")
             }
         }

@@ -12,7 +12,6 @@ use onnx_cast::DType;
 
 /// The counts that commands change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct Counts {
     /// The nodes of all scopes.
     pub nodes: usize,
@@ -27,7 +26,6 @@ pub struct Counts {
 
 /// The number of casts from one type to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct CastCount {
     /// The input type, if the model states it or it can be inferred.
     pub from: Option<&'static str>,

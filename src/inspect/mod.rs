@@ -4,11 +4,13 @@ mod counts;
 mod runtimes;
 mod summary;
 
-pub(crate) use counts::counts;
-pub use counts::{CastCount, Counts};
-pub use runtimes::{DifferingNode, LackingVersions, RuntimeVersions};
+#[cfg(feature = "cli")]
+pub(crate) use counts::{CastCount, Counts, counts};
+pub use runtimes::RuntimeVersions;
+#[cfg(feature = "cli")]
+pub(crate) use runtimes::{DifferingNode, LackingVersions};
 pub use summary::{
     CastFacts, ContradictionFacts, FunctionFacts, Initializers, Inspection, InterfaceFacts,
-    TypeAndShape, TypeFacts, ValueFacts, types,
+    TypeAndShape, TypeFacts, ValueFacts,
 };
-pub(crate) use summary::{all_tensors, inspect};
+pub(crate) use summary::{all_tensors, inspect, types};

@@ -24,13 +24,12 @@ pub struct RuntimeVersions {
     /// The number of nodes of which it is not known whether they run, in runtimes whose kernels are
     /// known from running models: no model had the operator in this form, some of those that had it
     /// were right and some were not, or its types are unknown.
-    pub untried_nodes: usize,
+    pub(crate) untried_nodes: usize,
 }
 
 /// Consecutive versions of a runtime that do not run the model, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct LackingVersions {
+pub(crate) struct LackingVersions {
     /// Its name.
     pub runtime: &'static str,
     /// The first version.
@@ -48,8 +47,7 @@ pub struct LackingVersions {
 /// A node for which consecutive versions of a runtime run the model, but compute something else than
 /// ONNX defines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct DifferingNode {
+pub(crate) struct DifferingNode {
     /// The name of the runtime.
     pub runtime: &'static str,
     /// The first version.

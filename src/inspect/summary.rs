@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
 
 use serde::Serialize;
 
@@ -47,12 +48,12 @@ pub struct Inspection {
     /// and whose kernels are not known.
     pub targets: Vec<RuntimeVersions>,
     /// The nodes for which runtimes that run the model compute something else than ONNX defines.
-    pub differing: Vec<DifferingNode>,
+    pub(crate) differing: Vec<DifferingNode>,
     /// The versions of runtimes with known kernels that do not run the model, and why.
-    pub lacking: Vec<LackingVersions>,
+    pub(crate) lacking: Vec<LackingVersions>,
     /// The number of nodes whose kernels are not known, because their types or the operators of
     /// their domain are not; they count as run.
-    pub undecided_nodes: usize,
+    pub(crate) undecided_nodes: usize,
 }
 
 /// An input or output of the main graph.
@@ -61,14 +62,9 @@ pub struct Inspection {
 pub struct InterfaceFacts {
     /// Its name.
     pub name: String,
-    /// Its type in ONNX's notation, if the model states it or it can be inferred: `tensor(float)`.
-    #[serde(rename = "type")]
-    pub value_type: Option<String>,
-    /// The dimensions of a tensor, of which some may be unknown; none if the rank is unknown.
-    pub shape: Option<Vec<Option<i64>>>,
-    /// The names of dimensions that are unknown. Left out if no dimension has a name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dim_names: Option<Vec<Option<String>>>,
+    /// Its type and shape, as far as the model states them or they can be inferred.
+    #[serde(flatten)]
+    pub type_and_shape: TypeAndShape,
     /// Whether an initializer is its default.
     pub has_default: bool,
 }
@@ -135,15 +131,9 @@ pub struct ValueFacts {
     pub scope: String,
     /// Its name.
     pub value: String,
-    /// Its type in ONNX's notation: `tensor(float)`.
-    #[serde(rename = "type")]
-    pub value_type: Option<String>,
-    /// The dimensions of a tensor, of which some may be unknown; none if the rank is unknown.
-    pub shape: Option<Vec<Option<i64>>>,
-    /// The names of dimensions that are unknown: equal names have equal lengths. Left out if no
-    /// dimension has a name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dim_names: Option<Vec<Option<String>>>,
+    /// Its type and shape, as far as the model states them or they can be inferred.
+    #[serde(flatten)]
+    pub type_and_shape: TypeAndShape,
     /// Left out unless the model declares something else than what is stored or follows from the
     /// node.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,22 +159,42 @@ pub struct TypeAndShape {
     pub value_type: Option<String>,
     /// The dimensions of a tensor, of which some may be unknown; none if the rank is unknown.
     pub shape: Option<Vec<Option<i64>>>,
+    /// The names of dimensions that are unknown: equal names have equal lengths. Left out if no
+    /// dimension has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dim_names: Option<Vec<Option<String>>>,
+}
+
+/// As ONNX text writes them: `tensor(float)[batch,3]`. What is not known is `?`.
+impl fmt::Display for TypeAndShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.value_type.as_deref().unwrap_or("?"))?;
+        let Some(shape) = &self.shape else {
+            return Ok(());
+        };
+        let name = |axis: usize| self.dim_names.as_ref()?.get(axis)?.clone();
+        let dims = shape.iter().enumerate().map(|(axis, dim)| match dim {
+            Some(dim) => dim.to_string(),
+            None => name(axis).unwrap_or_else(|| "?".to_owned()),
+        });
+        write!(f, "[{}]", dims.collect::<Vec<_>>().join(","))
+    }
 }
 
 /// The types and shapes of all values, in document order.
 #[must_use]
-pub fn types(model: &Model) -> Vec<ValueFacts> {
+pub(crate) fn types(model: &Model) -> Vec<ValueFacts> {
     let (inferred, names) = infer_with_names(model);
     let mut contradictions = inferred.contradictions().iter().peekable();
     let facts = model.values().map(|value| {
-        let TypeAndShape { value_type, shape } = type_and_shape(inferred.of(value));
         let contradiction = contradictions.next_if(|contradiction| contradiction.value == value);
         ValueFacts {
             scope: model.scope_path(model.scope_of(value)),
             value: model.name(value).to_owned(),
-            value_type,
-            shape,
-            dim_names: names.of(value).map(<[_]>::to_vec),
+            type_and_shape: TypeAndShape {
+                dim_names: names.of(value).map(<[_]>::to_vec),
+                ..type_and_shape(inferred.of(value))
+            },
             contradiction: contradiction.map(|contradiction| ContradictionFacts {
                 declared: type_and_shape(&contradiction.declared),
                 found: type_and_shape(&contradiction.found),
@@ -198,6 +208,7 @@ fn type_and_shape(known: &Known) -> TypeAndShape {
     TypeAndShape {
         value_type: known.value_type.map(|value_type| value_type.to_string()),
         shape: known.shape.clone(),
+        dim_names: None,
     }
 }
 
@@ -283,9 +294,7 @@ fn interface<'i>(
             };
             InterfaceFacts {
                 name: info.name().to_owned(),
-                value_type: known.value_type,
-                shape: known.shape,
-                dim_names,
+                type_and_shape: TypeAndShape { dim_names, ..known },
                 has_default: value.is_some_and(|value| model.initializer(value).is_some()),
             }
         };

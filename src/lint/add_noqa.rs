@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::noqa::KEY;
 use super::run::lint_places;
-use super::{Baseline, Diagnostic, FindingPlace, Options, Overlapping};
+use super::{Baseline, Diagnostic, FindingPlace, Options};
 use crate::base::error::{Classified, ErrorKind};
 use crate::graph::{Edit, MetadataPlace, Model, Refused};
 use crate::protobuf::ir_version;
@@ -56,7 +56,7 @@ pub(crate) fn add_noqa(
     options: &Options,
     known: &Baseline,
 ) -> Result<WithNoqa, NoqaError> {
-    let options = &options.clone().overlapping(Overlapping::Shown);
+    let options = &options.clone().show_overlapping(true);
     let (places, found): (Vec<FindingPlace>, Vec<Diagnostic>) = known
         .filter_by(lint_places(&model, path, options), |(_, found)| found)
         .into_iter()

@@ -8,7 +8,7 @@ use serde_json::error::Category;
 
 use super::Diagnostic;
 use super::file_pattern::absolute;
-use crate::base::error::{Classified, ErrorKind};
+use crate::base::error::{Classified, Error, ErrorKind};
 use crate::files::folders;
 
 /// The version of the file format; it is increased when the meaning of a key changes.
@@ -104,7 +104,11 @@ impl Baseline {
     ///
     /// # Errors
     /// If the text is not a baseline.
-    pub fn read(text: &[u8], folder: &Path) -> Result<Baseline, BadBaseline> {
+    pub fn read(text: &[u8], folder: &Path) -> Result<Baseline, Error> {
+        Baseline::parse(text, folder).map_err(Error::caused_by)
+    }
+
+    fn parse(text: &[u8], folder: &Path) -> Result<Baseline, BadBaseline> {
         // Another version may have other keys.
         let Versioned { version } = serde_json::from_slice(text)?;
         match version.as_u64() {

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::file_pattern::{FilePattern, absolute};
-use super::{Layer, Selector, Severity, UnknownRule};
+use super::{Layer, Selection, Selector, Severity, UnknownRule};
 use crate::base::choice::nearest;
-use crate::base::error::{Classified, ErrorKind};
+use crate::base::error::{Error, ErrorKind};
 use crate::files::folders;
 use crate::ops::runtimes::{Runtime, UnknownRuntime};
 
@@ -19,37 +19,18 @@ const NAME: &str = "recast.toml";
 
 /// A configuration file.
 #[derive(Debug, Default)]
-#[non_exhaustive]
 pub struct Config {
     /// The file; empty for the defaults.
-    pub path: PathBuf,
-    /// The enabled rules, and their severities.
-    pub layer: Layer,
+    pub(crate) path: PathBuf,
+    layer: Layer,
     /// Rules that are disabled for the files of a pattern.
-    pub per_file_ignores: Vec<(FilePattern, Vec<Selector>)>,
+    per_file_ignores: Vec<(FilePattern, Vec<Selector>)>,
     /// Files to skip when a folder is searched.
-    pub exclude: Vec<FilePattern>,
+    pub(crate) exclude: Vec<FilePattern>,
     /// The lowest severity for which the exit code is 1.
-    pub fail_on: Option<Severity>,
+    pub(crate) fail_on: Option<Severity>,
     /// The baseline, whose findings are not reported.
-    pub baseline: Option<PathBuf>,
-}
-
-/// A configuration file that cannot be used.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{}: {what}", .path.display())]
-#[non_exhaustive]
-pub struct BadConfig {
-    /// The file.
-    pub path: PathBuf,
-    /// The fault.
-    pub what: String,
-}
-
-impl Classified for BadConfig {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::BadConfiguration
-    }
+    pub(crate) baseline: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -103,14 +84,27 @@ impl Targets {
 type Map<T> = std::collections::BTreeMap<Spanned<String>, T>;
 
 impl Config {
+    /// The rules for a model: those of the configuration, as the layer changes them, without those
+    /// that are ignored for its file, if it is in one.
+    #[must_use]
+    pub fn selection(&self, path: Option<&Path>, layer: &Layer) -> Selection {
+        let ignored: Vec<Selector> = self
+            .per_file_ignores
+            .iter()
+            .filter(|(pattern, _)| path.is_some_and(|path| pattern.matches(path)))
+            .flat_map(|(_, selectors)| selectors.clone())
+            .collect();
+        Selection::of([&self.layer, layer]).without(&ignored)
+    }
+
     /// Reads a file.
     ///
     /// # Errors
     /// If the file cannot be read, or has unknown or invalid settings.
-    pub fn read(path: &Path) -> Result<Config, BadConfig> {
-        let bad = |what: String| BadConfig {
-            path: path.to_owned(),
-            what: what.trim_end().to_owned(),
+    pub fn read(path: &Path) -> Result<Config, Error> {
+        let bad = |what: String| {
+            let error = Error::new(ErrorKind::BadConfiguration, what.trim_end());
+            error.in_file(path.display().to_string())
         };
         let text = folders::read_text(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => bad("does not exist".to_owned()),
@@ -125,7 +119,7 @@ impl Config {
             FilePattern::new(folder, text.get_ref())
                 .map_err(|error| bad_at(text.span(), error.to_string()))
         };
-        let selector = |name: &Spanned<String>| -> Result<Selector, BadConfig> {
+        let selector = |name: &Spanned<String>| -> Result<Selector, Error> {
             name.get_ref()
                 .parse()
                 .map_err(|error: UnknownRule| bad_at(name.span(), error.to_string()))
@@ -134,7 +128,7 @@ impl Config {
             names
                 .iter()
                 .map(selector)
-                .collect::<Result<Vec<Selector>, BadConfig>>()
+                .collect::<Result<Vec<Selector>, Error>>()
         };
         let severity =
             |(name, severity): (Spanned<String>, Severity)| Ok((selector(&name)?, severity));
@@ -165,17 +159,14 @@ impl Config {
                 severity: severities
                     .into_iter()
                     .map(severity)
-                    .collect::<Result<_, BadConfig>>()?,
+                    .collect::<Result<_, Error>>()?,
                 targets: target.map(targets).transpose()?.unwrap_or_default(),
             },
             per_file_ignores: per_file_ignores
                 .into_iter()
                 .map(|(text, names)| Ok((pattern(&text)?, selectors(names)?)))
-                .collect::<Result<_, BadConfig>>()?,
-            exclude: exclude
-                .iter()
-                .map(pattern)
-                .collect::<Result<_, BadConfig>>()?,
+                .collect::<Result<_, Error>>()?,
+            exclude: exclude.iter().map(pattern).collect::<Result<_, Error>>()?,
             fail_on,
             baseline: baseline.map(|path| folder.join(path)),
         })

@@ -177,7 +177,7 @@ impl Diagnostic {
 
     /// The rule's name.
     #[must_use]
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.rule.name
     }
 
@@ -214,7 +214,7 @@ impl Diagnostic {
     /// The place in the file, if the finding is about a node or value that is as it was in the
     /// file.
     #[must_use]
-    pub fn bytes(&self) -> Option<Region> {
+    pub(crate) fn bytes(&self) -> Option<Region> {
         self.bytes
     }
 
@@ -232,7 +232,7 @@ impl Diagnostic {
 
     /// The subject of the finding, apart from the file: see [`Diagnostic::fingerprint`].
     #[must_use]
-    pub fn identity(&self) -> String {
+    pub(crate) fn identity(&self) -> String {
         let mut identity = match self.subject {
             // The path of an unnamed node has its position, which changes with any node before it:
             // what it produces is better.

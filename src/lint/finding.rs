@@ -12,20 +12,18 @@ use crate::graph::{Edit, Model, NodeId, ScopeId, ValueId};
 /// An occurrence of a rule's pattern. A model may have one for each of its nodes, so its size
 /// matters.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Finding {
     /// The place.
-    pub at: FindingPlace,
+    pub(super) at: FindingPlace,
     /// A description of the problem; findings with the same description may share it.
-    pub message: Arc<str>,
+    pub(super) message: Arc<str>,
     /// The fix, if there is one.
-    pub fix: Option<Box<Fix>>,
+    pub(super) fix: Option<Box<Fix>>,
 }
 
 /// The subject of a finding. Findings are reported in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum FindingPlace {
+pub(super) enum FindingPlace {
     /// The model as a whole.
     Model,
     /// A value that no node produces: an initializer or an input.

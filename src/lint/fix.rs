@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::run::lint;
-use super::{Baseline, Diagnostic, Options, Overlapping, Safety};
+use super::{Baseline, Diagnostic, Options, Safety};
 use crate::base::error::{Classified, ErrorKind};
 use crate::graph::{Edit, Model, NodeId, Refused, TensorPlace, TypePlace, ValueId};
 
@@ -54,7 +54,7 @@ pub fn fix(
     allowed: Safety,
     known: &Baseline,
 ) -> Result<Fixed, FixError> {
-    let options = &options.clone().overlapping(Overlapping::Shown);
+    let options = &options.clone().show_overlapping(true);
     let mut fixed = Vec::new();
     // Detects cycles by Brent's algorithm: the model is compared with that of the last round whose
     // number is a power of two. A cycle of any start and length repeats that model; many rounds

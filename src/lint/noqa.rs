@@ -12,17 +12,6 @@ use crate::protobuf::schema::StringStringEntryProto;
 /// The metadata key.
 pub(super) const KEY: &str = "recast.noqa";
 
-/// Whether `recast.noqa` entries in a model suppress findings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Noqa {
-    /// The entries suppress findings.
-    #[default]
-    Respected,
-    /// The entries are ignored.
-    Ignored,
-}
-
 /// A word of a `recast.noqa` entry that suppressed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnusedNoqa {
@@ -45,11 +34,13 @@ struct Word<'m> {
 }
 
 impl<'m> Suppressions<'m> {
-    /// Those of a model; words that name no rule suppress nothing, and are a finding of their own.
-    pub fn of(model: &'m Model, noqa: Noqa) -> Suppressions<'m> {
-        let places = match noqa {
-            Noqa::Respected => model.places_with_metadata(KEY),
-            Noqa::Ignored => Vec::new(),
+    /// Those of a model, unless they are ignored; words that name no rule suppress nothing, and are
+    /// a finding of their own.
+    pub fn of(model: &'m Model, is_ignored: bool) -> Suppressions<'m> {
+        let places = if is_ignored {
+            Vec::new()
+        } else {
+            model.places_with_metadata(KEY)
         };
         let read = |place| {
             let words = words(model.metadata_at(place)).filter_map(|text| {

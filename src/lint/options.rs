@@ -1,6 +1,6 @@
-//! The rules of a job, and what silences them.
+//! The rules of a lint, and what is not reported.
 
-use super::{Noqa, Selection};
+use super::Selection;
 use crate::base::options::options;
 
 options! {
@@ -9,20 +9,10 @@ options! {
     pub struct Options {
         /// The rules and their severities.
         pub selection: Selection,
-        /// Whether `recast.noqa` entries of the model suppress findings.
-        pub noqa: Noqa,
-        /// Which findings are reported of a node that several rules report for the same reason.
-        pub overlapping: Overlapping,
+        /// Whether findings are reported that `recast.noqa` entries of the model suppress.
+        pub ignore_noqa: bool,
+        /// Whether all findings are reported of a node that several rules report for the same
+        /// reason, and not that of the most specific rule alone.
+        pub show_overlapping: bool,
     }
-}
-
-/// Which findings are reported of a node that several rules report for the same reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Overlapping {
-    /// The finding of the most specific rule.
-    #[default]
-    Hidden,
-    /// Every finding.
-    Shown,
 }

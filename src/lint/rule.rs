@@ -76,7 +76,7 @@ pub struct RuleFacts {
 #[derive(Debug)]
 pub struct FunctionRule {
     /// What is known of the rule without a model.
-    pub facts: RuleFacts,
+    pub(crate) facts: RuleFacts,
     check: fn(&Subject) -> Vec<Finding>,
 }
 
@@ -174,9 +174,6 @@ impl PartialEq for RuleFacts {
 }
 
 impl Severity {
-    /// All severities, in increasing order.
-    pub const ALL: [Severity; 3] = [Severity::Info, Severity::Warning, Severity::Error];
-
     /// The name of the severity.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -194,4 +191,4 @@ impl fmt::Display for Severity {
     }
 }
 
-choice!(Severity { "info" => Info, "warning" => Warning, "error" => Error });
+choice!(pub(crate) Severity { "info" => Info, "warning" => Warning, "error" => Error });

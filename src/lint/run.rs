@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::diagnostic::{self, Places};
 use super::noqa::{self, Suppressions};
 use super::{
-    Diagnostic, Finding, FindingPlace, Options, Overlapping, RuleFacts, Severity, Subject,
-    UnusedNoqa, rules,
+    Diagnostic, Finding, FindingPlace, Options, RuleFacts, Severity, Subject, UnusedNoqa, rules,
 };
 use crate::base::hash::SharedTexts;
 use crate::base::parallel;
@@ -118,7 +117,7 @@ struct Found {
 fn find(model: &Model, options: &Options) -> Found {
     let subject = Subject::new(model, options.selection.targets(), noqa::unknown_rules);
     let (mut found, mut messages) = (Vec::new(), SharedTexts::default());
-    let suppressions = Suppressions::of(model, options.noqa);
+    let suppressions = Suppressions::of(model, options.ignore_noqa);
     let rules = options.selection.rules();
     let counter = model.control().counter(Unit::Rules, rules.len() as u64);
     for (rule, severity) in rules {
@@ -142,7 +141,7 @@ fn find(model: &Model, options: &Options) -> Found {
         }
         counter.add(1);
     }
-    if options.overlapping == Overlapping::Hidden {
+    if !options.show_overlapping {
         hide_less_specific(&mut found);
     }
     found.sort_by_key(|found| (found.finding.at, found.rule.code));

@@ -26,7 +26,7 @@ pub struct Selector {
 /// No rule has this code, prefix or name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown rule or prefix '{0}'; {remedy}`recast explain` lists all rules", remedy = remedy(.0))]
-pub struct UnknownRule(pub String);
+pub struct UnknownRule(pub(crate) String);
 
 /// The rule that was probably meant, or examples.
 fn remedy(unknown: &str) -> String {
@@ -98,7 +98,7 @@ impl Selection {
 
     /// The runtimes that have to load the models.
     #[must_use]
-    pub fn targets(&self) -> &[Runtime] {
+    pub(crate) fn targets(&self) -> &[Runtime] {
         &self.targets
     }
 
@@ -112,7 +112,7 @@ impl Selection {
 
     /// The selection without some rules.
     #[must_use]
-    pub fn without(&self, ignored: &[Selector]) -> Selection {
+    pub(crate) fn without(&self, ignored: &[Selector]) -> Selection {
         let left = self.rules.iter().filter(|(rule, _)| {
             !ignored
                 .iter()
@@ -172,7 +172,7 @@ impl Layer {
 impl Selector {
     /// Whether the selector matches this rule.
     #[must_use]
-    pub fn matches(&self, rule: &RuleFacts) -> bool {
+    pub(crate) fn matches(&self, rule: &RuleFacts) -> bool {
         rule.code.starts_with(&self.prefix)
     }
 }

@@ -84,7 +84,7 @@ impl<'m> Subject<'m> {
 
     /// The values that are declared with another type or shape than the one that they have.
     #[must_use]
-    pub fn contradictions(&self) -> &[Contradiction] {
+    pub(crate) fn contradictions(&self) -> &[Contradiction] {
         self.casts.inferred().contradictions()
     }
 

@@ -99,7 +99,7 @@ pub struct KeptNode {
     /// The reason.
     pub reason: Reason,
     /// The option of the program that removes the obstacle, as an instruction; the command sets it.
-    pub remedy: Option<&'static str>,
+    pub(crate) remedy: Option<&'static str>,
 }
 
 /// A constant that was removed.
@@ -125,7 +125,7 @@ impl KeptNode {
 
     /// The reason, with the remedy if there is one.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self.remedy {
             Some(remedy) => format!("{}; {remedy}", self.reason),
             None => self.reason.to_string(),

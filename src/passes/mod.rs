@@ -71,12 +71,13 @@ pub(crate) mod select;
 mod sink_casts;
 
 pub use crate::casts::folding::Options;
-pub use crate::tensor::BadTensor;
 pub use event::{ComputedNode, Event, Folded, KeptNode, NodeChange, Removed};
 pub use pass::{Pass, Plan};
 pub use report::{Entry, Report};
 pub(crate) use report::{OfPass, RemovalOf};
-pub use select::{Tier, UnknownPass, all, named, selected};
+#[cfg(feature = "cli")]
+pub(crate) use select::{Tier, all};
+pub use select::{UnknownPass, selected};
 
 /// The passes that `recast fold` runs by default.
 pub const DEFAULT: &[&dyn Pass] = &[&fold_casts::FoldCasts];

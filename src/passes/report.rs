@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::event::{ComputedNode, Event, Folded, KeptNode, NodeChange, Removed};
+use super::event::{ComputedNode, Event, Folded, KeptNode, NodeChange};
 use crate::base::reason::Reason;
 
 /// The events of all passes that ran.
@@ -60,20 +60,6 @@ impl Report {
     #[must_use]
     pub fn kept(&self) -> Vec<&KeptNode> {
         self.all_kept().collect()
-    }
-
-    /// The constants that were removed.
-    #[must_use]
-    pub fn removed_constants(&self) -> Vec<&Removed> {
-        self.events()
-            .filter_map(|event| {
-                if let Event::RemovedConstant(removed) = event {
-                    Some(removed)
-                } else {
-                    None
-                }
-            })
-            .collect()
     }
 
     /// States for each node that was kept for a reason with one of these codes the option that

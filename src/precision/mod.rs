@@ -58,7 +58,6 @@ pub use options::{
 };
 pub(crate) use plan::{PlannedPrecision, plan};
 pub use policy::sensitive_operators;
-pub use refusal::{Refusal, Remedy};
-pub use report::{
-    AddedCast, AddedFunction, Emulation, KeptNode, LaterOpset, NarrowedTensor, Report,
-};
+pub(crate) use refusal::{Refusal, Remedy};
+pub use report::{AddedCast, KeptNode, NarrowedTensor, Report};
+pub(crate) use report::{AddedFunction, LaterOpset};

@@ -127,11 +127,11 @@ impl From<[f64; 2]> for ObservedRange {
 #[non_exhaustive]
 pub struct AssumedOperator {
     /// Its domain.
-    pub domain: String,
+    pub(crate) domain: String,
     /// Its name.
-    pub operator: String,
+    pub(crate) operator: String,
     /// The type, which is that of the change.
-    pub dtype: DType,
+    pub(crate) dtype: DType,
 }
 
 /// A text that is not `DOMAIN::OP=TYPE`.
@@ -169,7 +169,7 @@ pub enum Io {
     Convert,
 }
 
-choice!(Io { "keep" => Keep, "convert" => Convert });
+choice!(pub(crate) Io { "keep" => Keep, "convert" => Convert });
 
 /// Which operators keep their types because they are sensitive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -183,7 +183,7 @@ pub enum Policy {
     Stable,
 }
 
-choice!(Policy { "all" => All, "stable" => Stable });
+choice!(pub(crate) Policy { "all" => All, "stable" => Stable });
 
 /// The treatment of finite constants beyond the range of the type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -203,7 +203,7 @@ pub enum OnOverflow {
     Refuse,
 }
 
-choice!(OnOverflow { "mask" => Mask, "keep" => Keep, "saturate" => Saturate, "infinity" => Infinity, "refuse" => Refuse });
+choice!(pub(crate) OnOverflow { "mask" => Mask, "keep" => Keep, "saturate" => Saturate, "infinity" => Infinity, "refuse" => Refuse });
 
 /// The treatment of constants with elements other than zero that become zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,7 +219,7 @@ pub enum OnUnderflow {
     Refuse,
 }
 
-choice!(OnUnderflow { "allow" => Allow, "keep" => Keep, "refuse" => Refuse });
+choice!(pub(crate) OnUnderflow { "allow" => Allow, "keep" => Keep, "refuse" => Refuse });
 
 /// What becomes of quantized operators and their scales.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -234,7 +234,7 @@ pub enum Quantized {
     Scales,
 }
 
-choice!(Quantized { "keep" => Keep, "scales" => Scales });
+choice!(pub(crate) Quantized { "keep" => Keep, "scales" => Scales });
 
 /// The patterns of some options, compiled.
 pub(super) struct Selection<'o> {

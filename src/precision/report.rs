@@ -19,9 +19,9 @@ pub struct Report {
     /// The number of values that got the type.
     pub changed_values: usize,
     /// The values that are rounded instead, if the model keeps its types.
-    pub emulation: Option<Emulation>,
+    pub(crate) emulation: Option<Emulation>,
     /// Copies of functions of which some calls change their types and others do not.
-    pub functions_added: Vec<AddedFunction>,
+    pub(crate) functions_added: Vec<AddedFunction>,
     /// Casts that were added, in document order.
     pub casts_added: Vec<AddedCast>,
     /// The paths of casts that were removed, because their input has the type now, or their
@@ -32,7 +32,7 @@ pub struct Report {
     /// Nodes that compute values of the old type, with the reason.
     pub kept: Vec<KeptNode>,
     /// A later opset in which more operators support the type.
-    pub later_opset: Option<LaterOpset>,
+    pub(crate) later_opset: Option<LaterOpset>,
     /// Patterns of options that match nothing, and names of observed ranges that are not those of
     /// values.
     pub unmatched: Vec<String>,

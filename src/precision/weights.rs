@@ -8,7 +8,7 @@ use super::types::{Types, ValueKind, Variable};
 use crate::base::error::{Error, ErrorKind, Invalid, ModelPlace};
 use crate::base::parallel;
 use crate::graph::{
-    AttributePart, Body, Edit, Model, NodeId, Origin, SparsePart, TensorPlace, ValueId,
+    AttributePart, Body, Edit, Model, NodeId, Origin, SparsePart, TensorIn, TensorPlace, ValueId,
 };
 use crate::ops::compute;
 use crate::protobuf::schema::{AttributeProto, TensorProto};
@@ -137,11 +137,15 @@ fn constant(model: &Model, value: ValueId) -> Option<(WeightPlace, Cow<'_, Tenso
     let scope = model.scope_of(value);
     match (model.origin(value), model.body(scope)) {
         (Origin::Initializer { index, .. }, Body::Graph(graph)) => {
-            let place = WeightPlace::Tensor(TensorPlace::Initializer(scope, index));
+            let place = WeightPlace::Tensor(TensorPlace(TensorIn::Initializer(scope, index)));
             Some((place, Cow::Borrowed(graph.initializer.get(index as usize)?)))
         }
         (Origin::SparseInitializer(index), Body::Graph(graph)) => {
-            let place = WeightPlace::Tensor(TensorPlace::Sparse(scope, index, SparsePart::Values));
+            let place = WeightPlace::Tensor(TensorPlace(TensorIn::Sparse(
+                scope,
+                index,
+                SparsePart::Values,
+            )));
             Some((
                 place,
                 Cow::Borrowed(
@@ -167,7 +171,11 @@ fn constant(model: &Model, value: ValueId) -> Option<(WeightPlace, Cow<'_, Tenso
                 .find(|(_, attribute)| attribute.name() == "value")
                 .map(|(index, _)| index);
             let of_tensor = index.map(|index| {
-                WeightPlace::Tensor(TensorPlace::Attribute(node, index, AttributePart::Single))
+                WeightPlace::Tensor(TensorPlace(TensorIn::Attribute(
+                    node,
+                    index,
+                    AttributePart::Single,
+                )))
             });
             Some((
                 of_tensor
@@ -183,7 +191,8 @@ fn constant(model: &Model, value: ValueId) -> Option<(WeightPlace, Cow<'_, Tenso
                 .find(|(_, attribute)| attribute.name() == "value");
             Some(match stated {
                 Some((index, attribute)) => {
-                    let place = TensorPlace::Attribute(node, index, AttributePart::Single);
+                    let place =
+                        TensorPlace(TensorIn::Attribute(node, index, AttributePart::Single));
                     (
                         WeightPlace::Tensor(place),
                         Cow::Borrowed(attribute.t.as_ref()?),

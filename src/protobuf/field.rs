@@ -41,14 +41,6 @@ const GROUP_DEPTH: usize = 100;
 impl Field {
     /// The fields of a message, in the order of the file; nested messages stay encoded, as slices
     /// of the bytes.
-    ///
-    /// # Errors
-    /// If the bytes are not a message.
-    pub fn read_all(message: Bytes) -> Result<Vec<Field>, DecodeError> {
-        Field::all(message).collect()
-    }
-
-    /// Like [`Field::read_all`], as an iterator.
     pub fn all(mut message: Bytes) -> impl Iterator<Item = Result<Field, DecodeError>> {
         std::iter::from_fn(move || {
             message.has_remaining().then(|| {
@@ -214,7 +206,7 @@ impl Value {
 
     /// The bytes of a length-delimited value; none if they are computed, and for other wire types.
     #[must_use]
-    pub fn as_bytes(&self) -> Option<&Bytes> {
+    pub(crate) fn as_bytes(&self) -> Option<&Bytes> {
         match self {
             Value::Len(bytes) => Some(bytes),
             _ => None,

@@ -128,7 +128,7 @@ pub struct Malformed {
     /// no field.
     pub field: String,
     /// The fault.
-    pub reason: MalformedReason,
+    pub(crate) reason: MalformedReason,
 }
 
 /// Why bytes are not a message of this schema.
@@ -253,7 +253,7 @@ impl<M> Lossless<M> {
     /// The offset of the message's first field in the bytes from which it was decoded; zero for a
     /// message that was not decoded.
     #[must_use]
-    pub fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         self.0.source.start as u64
     }
 

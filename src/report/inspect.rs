@@ -110,26 +110,15 @@ pub fn inspect_text(model: &InspectedModel, verbose: bool) -> Shown {
     for ValueFacts {
         scope,
         value,
-        value_type,
-        shape,
-        dim_names,
+        type_and_shape,
         contradiction,
     } in types.iter().flatten()
     {
-        let known = type_text(
-            value_type.as_deref(),
-            shape.as_deref(),
-            dim_names.as_deref(),
-        );
         match contradiction {
-            None => text.push_line(format_args!("  {scope}: {value}: {known}")),
-            Some(ContradictionFacts { declared, found }) => {
-                let [declared, found] = [declared, found]
-                    .map(|of| type_text(of.value_type.as_deref(), of.shape.as_deref(), None));
-                text.push_line(format_args!(
-                    "  {scope}: {value}: declared as {declared}, but it is {found}"
-                ));
-            }
+            None => text.push_line(format_args!("  {scope}: {value}: {type_and_shape}")),
+            Some(ContradictionFacts { declared, found }) => text.push_line(format_args!(
+                "  {scope}: {value}: declared as {declared}, but it is {found}"
+            )),
         }
     }
     text
@@ -147,18 +136,11 @@ fn write_interface(text: &mut Shown, inspection: &Inspection, verbose: bool) {
         let listed = if verbose { needed.len() } else { MOST_VALUES };
         for InterfaceFacts {
             name,
-            value_type,
-            shape,
-            dim_names,
+            type_and_shape,
             ..
         } in needed.iter().take(listed)
         {
-            let known = type_text(
-                value_type.as_deref(),
-                shape.as_deref(),
-                dim_names.as_deref(),
-            );
-            text.push_line(format_args!("  {kind} {name}: {known}"));
+            text.push_line(format_args!("  {kind} {name}: {type_and_shape}"));
         }
         if needed.len() > listed {
             text.push_line(format_args!(
@@ -334,25 +316,6 @@ fn write_casts(text: &mut Shown, casts: &[CastFacts], verbose: bool) {
             text.push_line(format_args!("      {}", cast_line(cast)));
         }
     }
-}
-
-/// A type and a shape as ONNX text writes them: `tensor(float)[batch,3]`.
-pub(super) fn type_text(
-    value_type: Option<&str>,
-    shape: Option<&[Option<i64>]>,
-    names: Option<&[Option<String>]>,
-) -> String {
-    let Some(shape) = shape else {
-        return value_type.unwrap_or("?").to_owned();
-    };
-    let dim = |(axis, dim): (usize, &Option<i64>)| match dim {
-        Some(dim) => dim.to_string(),
-        None => names
-            .and_then(|names| names.get(axis)?.clone())
-            .unwrap_or_else(|| "?".to_owned()),
-    };
-    let dims: Vec<String> = shape.iter().enumerate().map(dim).collect();
-    format!("{}[{}]", value_type.unwrap_or("?"), dims.join(","))
 }
 
 fn cast_line(cast: &CastFacts) -> String {

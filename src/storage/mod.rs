@@ -1,6 +1,6 @@
 //! Placement of the values of a model's tensors: in the model file, or in a data file beside it.
 //!
-//! Every [`Model`](crate::graph::Model) is written through [`SavePlan::new`]. The rules:
+//! Every [`Model`](crate::graph::Model) is written through [`plan_of`]. The rules:
 //!
 //! - [`Placement::Keep`]: every tensor stays where it is. Values that were computed from a data
 //!   file go into a new data file; so does every external tensor if the output is in another
@@ -34,11 +34,13 @@ mod unplaceable;
 mod unused;
 mod write;
 
+#[cfg(feature = "cli")]
+pub(crate) use crate::protobuf::Progress as SaveProgress;
 pub(crate) use neighbours::data_ranges;
 pub use neighbours::reason_not_to_replace;
 pub use options::{Options, Placement};
 pub(crate) use pairs::OverInput;
-pub use plan::SavePlan;
+pub use plan::{SavePlan, plan_of};
 pub use saved::{Saved, UnusedFile, WrittenDataFile};
 pub use tidy::tidy;
 pub use unplaceable::Unplaceable;

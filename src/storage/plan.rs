@@ -83,94 +83,91 @@ enum DataSources {
     Made(Layout, Chosen),
 }
 
-impl SavePlan {
-    /// Decides where each tensor of `model`, which was read from `input`, is stored. `input` is `-`
-    /// for standard input.
-    ///
-    /// # Errors
-    /// If a data file cannot be read or must not be written, or the model file would be too large.
-    pub fn new(
-        model: Model,
-        input: &Path,
-        target: &SaveTarget,
-        options: &Options,
-    ) -> Result<SavePlan, Unplaceable> {
-        let paths = RewritePaths::of(&model, input, target, &options.placement);
-        if let Placement::File(name) = &options.placement {
-            data_file_name::check(name, &paths)?;
-        }
-        let data_ids = paths.data_ids(&model);
-        check_output(&paths, &data_ids)?;
-        // Before the files are read, so that later changes are detected.
-        let before = states_before(&paths, options)?;
-        let sorted = sort::sort(&model, &paths, options)?;
-        let moves_nothing = sorted.to_model.is_empty() && sorted.to_file.is_empty();
-        let exists_already =
-            model.proto().as_source().is_some() && moves_nothing && paths.is_in_place;
-        let Placed { tensors, data } =
-            place_tensors(&model, &sorted, &paths, options, (input, &data_ids))?;
-        let files = files(data, before, &paths, options)?;
-        let notes = notes(&model, &sorted, &files, &paths, exists_already);
-        let unused_files = paths.unused(
-            &model,
-            &sorted.kept,
-            files.made.as_ref().map(|file| file.path.as_path()),
-        );
-
-        let control = model.control().clone();
-        let edits = tensors
-            .into_iter()
-            .map(|(place, with)| Edit::replace_tensor(place, with))
-            .collect();
-        // The index is freed before the layout is made.
-        let model = model.with_edits(edits)?;
-        let data_bytes = model.data_bytes();
-        let (model, image) = match target {
-            SaveTarget::File(path) if !is_stream(path) && !folders::is_in_memory(path) => {
-                (model, None)
-            }
-            _ => {
-                let (model, image) = image::sealed(model)?;
-                (model, Some(image))
-            }
-        };
-        let proto = model.into_proto();
-        let is_copy = proto.as_source().is_some();
-        let layout = Layout::of(&proto);
-        parallel::drop_in_background(proto);
-        if layout.bytes() > LARGEST_MESSAGE {
-            return Err(Unplaceable::TooLarge(layout.bytes()));
-        }
-        let copied = files.data[..files.copies].iter();
-        let saved = Saved {
-            bytes: layout.bytes(),
-            data_file: files.made.clone(),
-            copied_files: copied
-                .map(|file| WrittenDataFile {
-                    path: file.path.clone(),
-                    bytes: file.layout.bytes(),
-                })
-                .collect(),
-            notes,
-            unused_files,
-        };
-        Ok(SavePlan {
-            target: target.clone(),
-            folder: paths.folder,
-            sources: paths.data,
-            model: layout,
-            is_copy,
-            files,
-            data_bytes,
-            data_ids,
-            exists_already,
-            is_in_place: paths.is_in_place,
-            saved,
-            control,
-            image,
-        })
+/// Decides where each tensor of `model`, which was read from `input`, is stored. `input` is `-`
+/// for standard input.
+///
+/// # Errors
+/// If a data file cannot be read or must not be written, or the model file would be too large.
+pub fn plan_of(
+    model: Model,
+    input: &Path,
+    target: &SaveTarget,
+    options: &Options,
+) -> Result<SavePlan, Unplaceable> {
+    let paths = RewritePaths::of(&model, input, target, &options.placement);
+    if let Placement::File(name) = &options.placement {
+        data_file_name::check(name, &paths)?;
     }
+    let data_ids = paths.data_ids(&model);
+    check_output(&paths, &data_ids)?;
+    // Before the files are read, so that later changes are detected.
+    let before = states_before(&paths, options)?;
+    let sorted = sort::sort(&model, &paths, options)?;
+    let moves_nothing = sorted.to_model.is_empty() && sorted.to_file.is_empty();
+    let exists_already = model.proto().as_source().is_some() && moves_nothing && paths.is_in_place;
+    let Placed { tensors, data } =
+        place_tensors(&model, &sorted, &paths, options, (input, &data_ids))?;
+    let files = files(data, before, &paths, options)?;
+    let notes = notes(&model, &sorted, &files, &paths, exists_already);
+    let unused_files = paths.unused(
+        &model,
+        &sorted.kept,
+        files.made.as_ref().map(|file| file.path.as_path()),
+    );
 
+    let control = model.control().clone();
+    let edits = tensors
+        .into_iter()
+        .map(|(place, with)| Edit::replace_tensor(place, with))
+        .collect();
+    // The index is freed before the layout is made.
+    let model = model.with_edits(edits)?;
+    let data_bytes = model.data_bytes();
+    let (model, image) = match target {
+        SaveTarget::File(path) if !is_stream(path) && !folders::is_in_memory(path) => (model, None),
+        _ => {
+            let (model, image) = image::sealed(model)?;
+            (model, Some(image))
+        }
+    };
+    let proto = model.into_proto();
+    let is_copy = proto.as_source().is_some();
+    let layout = Layout::of(&proto);
+    parallel::drop_in_background(proto);
+    if layout.bytes() > LARGEST_MESSAGE {
+        return Err(Unplaceable::TooLarge(layout.bytes()));
+    }
+    let copied = files.data[..files.copies].iter();
+    let saved = Saved {
+        bytes: layout.bytes(),
+        data_file: files.made.clone(),
+        copied_files: copied
+            .map(|file| WrittenDataFile {
+                path: file.path.clone(),
+                bytes: file.layout.bytes(),
+            })
+            .collect(),
+        notes,
+        unused_files,
+    };
+    Ok(SavePlan {
+        target: target.clone(),
+        folder: paths.folder,
+        sources: paths.data,
+        model: layout,
+        is_copy,
+        files,
+        data_bytes,
+        data_ids,
+        exists_already,
+        is_in_place: paths.is_in_place,
+        saved,
+        control,
+        image,
+    })
+}
+
+impl SavePlan {
     /// The paths of all files that are written.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let model = match &self.target {
@@ -193,12 +190,12 @@ impl SavePlan {
     /// The bytes of the model file and of its data files, new ones and those that exist, each up to
     /// the last value of the model.
     #[must_use]
-    pub fn bytes_with_data(&self) -> u64 {
+    pub(crate) fn bytes_with_data(&self) -> u64 {
         self.bytes().saturating_add(self.data_bytes)
     }
 
     /// The progress of each file.
-    pub fn progress(&self) -> impl Iterator<Item = Progress> {
+    pub(crate) fn progress(&self) -> impl Iterator<Item = Progress> {
         let layouts = self
             .files
             .data
@@ -221,13 +218,13 @@ impl SavePlan {
 
     /// The target of the model.
     #[must_use]
-    pub fn target(&self) -> &SaveTarget {
+    pub(crate) fn target(&self) -> &SaveTarget {
         &self.target
     }
 
     /// The files that the plan writes, and those that become unused.
     #[must_use]
-    pub fn saved(&self) -> &Saved {
+    pub(crate) fn saved(&self) -> &Saved {
         &self.saved
     }
 }

@@ -10,7 +10,7 @@ use super::rewrite_paths::RewritePaths;
 use super::unplaceable::Unplaceable;
 use crate::base::stored::Stored;
 use crate::files::BadLocation;
-use crate::graph::{Model, TensorPlace};
+use crate::graph::{Model, TensorIn, TensorPlace};
 use crate::protobuf::schema::TensorProto;
 use crate::protobuf::{LARGEST_MESSAGE, Piece};
 use crate::tensor::{Reference, Tensor, Values, is_external};
@@ -68,7 +68,7 @@ fn sort_all<'m>(
     let mut sorted = Sorted::default();
     let keeps = options.placement == Placement::Keep;
     for (at, proto) in model.tensors() {
-        let is_initializer = matches!(at, TensorPlace::Initializer(..));
+        let is_initializer = matches!(at.0, TensorIn::Initializer(..));
         if !is_external(proto) {
             let tensor = Tensor::read(proto).ok().filter(|_| is_initializer);
             let Some(piece) = tensor.and_then(|tensor| {

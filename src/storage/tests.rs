@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::{Options, Placement, SavePlan, Saved, UnusedFile};
+use super::{Options, Placement, SavePlan, Saved, UnusedFile, plan_of};
 use crate::files::folders::Folder;
 use crate::files::{Input, SaveTarget, open_with_data, save};
 use crate::graph::Model;
@@ -18,7 +18,7 @@ fn plan(input: &Path, output: &Path, options: &Options) -> (SavePlan, Input) {
         .unwrap()
         .with_data(data);
     (
-        SavePlan::new(model, input, &SaveTarget::File(output.to_owned()), options).unwrap(),
+        plan_of(model, input, &SaveTarget::File(output.to_owned()), options).unwrap(),
         opened,
     )
 }

@@ -9,7 +9,7 @@ use super::verified::Verified;
 use crate::diff::DifferenceKind::{self, Added};
 use crate::graph::{MetadataPlace, Model};
 use crate::lint::run::lint;
-use crate::lint::{Baseline, Options, Overlapping, name_of};
+use crate::lint::{Baseline, Options, name_of};
 use crate::protobuf::schema::StringStringEntryProto;
 
 const KEY: &str = "recast.noqa";
@@ -34,7 +34,7 @@ pub(super) fn verify(
     if faults.is_empty() {
         faults.extend(entries(original, written));
     }
-    let options = added.options.clone().overlapping(Overlapping::Shown);
+    let options = added.options.clone().show_overlapping(true);
     let path = name_of(original);
     let left = added.known.filter(lint(written, &path, &options));
     faults.extend(left.iter().map(|found| {

@@ -101,7 +101,7 @@ fn failed(failures: Vec<String>) -> Result<(), Failed> {
 /// Runs a command in this process, and writes its allocations, their bytes, and its exit code.
 fn count(file: &Path, command: &[OsString]) -> ExitCode {
     let before = ALLOCATOR.stats();
-    let code = u8::from(onnx_recast::cli::main_with(command.iter().cloned()));
+    let code = u8::from(onnx_recast::front_ends::main_with(command.iter().cloned()));
     let stats = ALLOCATOR.stats() - before;
     let bytes = stats.bytes_allocated + stats.bytes_reallocated.unsigned_abs();
     fs::write(

@@ -55,7 +55,7 @@ fn a_folder_uses_the_folders_above_it_only() {
 
 /// What the command uses of private modules: output, files, threads and the process, which belong
 /// to a program. All else is public.
-const PRIVATE_IN_COMMAND: [&str; 20] = [
+const PRIVATE_IN_COMMAND: [&str; 19] = [
     "api::explain_open",
     "api::is_text_model",
     "api::not_written",
@@ -64,7 +64,6 @@ const PRIVATE_IN_COMMAND: [&str; 20] = [
     "base::choice::nearest",
     "base::error::catch",
     "base::error::record_places",
-    "base::error::recorded_panics",
     "base::memory_message",
     "base::parallel",
     "base::patterns",

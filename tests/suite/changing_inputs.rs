@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(target_os = "linux")]
 use onnx_recast::internals::files::DataFolder;
 use onnx_recast::internals::files::{SaveTarget, open_with_data};
-use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::graph::{Model, with_data};
 use onnx_recast::internals::protobuf::schema::ModelProto;
-use onnx_recast::internals::storage::{Options, Placement, SavePlan};
+use onnx_recast::internals::storage::{Options, Placement, SavePlan, plan_of};
 use onnx_recast::internals::tensor::{Reference, moved_to_file};
 use prost::Message;
 
@@ -42,10 +42,9 @@ fn write_model(folder: &Path) {
 fn plan(folder: &Path, target: &SaveTarget, placement: &Placement) -> SavePlan {
     let path = folder.join("m.onnx");
     let (input, data) = open_with_data(&path).unwrap();
-    let model = Model::new(ModelProto::from_bytes(input.bytes).unwrap())
-        .unwrap()
-        .with_data(data);
-    SavePlan::new(
+    let model = Model::new(ModelProto::from_bytes(input.bytes).unwrap()).unwrap();
+    let model = with_data(model, data);
+    plan_of(
         model,
         &path,
         target,

@@ -7,14 +7,14 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use onnx_recast::cli::run_in_memory;
+use onnx_recast::front_ends::run_in_memory;
 use onnx_recast::internals::files::folders::Folder;
 use onnx_recast::internals::files::{self, DataFolder, SaveTarget};
-use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::graph::{Model, with_data};
 use onnx_recast::internals::passes::{self, DEFAULT};
 use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::internals::protobuf::{Layout, Piece};
-use onnx_recast::internals::storage::{Options, Placement, SavePlan};
+use onnx_recast::internals::storage::{Options, Placement, plan_of};
 use onnx_recast::{Phase, Progress, Stored};
 
 use crate::external_data::{MODEL, numbered, write_external};
@@ -25,12 +25,11 @@ use crate::support::expect_no_failures;
 fn fold(input: &Path, output: &Path, options: &Options) -> Result<String, String> {
     let (opened, data) = files::open_with_data(input).map_err(|error| error.to_string())?;
     let proto = ModelProto::from_bytes(opened.bytes).map_err(|error| error.to_string())?;
-    let model = Model::new(proto)
-        .map_err(|error| error.to_string())?
-        .with_data(data);
+    let model = Model::new(proto).map_err(|error| error.to_string())?;
+    let model = with_data(model, data);
     let (model, report) = passes::run(model, DEFAULT, &passes::Options::default())
         .map_err(|error| error.to_string())?;
-    let plan = SavePlan::new(model, input, &SaveTarget::File(output.to_owned()), options)
+    let plan = plan_of(model, input, &SaveTarget::File(output.to_owned()), options)
         .map_err(|error| error.to_string())?;
     let saved = plan.execute().map_err(|error| error.to_string())?;
     Ok(format!(

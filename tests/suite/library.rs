@@ -287,7 +287,7 @@ fn options_have_the_names_of_the_command_line() {
     assert_eq!("down".parse(), Ok(RoundMode::Down));
     let unknown = "sideways".parse::<RoundMode>().unwrap_err();
     assert_eq!(unknown.to_string(), "expected up, down or nearest");
-    let unknown = passes::named("fold").unwrap_err();
+    let unknown = passes::selected(["fold"]).unwrap_err();
     assert!(
         unknown.to_string().starts_with(
             "unknown pass 'fold'; did you mean fold-casts? available passes: fold-casts, identity, "

@@ -2,7 +2,7 @@
 
 use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::internals::tensor::{Reference, moved_to_file};
-use onnx_recast::{ConvertOptions, Error, FoldOptions, Model};
+use onnx_recast::{ConvertOptions, Error, FoldOptions, Model, Place};
 use prost::Message;
 
 use crate::support::{self, expect_no_failures};
@@ -88,7 +88,7 @@ fn errors_name_the_scope_the_node_and_the_value() {
             place.value(),
         );
         if found != (expected.0.to_owned(), expected.1, expected.2, expected.3)
-            || place.byte_offset().is_some()
+            || matches!(place, Place::Byte { .. })
         {
             failures.push(format!("{text}: {found:?}, not {expected:?} ({error})"));
         }
@@ -166,7 +166,7 @@ fn an_error_in_the_bytes_has_their_offset() {
     bytes[operator..operator + 3].fill(0xff);
     let error = Model::from_bytes(bytes).unwrap_err();
     let place = error.place().unwrap();
-    assert!(place.byte_offset().is_some(), "{error}");
+    assert!(matches!(place, Place::Byte { .. }), "{error}");
     assert_eq!(
         (place.scope(), place.node(), place.value()),
         (None, None, None)

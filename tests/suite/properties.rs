@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use onnx_cast::{Cast, DType, RoundMode, Rules};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::passes::Options;
+use onnx_recast::internals::passes::{Event, Options};
 use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto};
 use onnx_recast::internals::protobuf::{Field, Lossless, Value};
 use onnx_recast::internals::tensor::{Tensor, Values};
@@ -406,7 +406,10 @@ proptest! {
         let kept_tensors = |model: &ModelProto, names: &HashSet<String>| -> Vec<_> {
             model.graph.as_ref().unwrap().initializer.iter().filter(|tensor| names.contains(tensor.name())).cloned().collect()
         };
-        let removed: HashSet<&str> = report.removed_constants().iter().map(|removed| removed.name.as_str()).collect();
+        let removed: HashSet<&str> = report.events().filter_map(|event| match event {
+            Event::RemovedConstant(removed) => Some(removed.name.as_str()),
+            _ => None,
+        }).collect();
         let stays: HashSet<String> = before.graph.as_ref().unwrap().initializer.iter()
             .map(|tensor| tensor.name().to_owned()).filter(|name| !removed.contains(name.as_str())).collect();
         prop_assert_eq!(kept_tensors(&before, &stays), kept_tensors(&after, &stays));

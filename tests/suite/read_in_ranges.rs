@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use onnx_recast::cli::{Ran, run_in_memory};
+use onnx_recast::front_ends::{Ran, run_in_memory};
 use onnx_recast::proto::Piece;
 use onnx_recast::{MemoryFiles, Model, ReadAt, Stored};
 

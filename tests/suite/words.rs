@@ -379,7 +379,7 @@ fn a_document_lists_errors_beside_the_results_of_the_other_models() {
         (
             "lint fine.onnx --config gone.toml",
             2,
-            vec![["", "", "bad-configuration"]],
+            vec![["gone.toml", "", "bad-configuration"]],
             vec![],
         ),
         ("rule RC999", 2, vec![usage], vec![]),

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use onnx_cast::packed;
-use onnx_recast::cli::run_in_memory;
+use onnx_recast::front_ends::run_in_memory;
+use onnx_recast::internals::graph::data;
 use onnx_recast::internals::protobuf::schema::{NodeProto, TensorProto};
 use onnx_recast::internals::protobuf::{Layout, Piece};
 use onnx_recast::internals::tensor::{Data, Tensor};
@@ -148,7 +149,7 @@ fn differences(expected: &Outcome, found: &Outcome) -> Vec<String> {
 fn compare(model: &Model, expected: &Reference64) -> (usize, Vec<String>) {
     let (mut compared, mut wrong) = (0, Vec::new());
     for (name, tensor) in constants(model) {
-        let Ok(content) = Tensor::read(&tensor).and_then(|tensor| tensor.load(model.data())) else {
+        let Ok(content) = Tensor::read(&tensor).and_then(|tensor| tensor.load(data(model))) else {
             continue;
         };
         let (Data::Numbers(stored, _), Some((dtype, codes))) =

@@ -3,7 +3,7 @@
 
 mod file;
 
-use onnx_recast::cli::{Ran, recorded_panics, run_in_memory};
+use onnx_recast::front_ends::{Ran, recorded_panics, run_in_memory};
 use onnx_recast::proto::Piece;
 use onnx_recast::{Phase, Progress, Stored};
 use wasm_bindgen::JsValue;

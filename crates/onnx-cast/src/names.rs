@@ -23,10 +23,10 @@ impl UnknownName {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! choice {
-    ($type:ident { $($name:literal => $value:ident),+ }) => {
+    ($visibility:vis $type:ident { $($name:literal => $value:ident),+ }) => {
         impl $type {
             /// The names of all values.
-            pub const NAMES: &[&str] = &[$($name),+];
+            $visibility const NAMES: &[&str] = &[$($name),+];
         }
 
         impl std::str::FromStr for $type {

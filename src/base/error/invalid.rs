@@ -8,16 +8,15 @@ use super::{Classified, ErrorKind, ModelPlace, Place};
 
 /// A model contradicts ONNX, at a place in it.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Invalid {
     /// The place in the model.
-    pub place: ModelPlace,
+    pub(crate) place: ModelPlace,
     /// The fault and, unless it is obvious, its remedy.
-    pub what: String,
+    pub(crate) what: String,
     /// The kind of the error.
-    pub kind: ErrorKind,
+    pub(crate) kind: ErrorKind,
     /// The error that caused this one.
-    pub cause: Option<Arc<dyn StdError + Send + Sync>>,
+    pub(crate) cause: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
 impl Invalid {
@@ -45,7 +44,7 @@ impl Invalid {
 
     /// The error with its cause.
     #[must_use]
-    pub fn with_source(self, cause: impl StdError + Send + Sync + 'static) -> Invalid {
+    pub(crate) fn with_source(self, cause: impl StdError + Send + Sync + 'static) -> Invalid {
         Invalid {
             cause: Some(Arc::new(cause)),
             ..self

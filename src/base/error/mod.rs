@@ -55,7 +55,7 @@ impl Error {
     }
 
     /// The kind, place, message and origin of an error of a part of this crate.
-    pub fn of(error: &impl Classified) -> Error {
+    pub(crate) fn of(error: &impl Classified) -> Error {
         Error {
             place: error.place(),
             source: error.origin(),
@@ -63,14 +63,17 @@ impl Error {
         }
     }
 
-    /// Like [`Error::of`]; keeps the cause.
+    /// The kind, place and message of an error, which becomes the cause.
     pub fn caused_by(error: impl Classified + Send + Sync + 'static) -> Error {
         Error::of(&error).with_source(error)
     }
 
     /// The error with its cause.
     #[must_use]
-    pub fn with_source(self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
+    pub(crate) fn with_source(
+        self,
+        source: impl std::error::Error + Send + Sync + 'static,
+    ) -> Error {
         Error {
             source: Some(Arc::new(source)),
             ..self
@@ -95,7 +98,7 @@ impl Error {
 
     /// The error with a remedy after its message.
     #[must_use]
-    pub fn with_remedy(self, remedy: &str) -> Error {
+    pub(crate) fn with_remedy(self, remedy: &str) -> Error {
         Error {
             message: format!("{}; {remedy}", self.message),
             ..self

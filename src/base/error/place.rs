@@ -56,15 +56,6 @@ impl Place {
         self.in_model()?.names.value.as_deref()
     }
 
-    /// The offset of the byte in the file.
-    #[must_use]
-    pub fn byte_offset(&self) -> Option<u64> {
-        match self {
-            Place::Byte { offset, .. } => Some(*offset),
-            Place::Model(_) => None,
-        }
-    }
-
     fn in_model(&self) -> Option<&ModelPlace> {
         match self {
             Place::Model(place) => Some(place),

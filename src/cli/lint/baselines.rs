@@ -115,5 +115,5 @@ fn read_one(path: &Path) -> Result<Baseline, Error> {
         .and_then(|mut file| read_all(&mut file))
         .map_err(|error| Error::of(&explain_open(path, error)).in_file(&name))?;
     let read = Baseline::read(&text, path.parent().unwrap_or(Path::new("")));
-    read.map_err(|error| with_remedy(Error::caused_by(error)).in_file(&name))
+    read.map_err(|error| with_remedy(error).in_file(&name))
 }

@@ -12,7 +12,7 @@ use crate::api::is_text_model;
 use crate::cli::files;
 use crate::cli::paths::{self, Ignored, NO_MATCH};
 use crate::files::{folders, identity};
-use crate::{Classified, Error, ErrorKind, Runtime};
+use crate::{Error, ErrorKind, Runtime};
 
 /// The models of the paths of a run.
 struct Search<'e> {
@@ -22,7 +22,7 @@ struct Search<'e> {
     /// Paths whose models are all ignored or excluded: an error if the run checks no other model.
     left_out: Vec<Error>,
     /// The configurations whose error is among the errors.
-    bad_configurations: HashSet<PathBuf>,
+    bad_configurations: HashSet<String>,
 }
 
 /// The models to lint, and the configurations that apply to them.
@@ -154,10 +154,10 @@ impl Search<'_> {
                 }
                 // One error, for all models that the configuration is for.
                 Err(error) => {
-                    if self.bad_configurations.insert(error.path.clone()) {
-                        self.errors.push(
-                            Error::new(error.kind(), &error.what).in_file(shown_path(&error.path)),
-                        );
+                    let config = error.path().unwrap_or_default().to_owned();
+                    let shown = shown_path(Path::new(&config));
+                    if self.bad_configurations.insert(config) {
+                        self.errors.push(error.in_file(shown));
                     }
                 }
             }

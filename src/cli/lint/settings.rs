@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use super::options::Lint;
 use super::task::Task;
+use crate::Error;
 use crate::cli::paths::FoundFile;
-use crate::lint::{BadConfig, Config, FilePattern, Layer, Selection, Selector, Severity};
+use crate::lint::{Config, FilePattern, Layer, Selector, Severity};
 
 /// The settings of a run.
 pub(super) struct Settings<'l> {
@@ -17,7 +18,7 @@ pub(super) struct Settings<'l> {
     /// closest `recast.toml` in its folder or its parents.
     fixed: Option<Rc<Config>>,
     /// The configuration of each folder.
-    configs: BTreeMap<PathBuf, Result<Rc<Config>, BadConfig>>,
+    configs: BTreeMap<PathBuf, Result<Rc<Config>, Error>>,
     /// The patterns of the command line that match a file.
     matched: BTreeSet<String>,
     /// Whether files were found in folders: patterns need not match files that are named.
@@ -36,7 +37,7 @@ impl Settings<'_> {
     ///
     /// # Errors
     /// If `--config` names an invalid file.
-    pub fn of(lint: &Lint) -> Result<Settings<'_>, BadConfig> {
+    pub fn of(lint: &Lint) -> Result<Settings<'_>, Error> {
         let fixed = match &lint.config {
             Some(path) => Some(Rc::new(Config::read(path)?)),
             None => lint.isolated.then(Rc::default),
@@ -62,10 +63,7 @@ impl Settings<'_> {
     ///
     /// # Errors
     /// If its configuration is invalid.
-    pub fn decide(
-        &mut self,
-        FoundFile { path, in_folder }: FoundFile,
-    ) -> Result<Decision, BadConfig> {
+    pub fn decide(&mut self, FoundFile { path, in_folder }: FoundFile) -> Result<Decision, Error> {
         let config = self.config_of(folder_of(&path))?;
         self.has_searched |= in_folder;
         let matches = |pattern: &FilePattern| pattern.matches(&path);
@@ -94,16 +92,14 @@ impl Settings<'_> {
                 shown_path(&config.path)
             )));
         }
-        let ignores = config
-            .per_file_ignores
-            .iter()
-            .filter(|(pattern, _)| matches(pattern))
-            .chain(ignoring);
-        let ignored: Vec<Selector> = ignores
+        let ignored: Vec<Selector> = ignoring
+            .into_iter()
             .flat_map(|(_, selectors)| selectors.clone())
             .collect();
         Ok(Decision::Lint(Task {
-            selection: Selection::of([&config.layer, &self.command_line]).without(&ignored),
+            selection: config
+                .selection(Some(&path), &self.command_line)
+                .without(&ignored),
             fail_on: self
                 .lint
                 .fail_on
@@ -154,7 +150,7 @@ impl Settings<'_> {
             .collect()
     }
 
-    fn config_of(&mut self, folder: &Path) -> Result<Rc<Config>, BadConfig> {
+    fn config_of(&mut self, folder: &Path) -> Result<Rc<Config>, Error> {
         if let Some(config) = &self.fixed {
             return Ok(Rc::clone(config));
         }

@@ -7,12 +7,11 @@ use crate::base::parallel;
 use crate::base::printable::Shown;
 use crate::cli::files;
 use crate::cli::output::SideFile;
-use crate::lint::{
-    self, Baseline, Diagnostic, Noqa, Overlapping, Safety, Selection, Severity, UnusedNoqa,
-};
+use crate::files::SaveTarget;
+use crate::lint::{self, Baseline, Diagnostic, Safety, Selection, Severity, UnusedNoqa};
 use crate::report::{About, Sketch, model_diff};
 use crate::verify::Verification;
-use crate::{Error, LintOptions, SaveOptions, SaveTarget, Saved};
+use crate::{Error, LintOptions, SaveOptions, Saved};
 
 /// A file to be linted, and its settings.
 pub(super) struct Task {
@@ -68,16 +67,8 @@ pub(super) fn lint_file(
     let frozen = lint.freeze.apply(&mut model)?;
     let options = LintOptions {
         selection: selection.clone(),
-        noqa: if lint.ignore_noqa {
-            Noqa::Ignored
-        } else {
-            Noqa::Respected
-        },
-        overlapping: if lint.show_overlapping {
-            Overlapping::Shown
-        } else {
-            Overlapping::Hidden
-        },
+        ignore_noqa: lint.ignore_noqa,
+        show_overlapping: lint.show_overlapping,
     };
     let is_fixing = lint.fix || lint.diff;
     let allowed = if lint.unsafe_fixes {
@@ -112,7 +103,7 @@ pub(super) fn lint_file(
     let (mut saved, mut is_verified) = (Saved::default(), None);
     if lint.writes() && is_changed {
         let target = SaveTarget::File(path.clone());
-        let plan = model.into_plan(&target, &SaveOptions::default())?;
+        let plan = model.plan_for(&target, &SaveOptions::default())?;
         lint.page.check_written(plan.files())?;
         side_files
             .iter()

@@ -1,6 +1,6 @@
 //! The rule `external-path-escapes`.
 
-use crate::graph::{Model, TensorPlace};
+use crate::graph::{Body, Model};
 use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::protobuf::schema::TensorProto;
 use crate::tensor::{Reference, Tensor, is_external};
@@ -42,18 +42,18 @@ fn check(subject: &Subject) -> Vec<Finding> {
     let external = model.tensors().filter(|(_, tensor)| is_external(tensor));
     let findings = external.filter_map(|(place, tensor)| {
         let message = problem(model, tensor)?;
-        Some(match place {
-            // The indices of a sparse initializer have no name.
-            TensorPlace::Initializer(scope, _) | TensorPlace::Sparse(scope, ..) => {
-                match model.defined(scope, tensor.name()) {
-                    Some(value) => Finding::at_value(model, value, message),
-                    None => Finding::at_model(format!("{}: {message}", model.tensor_path(place))),
-                }
-            }
-            TensorPlace::Attribute(node, ..) => Finding::at_node(node, message),
-            TensorPlace::Default(..) => {
-                Finding::at_model(format!("{}: {message}", model.tensor_path(place)))
-            }
+        if let Some(node) = place.node() {
+            return Some(Finding::at_node(node, message));
+        }
+        // The indices of a sparse initializer have no name; in a function, the tensor is the default
+        // of an attribute.
+        let value = match model.body(place.scope()) {
+            Body::Graph(_) => model.defined(place.scope(), tensor.name()),
+            Body::Function(_) => None,
+        };
+        Some(match value {
+            Some(value) => Finding::at_value(model, value, message),
+            None => Finding::at_model(format!("{}: {message}", model.tensor_path(place))),
         })
     });
     findings.collect()

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::graph::{Edit, NodeId, Origin, TensorPlace, ValueId, tensor_type};
+use crate::graph::{Edit, NodeId, Origin, ValueId, tensor_type};
 use crate::lint::{Finding, FunctionRule, RuleFacts, Severity, Subject};
 use crate::ops::schemas;
 use onnx_cast::DType;
@@ -88,12 +88,12 @@ fn check_initializer(demanded: &mut Demanded, value: ValueId) -> Option<Finding>
         value,
         format!("'{name}' is {evidence} but stored as UINT8"),
     );
-    let Origin::Initializer { index, .. } = model.origin(value) else {
+    if !matches!(model.origin(value), Origin::Initializer { .. }) {
         return Some(finding);
-    };
-    let mut with = model.initializer(value)?.clone();
+    }
+    let (place, tensor) = model.stated_tensor(value)?;
+    let mut with = tensor.clone();
     with.data_type = Some(dtype.number());
-    let place = TensorPlace::Initializer(model.scope_of(value), index);
     Some(finding.with_unsafe_fix(
         format!("store it as {dtype} with the same bytes"),
         vec![Edit::replace_tensor(place, with)],

@@ -117,7 +117,7 @@ pub(super) static MORE_SPECIFIC: &[(&FunctionRule, &FunctionRule)] = &[
 
 impl RuleFacts {
     /// The rules whose findings about a node are hidden if this rule reports the node.
-    pub fn hides(&self) -> impl Iterator<Item = &'static RuleFacts> {
+    pub(crate) fn hides(&self) -> impl Iterator<Item = &'static RuleFacts> {
         MORE_SPECIFIC
             .iter()
             .filter(move |(specific, _)| specific.facts == *self)

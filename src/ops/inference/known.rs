@@ -165,7 +165,7 @@ impl Fact {
 impl<L: Agree> Known<L> {
     /// A tensor of this type; its shape is unknown.
     #[must_use]
-    pub fn tensor(dtype: DType) -> Known<L> {
+    pub(crate) fn tensor(dtype: DType) -> Known<L> {
         Known {
             value_type: Some(ValueType::Tensor(dtype)),
             shape: None,
@@ -183,14 +183,14 @@ impl<L: Agree> Known<L> {
 
     /// The number of dimensions.
     #[must_use]
-    pub fn rank(&self) -> Option<usize> {
+    pub(crate) fn rank(&self) -> Option<usize> {
         self.shape.as_ref().map(Vec::len)
     }
 
     /// Combines two sources: a fact from either source is known. If they contradict each other, it
     /// is unknown.
     #[must_use]
-    pub fn and(self, other: &Known<L>) -> Known<L> {
+    pub(crate) fn and(self, other: &Known<L>) -> Known<L> {
         let value_type = match (self.value_type, other.value_type) {
             (Some(left), Some(right)) => (left == right).then_some(left),
             (left, right) => left.or(right),
@@ -218,7 +218,7 @@ impl<L: Agree> Known<L> {
 
     /// Joins two alternatives: only facts that hold in both are known.
     #[must_use]
-    pub fn or(self, other: &Known<L>) -> Known<L> {
+    pub(crate) fn or(self, other: &Known<L>) -> Known<L> {
         let value_type = self
             .value_type
             .filter(|&left| other.value_type == Some(left));

@@ -7,14 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use onnx_recast::internals::files::{DataFolder, SaveTarget};
-use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::files::DataFolder;
+use onnx_recast::internals::graph::{Model, data, with_data};
 use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::passes::{self, DEFAULT};
 use onnx_recast::internals::protobuf::raw::StringStringEntryProto;
 use onnx_recast::internals::protobuf::raw::tensor_proto::DataLocation;
-use onnx_recast::internals::protobuf::schema::{ModelProto, TensorProto};
-use onnx_recast::internals::storage::{Options, Placement, SavePlan};
+use onnx_recast::internals::protobuf::schema::TensorProto;
+use onnx_recast::internals::storage::{Options, Placement};
 use onnx_recast::internals::tensor::{Tensor, Values};
 use prost::Message;
 
@@ -77,7 +77,7 @@ pub fn run(bytes: &[u8]) {
     }
     if let Some(values) = written {
         assert_eq!(
-            world.values(&world.open(&output)),
+            world.values(&Model::open(&output).expect("it is sound")),
             values,
             "other values were written than read"
         );
@@ -130,36 +130,18 @@ impl World {
         self.root.path().join("model")
     }
 
-    fn open(&self, path: &Path) -> Model {
-        let proto = ModelProto::from_bytes(fs::read(path).expect("it is there").into())
-            .expect("it is a model");
-        Model::new(proto)
-            .expect("it is sound")
-            .with_data(DataFolder::of_model(path))
-    }
-
     /// Folds and writes the model. The values of the result's tensors; none if it was not written.
     fn fold(&self, output: &Path, options: &Options) -> Option<BTreeMap<String, Bytes>> {
-        let proto = ModelProto::from_bytes(fs::read(&self.input).expect("it is there").into())
-            .expect("it is a model");
-        let model = Model::new(proto)
-            .ok()?
-            .with_data(DataFolder::of_model(&self.input));
+        let model = Model::open(&self.input).ok()?;
         let model = passes::run(model, DEFAULT, &passes::Options::default())
             .ok()?
             .0;
-        let data = model.data().clone();
-        let values = Model::new(model.proto().clone())
-            .expect("a folded model is sound")
-            .with_data(DataFolder::of_model(&self.input));
-        let plan = SavePlan::new(
-            model,
-            &self.input,
-            &SaveTarget::File(output.to_owned()),
-            options,
-        );
+        let data_files = data(&model).clone();
+        let values = Model::new(model.proto().clone()).expect("a folded model is sound");
+        let values = with_data(values, DataFolder::of_model(&self.input));
+        let plan = model.into_plan(output, options);
         let folder = fs::canonicalize(self.folder()).expect("it is there");
-        for opened in data.opened() {
+        for opened in data_files.opened() {
             assert!(opened.starts_with(&folder), "{} was read", opened.display());
         }
         let plan = plan.ok()?;
@@ -182,7 +164,7 @@ impl World {
         {
             Ok((_, Values::Raw(raw))) => raw,
             Ok((tensor, Values::External(reference))) => {
-                let bytes = reference.bytes(tensor.raw_bytes(), model.data());
+                let bytes = reference.bytes(tensor.raw_bytes(), data(model));
                 bytes.map_or_else(|error| error.to_string().into(), |bytes| bytes.to_bytes())
             }
             other => panic!("{other:?}"),

@@ -7,7 +7,7 @@
 use onnx_cast::{Class, DType};
 use onnx_recast::internals::convert::{self, convert};
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint::{self, Layer, Options, Overlapping, Selection};
+use onnx_recast::internals::lint::{self, Layer, Options, Selection};
 use onnx_recast::internals::ops::schemas::{
     self, AttributeKind, Formal, LATEST_OPSET, Schema, ValueType,
 };
@@ -37,7 +37,7 @@ pub fn run(bytes: &[u8]) {
     }]);
     let options = Options::default()
         .selection(selection)
-        .overlapping(Overlapping::Shown);
+        .show_overlapping(true);
     let _ = lint::lint(&model, "model.onnx", &options);
     let everything = passes::Options::default().undefined(true);
     if let Err(fault @ (PassError::Refused { .. } | PassError::Contract { .. })) =

@@ -1,9 +1,7 @@
 //! Any model can be judged; fixes come to an end, in a model that loads and has nothing more to
 //! fix.
 
-use onnx_recast::internals::lint::{
-    self, Baseline, Fixed, Layer, Options, Overlapping, Safety, Selection,
-};
+use onnx_recast::internals::lint::{self, Baseline, Fixed, Layer, Options, Safety, Selection};
 
 pub fn run(bytes: &[u8]) {
     let all = Layer {
@@ -13,7 +11,7 @@ pub fn run(bytes: &[u8]) {
     let selection = Selection::of([&all]);
     let options = Options::default()
         .selection(selection)
-        .overlapping(Overlapping::Shown);
+        .show_overlapping(true);
     for allowed in [Safety::Safe, Safety::Unsafe] {
         let Some(model) = super::model(bytes) else {
             return;

@@ -18,7 +18,7 @@ mod selection;
 mod targets;
 
 use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint::{self, Diagnostic, Layer, Options, Overlapping, Selection};
+use onnx_recast::internals::lint::{self, Diagnostic, Layer, Options, Selection};
 
 use crate::support::model;
 
@@ -49,7 +49,7 @@ pub fn selecting(codes: &str) -> Selection {
 pub fn options(codes: &str) -> Options {
     Options::default()
         .selection(selecting(codes))
-        .overlapping(Overlapping::Shown)
+        .show_overlapping(true)
 }
 
 /// What the rules of these codes find in a text.

@@ -22,7 +22,8 @@ fn run(cases: &[Case]) {
     let mut failures = Vec::new();
     for (name, options, before, after) in cases {
         let (found, report) = changed(name, &parsed(before), options, &mut failures);
-        let function = report.emulation.expect("it is one").function;
+        let report = serde_json::to_value(report).unwrap();
+        let function = report["emulation"]["function"].as_str().expect("it is one");
         let after = after.replace("R (", &format!("{} (", function.replace(':', ".")));
         let text = if after.starts_with('<') {
             after

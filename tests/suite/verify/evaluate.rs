@@ -3,7 +3,7 @@
 
 use onnx_recast::Contested;
 use onnx_recast::internals::casts::moves;
-use onnx_recast::internals::graph::{Model, NodeId, ScopeId};
+use onnx_recast::internals::graph::{Model, NodeId, ScopeId, data};
 use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::ops::compute::{self, Call};
 use onnx_recast::internals::ops::schemas;
@@ -219,7 +219,7 @@ fn results(model: &Model, node: NodeId, contested: Option<Contested>) -> Option<
     let read = |tensor: &_| {
         onnx_recast::internals::tensor::Tensor::read(tensor)
             .unwrap()
-            .load(model.data())
+            .load(data(model))
             .unwrap()
     };
     let inputs = tensors
@@ -240,7 +240,7 @@ fn results(model: &Model, node: NodeId, contested: Option<Contested>) -> Option<
         .map(|tensor| {
             tensor
                 .as_ref()
-                .map(|tensor| Value::load(tensor, model.data()).unwrap())
+                .map(|tensor| Value::load(tensor, data(model)).unwrap())
         })
         .collect();
     let of_verification = facts::Node {
@@ -292,7 +292,7 @@ fn difference(
         .zip(values)
         .find_map(|(expected, found)| {
             let tensor = expected.into_tensor("");
-            let expected = Value::load(&tensor, model.data()).unwrap();
+            let expected = Value::load(&tensor, data(model)).unwrap();
             if (expected.dtype(), expected.dims()) != (found.dtype(), found.dims()) {
                 return Some(format!(
                     "is {}{:?}, not {}{:?}",

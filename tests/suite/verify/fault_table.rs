@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use onnx_recast::ConvertOptions;
-use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::graph::{Model, with_unchecked_tensors};
 use onnx_recast::internals::passes::{self, DEFAULT, EXACT, Options};
 use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::verify::Verification;
@@ -57,7 +57,7 @@ fn results(failures: &mut Vec<String>) -> Vec<Result> {
 /// Opens a written model as it is opened for verification.
 fn check(verification: &Verification, bytes: Vec<u8>) -> std::result::Result<(), String> {
     let proto = ModelProto::from_bytes(bytes.into()).map_err(|error| error.to_string())?;
-    let model = Model::with_unchecked_tensors(proto).map_err(|error| error.to_string())?;
+    let model = with_unchecked_tensors(proto).map_err(|error| error.to_string())?;
     verification
         .check(&model)
         .map(drop)

@@ -13,7 +13,7 @@ mod right;
 
 use std::fs;
 
-use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::graph::{Model, with_unchecked_tensors};
 use onnx_recast::internals::passes::{self, EXACT, Options};
 use onnx_recast::internals::protobuf::Piece;
 use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto, TensorProto};
@@ -365,7 +365,7 @@ fn a_right_result_is_verified_and_each_planted_fault_is_found() {
     {
         let mut faulty = result.clone();
         plant(&mut faulty);
-        match verification.check(&Model::with_unchecked_tensors(faulty).unwrap()) {
+        match verification.check(&with_unchecked_tensors(faulty).unwrap()) {
             Ok(_) => failures.push(format!("{name}: was not found")),
             Err(found)
                 if found
@@ -550,7 +550,7 @@ fn faults_of_a_conversion_are_found() {
     for (name, plant, path) in CONVERSION_FAULTS {
         let mut faulty = converted.proto().clone();
         plant(&mut faulty);
-        match verification.check(&Model::with_unchecked_tensors(faulty).unwrap()) {
+        match verification.check(&with_unchecked_tensors(faulty).unwrap()) {
             Ok(_) => failures.push(format!("{name}: was not found")),
             Err(found) if found.faults.iter().any(|fault| fault.path == *path) => {}
             Err(found) => failures.push(format!("{name}: {:#?}", found.faults)),

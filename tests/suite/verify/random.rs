@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use onnx_recast::internals::graph::Model;
+use onnx_recast::internals::graph::{Model, with_unchecked_tensors};
 use onnx_recast::internals::passes::{self, DEFAULT, EXACT, LOSSY, Options, Pass};
 use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::precision::Io;
@@ -73,7 +73,7 @@ fn verify(original: &Model, result: &Model, verification: &Verification) -> Run 
         return Run::Unchanged;
     }
     let proto = ModelProto::from_bytes(written(result.proto()).into()).unwrap();
-    match verification.check(&Model::with_unchecked_tensors(proto).unwrap()) {
+    match verification.check(&with_unchecked_tensors(proto).unwrap()) {
         Ok(verified) => Run::Verified {
             constants: verified.constants,
         },

@@ -12,7 +12,7 @@ pub enum RoundMode {
     Nearest,
 }
 
-crate::choice!(RoundMode { "up" => Up, "down" => Down, "nearest" => Nearest });
+crate::choice!(pub RoundMode { "up" => Up, "down" => Down, "nearest" => Nearest });
 
 impl RoundMode {
     /// The name.
@@ -35,7 +35,7 @@ pub enum Contested {
     Runtime,
 }
 
-crate::choice!(Contested { "text" => Text, "runtime" => Runtime });
+crate::choice!(pub Contested { "text" => Text, "runtime" => Runtime });
 
 /// The rules of a cast, which define its result together with the types.
 ///
