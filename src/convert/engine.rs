@@ -1,10 +1,11 @@
 //! Plans the conversion of a model, and applies the plan if nothing blocks it.
 
-use super::copies::{Copied, copied};
 use super::legalize::{Legalized, Places};
+use super::plan::copies::{Copied, copied};
+use super::plan::target_opset::{self, PlanForOpset};
+use super::plan::{ir, valid};
 use super::simplify::CheckOfPasses;
-use super::target_opset::{self, PlanForOpset};
-use super::{Legalize, NotConverted, Options, Report, ir, valid};
+use super::{Legalize, NotConverted, Options, Report};
 use crate::base::error::Invalid;
 use crate::graph::{Edit, Model, ScopeId, ScopeKind};
 use crate::ops::inference::Deferred;

@@ -1,13 +1,13 @@
 //! Operators that gained or lost an attribute, and little else.
 
-use super::super::adapter::{
-    Adapter, Drop, DropIf, RenameValue, ReplacementKind, Run, ToInput, Value, Write, adapter,
-};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{
     BehaviourDiffers, InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported,
     TypeUnsupported,
+};
+use super::adapter::{
+    Adapter, Drop, DropIf, RenameValue, ReplacementKind, Run, ToInput, Value, Write, adapter,
 };
 use super::computed_axes;
 use crate::protobuf::schema::AttributeProto;

@@ -1,10 +1,10 @@
 //! `axis` and `axes`: negative ones since opset 11, as an input since 13 or 18.
 
-use super::super::adapter::{
-    Adapter, CountFromFront, ReplacementKind, Run, ToAttribute, ToInput, adapter,
-};
 use super::super::context::{Context, counted_from_front};
 use super::super::reason::{AttributeUnsupported, Reason};
+use super::adapter::{
+    Adapter, CountFromFront, ReplacementKind, Run, ToAttribute, ToInput, adapter,
+};
 use super::computed_axes;
 
 /// The reductions whose axes became an input in version 18; those of `ReduceSum` did in version 13.

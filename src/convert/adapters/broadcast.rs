@@ -1,12 +1,12 @@
 //! Broadcasting: by `axis` and `broadcast` before opset 7, by aligned trailing dimensions since;
 //! variadic operators since 8.
 
-use super::super::adapter::{Adapter, Drop, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{
     InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TypeUnsupported,
 };
+use super::adapter::{Adapter, Drop, Run, adapter};
 use crate::ops::inference::{Known, Shape};
 use crate::protobuf::schema::AttributeProto;
 use onnx_cast::{Class, DType};

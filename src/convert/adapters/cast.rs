@@ -3,9 +3,9 @@
 //! The versions not listed here only add types.
 
 use super::super::Explicit;
-use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason};
+use super::adapter::{Adapter, Run, adapter};
 use crate::graph::{read_round_mode, read_saturate, read_type};
 use onnx_cast::{Class, DType, Rules};
 

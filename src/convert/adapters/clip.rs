@@ -1,9 +1,9 @@
 //! `Clip` across opsets: versions 1 6 11 12 13.
 
-use super::super::adapter::{Adapter, Drop, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{InputUnsupported, NodeInvalid, Reason, TypeUnsupported};
+use super::adapter::{Adapter, Drop, Run, adapter};
 use crate::protobuf::schema::{AttributeProto, TensorProto};
 use onnx_cast::DType;
 

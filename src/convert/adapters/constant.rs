@@ -1,9 +1,9 @@
 //! `Constant` across opsets: a tensor since version 1, sparse ones since 11, plain numbers and
 //! strings since 12.
 
-use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::reason::{NodeInvalid, Reason, TypeUnsupported};
+use super::adapter::{Adapter, Run, adapter};
 use crate::graph::{Body, ConstantValue};
 use crate::protobuf::schema::AttributeProto;
 use onnx_cast::DType;

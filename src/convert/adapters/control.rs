@@ -1,11 +1,11 @@
 //! `If`, `Loop` and `Scan` across opsets.
 
-use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::{Context, counted_from_front, permuted};
 use super::super::make;
 use super::super::reason::{
     AttributeUnsupported, BehaviourDiffers, InputUnsupported, NodeInvalid, Reason, ShapeUnsupported,
 };
+use super::adapter::{Adapter, Run, adapter};
 use crate::ops::inference::{Known, NOTHING};
 use crate::protobuf::raw;
 use crate::protobuf::schema::{AttributeProto, GraphProto, NodeProto};

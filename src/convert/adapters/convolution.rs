@@ -1,8 +1,8 @@
 //! `ConvTranspose` across opsets: versions 1 11 22.
 
-use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::reason::{BehaviourDiffers, NodeInvalid, Reason, ShapeUnknown};
+use super::adapter::{Adapter, Run, adapter};
 
 pub(super) const ADAPTERS: &[Adapter] = &[adapter("ConvTranspose", 11)
     .up(&[Run(paddings_must_be_even)])

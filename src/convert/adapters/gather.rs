@@ -1,9 +1,9 @@
 //! `Gather`, `OneHot`, `Scatter` and `ScatterElements` across opsets.
 
-use super::super::adapter::{Adapter, Becomes, Run, adapter};
 use super::super::context::{Context, counted_from_front};
 use super::super::make;
 use super::super::reason::{InputUnsupported, NodeInvalid, Reason, TypeUnsupported};
+use super::adapter::{Adapter, Becomes, Run, adapter};
 use crate::ops::inference::{Known, Shape};
 use onnx_cast::{Class, DType};
 

@@ -4,6 +4,7 @@
 //! A version that only changes types needs no adapter: the facts describe it. A test compares this
 //! list with the facts, so that no version is missed.
 
+pub(super) mod adapter;
 mod attributes;
 mod axes;
 mod broadcast;
@@ -15,6 +16,7 @@ mod control;
 mod convolution;
 mod gather;
 mod normalize;
+mod operator_adapter;
 mod optional;
 mod pad;
 mod pool;
@@ -33,10 +35,12 @@ mod wider;
 #[cfg(test)]
 mod tests;
 
+pub use operator_adapter::{NodeAdapter, OperatorAdapter};
+
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use super::adapter::Adapter;
+use self::adapter::Adapter;
 use crate::base::hash::HashMap;
 use crate::graph::{Model, is_onnx_domain};
 use crate::ops::schemas::{self, Formal, Schema};

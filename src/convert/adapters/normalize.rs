@@ -1,12 +1,12 @@
 //! `BatchNormalization`, `Dropout` and `GroupNormalization` across opsets.
 
-use super::super::adapter::{Adapter, Drop, DropIf, Run, Value, adapter};
 use super::super::context::{Context, is_countable};
 use super::super::make;
 use super::super::reason::{
     AttributeUnsupported, BehaviourDiffers, Contested, NodeInvalid, OutputUnsupported, Reason,
     ShapeUnknown,
 };
+use super::adapter::{Adapter, Drop, DropIf, Run, Value, adapter};
 use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;
 use onnx_cast::DType;

@@ -5,10 +5,10 @@
 //! Each of the nodes makes the decision by the same rule, so that either all of them are rewritten
 //! or none.
 
-use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Reason;
+use super::adapter::{Adapter, Run, adapter};
 use crate::graph::{NodeId, ValueId};
 use crate::ops::schemas::{self, ValueType};
 use crate::protobuf::schema::AttributeProto;

@@ -1,9 +1,9 @@
 //! `Pad` across opsets: versions 1 2 11 13 18 19 21 23 24 25.
 
-use super::super::adapter::{Adapter, Rename, ReplacementKind, Run, ToAttribute, ToInput, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason, TypeUnsupported};
+use super::adapter::{Adapter, Rename, ReplacementKind, Run, ToAttribute, ToInput, adapter};
 use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;
 use onnx_cast::DType;

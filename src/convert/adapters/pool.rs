@@ -1,10 +1,10 @@
 //! Pooling across opsets.
 
-use super::super::adapter::{Adapter, Drop, DropIf, Run, Value, adapter};
 use super::super::context::Context;
 use super::super::reason::{
     AttributeUnsupported, BehaviourDiffers, NodeInvalid, OutputUnsupported, Reason,
 };
+use super::adapter::{Adapter, Drop, DropIf, Run, Value, adapter};
 
 pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("AveragePool", 7).down(&[DropIf("count_include_pad", Value::Int(0))]),

@@ -1,11 +1,11 @@
 //! `QuantizeLinear` and `DequantizeLinear` across opsets: versions 10 13 19 21 23 24 25 28.
 
-use super::super::adapter::{Adapter, DropIf, Run, Value, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{
     AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported,
 };
+use super::adapter::{Adapter, DropIf, Run, Value, adapter};
 use super::cast::drop_saturate;
 use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;

@@ -1,8 +1,8 @@
 //! `GRU`, `LSTM` and `RNN` across opsets.
 
-use super::super::adapter::{Adapter, Drop, DropIf, RenameValue, Run, Value, Write, adapter};
 use super::super::context::Context;
 use super::super::reason::Reason;
+use super::adapter::{Adapter, Drop, DropIf, RenameValue, Run, Value, Write, adapter};
 use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;
 

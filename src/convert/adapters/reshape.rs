@@ -1,9 +1,9 @@
 //! `Reshape` with `allowzero`, for versions in which a zero in the shape copies a dimension.
 
-use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{NodeInvalid, Reason, ShapeUnknown};
+use super::adapter::{Adapter, Run, adapter};
 use crate::ops::inference::{Ints, Known, MOST_DIMENSIONS};
 use crate::ops::schemas::ValueType;
 use crate::protobuf::schema::AttributeProto;

@@ -3,13 +3,13 @@
 //! Version 10 of `Resize` does not define its coordinate transformation. Runtimes scale coordinates
 //! without an offset, and round nearest neighbours down, or up along an axis that shrinks.
 
-use super::super::adapter::{
-    Adapter, Becomes, DropIf, RenameValue, ReplacementKind, Run, ToAttribute, ToInput, Value,
-    adapter,
-};
 use super::super::context::Context;
 use super::super::reason::{
     AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported,
+};
+use super::adapter::{
+    Adapter, Becomes, DropIf, RenameValue, ReplacementKind, Run, ToAttribute, ToInput, Value,
+    adapter,
 };
 use super::resize_tables::by_tables;
 use crate::ops::inference::Known;

@@ -3,11 +3,11 @@
 //! If no element is updated twice, the reduction is an operator on the elements at the indices and
 //! the updates, which is then scattered.
 
-use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::reason::{
     AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown, TypeUnsupported,
 };
+use super::adapter::{Adapter, Run, adapter};
 use crate::base::hash::HashSet;
 use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;

@@ -1,12 +1,12 @@
 //! `SequenceMap` (version 17) as a `Loop` over the elements, whose state is the sequence of
 //! results.
 
-use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::expanded::{Exactness, ExpandedOperator};
 use super::super::make;
 use super::super::reason::{ExpansionDisabled, NodeInvalid, Reason, TypeUnknown};
 use super::super::settings::Expand;
+use super::adapter::{Adapter, Run, adapter};
 use crate::base::hash::HashSet;
 use crate::ops::inference::Known;
 use crate::ops::schemas::ValueType;

@@ -1,12 +1,12 @@
 //! `Concat`, `Reshape`, `Shape`, `Slice`, `Tile` and `TopK` across opsets.
 
-use super::super::adapter::{
-    Adapter, Drop, ReplacementKind, Run, ToAttribute, ToInput, Value, Write, adapter,
-};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::{
     AttributeUnsupported, InputUnsupported, NodeInvalid, Reason, TypeUnsupported,
+};
+use super::adapter::{
+    Adapter, Drop, ReplacementKind, Run, ToAttribute, ToInput, Value, Write, adapter,
 };
 use super::wider::compute_wider;
 use crate::ops::inference::Known;

@@ -1,9 +1,9 @@
 //! `Hardmax`, `LogSoftmax` and `Softmax`: over all axes from `axis` on before opset 13, over `axis`
 //! alone since.
 
-use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::{Context, permuted};
 use super::super::reason::{NodeInvalid, Reason, ShapeUnknown};
+use super::adapter::{Adapter, Run, adapter};
 use super::reshape::Row;
 use crate::ops::inference::Known;
 use crate::ops::schemas::ValueType;

@@ -1,10 +1,8 @@
 //! `Split` across opsets: versions 1 2 11 13 18.
 
-use super::super::adapter::{
-    Adapter, ReplacementKind, Run, ToAttribute, ToInput, Value, Write, adapter,
-};
 use super::super::context::Context;
 use super::super::reason::{AttributeUnsupported, NodeInvalid, Reason};
+use super::adapter::{Adapter, ReplacementKind, Run, ToAttribute, ToInput, Value, Write, adapter};
 use crate::ops::inference::Known;
 use crate::protobuf::schema::AttributeProto;
 use onnx_cast::DType;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::adapter::{Action, Value};
+use super::adapter::{Action, Value};
 use super::*;
 use crate::ops::schemas;
 

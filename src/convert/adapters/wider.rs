@@ -4,10 +4,10 @@
 //! Sums, products and bounds of small integers are exact in the wider type. ONNX does not define
 //! what overflows the narrow type.
 
-use super::super::adapter::{Adapter, Run, adapter};
 use super::super::context::Context;
 use super::super::make;
 use super::super::reason::Reason;
+use super::adapter::{Adapter, Run, adapter};
 use crate::ops::inference::Known;
 use crate::ops::schemas;
 use crate::protobuf::schema::AttributeProto;

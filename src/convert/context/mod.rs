@@ -1,6 +1,8 @@
 //! The node that is being converted, and what an adapter can query and change.
 
 mod add;
+pub(super) mod check;
+pub(super) mod derived_constants;
 mod known;
 
 pub(super) use known::{counted_from_front, is_countable, permuted};
@@ -8,7 +10,7 @@ pub(super) use known::{counted_from_front, is_countable, permuted};
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::derived_constants::DerivedConstants;
+use self::derived_constants::DerivedConstants;
 use super::expanded::ExpandedOperator;
 use super::make;
 use super::reason::{AttributeAmbiguous, NodeInvalid, Reason, Strict};

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::convert::adapter::Adapt;
+use crate::convert::adapters::adapter::Adapt;
 use crate::convert::context::Context;
 use crate::convert::expanded::Exactness;
 use crate::convert::reason::{Code, NodeInvalid, Reason};

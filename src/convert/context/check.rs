@@ -4,8 +4,8 @@
 //! Types are checked only where the versions differ, so that unknown types block only conversions
 //! that depend on them.
 
-use super::context::Context;
-use super::reason::{
+use super::Context;
+use crate::convert::reason::{
     AttributeUnsupported, InputUnsupported, NodeInvalid, OperatorDeprecated, Reason, TypeUnknown,
     TypeUnsupported,
 };
@@ -14,7 +14,7 @@ use crate::ops::validity::{self, Fault, What};
 use crate::protobuf::schema::NodeProto;
 
 /// Validates an adapted node against the version it is converted to.
-pub(super) fn fits(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
+pub(in crate::convert) fn fits(cx: &Context, target: &'static Schema) -> Result<(), Reason> {
     if target.deprecated {
         return Err(deprecated(target));
     }
@@ -26,7 +26,7 @@ pub(super) fn fits(cx: &Context, target: &'static Schema) -> Result<(), Reason> 
 
 /// Checks that the known types of a node that an expansion added are supported by the version it is
 /// written for.
-pub(super) fn supports(cx: &Context) -> Result<(), Reason> {
+pub(in crate::convert) fn supports(cx: &Context) -> Result<(), Reason> {
     let mut known = operands_of(cx, None, cx.schema).filter(|operand| operand.known(cx).is_some());
     known.try_for_each(|operand| is_admitted(cx, &operand, cx.schema))
 }
@@ -34,7 +34,10 @@ pub(super) fn supports(cx: &Context) -> Result<(), Reason> {
 /// Checks what adapters rely on: the node has all required inputs of its present version, and an
 /// output if that has any. Versions of the first opsets require outputs that models omit in
 /// practice.
-pub(super) fn operands(node: &NodeProto, version: &'static Schema) -> Result<(), Reason> {
+pub(in crate::convert) fn operands(
+    node: &NodeProto,
+    version: &'static Schema,
+) -> Result<(), Reason> {
     validity::inputs(node, version)?;
     let (least, most) = version.output_count();
     Ok(validity::count(
@@ -46,7 +49,7 @@ pub(super) fn operands(node: &NodeProto, version: &'static Schema) -> Result<(),
 }
 
 /// The reason for a version that removes its operator.
-pub(super) fn deprecated(version: &Schema) -> Reason {
+pub(in crate::convert) fn deprecated(version: &Schema) -> Reason {
     Reason::new(OperatorDeprecated, format!("{version} is deprecated"))
 }
 

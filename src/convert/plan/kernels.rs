@@ -1,11 +1,11 @@
 //! Kernels of the runtime that has to run the converted model: the nodes that it cannot run.
 
-use super::Blocker;
-use super::bodies::graphs;
-use super::context::{NodeSource, Record};
-use super::reason::{Code, Reason};
 use crate::base::hash::HashMap;
 use crate::base::printable::plural;
+use crate::convert::Blocker;
+use crate::convert::bodies::graphs;
+use crate::convert::context::{NodeSource, Record};
+use crate::convert::reason::{Code, Reason};
 use crate::graph::{Model, NodeId, is_onnx_domain};
 use crate::ops::inference::{Deferred, Known};
 use crate::ops::kernels::{
@@ -18,7 +18,7 @@ use crate::protobuf::schema::NodeProto;
 
 /// The versions of a runtime of which at least one has to run the converted model.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(in crate::convert) struct Wanted {
     table: &'static Table,
     versions: Versions,
     /// The runtime that was named; none if any of the versions will do.
@@ -27,7 +27,7 @@ pub(super) struct Wanted {
 
 /// A node of the converted model that none of the versions runs, or computes right.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gap {
+pub(in crate::convert) struct Gap {
     /// The version of its operator, if it is one of ai.onnx.
     pub schema: Option<&'static Schema>,
     /// Whether the conversion added the node.
@@ -38,7 +38,7 @@ pub(super) struct Gap {
 
 /// The versions of a runtime that run some nodes.
 #[derive(Debug)]
-pub(super) struct Kernels {
+pub(in crate::convert) struct Kernels {
     /// The wanted versions that run all nodes.
     pub runs: Versions,
     /// The nodes that none of the wanted versions runs, or computes right.
@@ -68,7 +68,7 @@ impl Kernels {
 
 /// The versions that run a node, or all of the nodes that replace it.
 #[derive(Debug, Default)]
-pub(super) struct Checked {
+pub(in crate::convert) struct Checked {
     pub kernels: Kernels,
     /// Why the first gap is one.
     pub missing: Option<Reason>,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::NodeChange;
+use crate::convert::NodeChange;
 use crate::graph::{Body, Edit, Model, NodeId, ScopeId, ScopeKind, domain_name};
 use crate::ops::inference::{Inferred, infer_with};
 use crate::ops::schemas::{ValueType, canonical_domain, versions};
@@ -14,7 +14,7 @@ use onnx_cast::Contested;
 const MOST_COPIES: usize = 64;
 
 /// A model in which functions were copied.
-pub(super) struct Copied {
+pub(in crate::convert) struct Copied {
     pub model: Model,
     /// The calls that call a copy.
     pub changes: Vec<NodeChange>,
@@ -25,7 +25,7 @@ type Identity = (String, String, String);
 
 /// Copies functions, and those that call them, until the calls of each have the same types. None if
 /// they have already, or that takes too many copies.
-pub(super) fn copied(
+pub(in crate::convert) fn copied(
     model: &Model,
     contested: Option<Contested>,
     functions: &BTreeSet<ScopeId>,

@@ -5,8 +5,8 @@
 
 use prost::Message as _;
 
-use super::bodies::{graphs, graphs_mut};
 use crate::base::hash::{HashMap, HashSet};
+use crate::convert::bodies::{graphs, graphs_mut};
 use crate::graph::Model;
 use crate::protobuf::raw;
 use crate::protobuf::schema::{FunctionProto, NodeProto, OperatorSetIdProto};

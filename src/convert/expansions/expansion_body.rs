@@ -7,13 +7,13 @@
 
 use prost::Message;
 
-use super::bodies::graphs_mut;
 use super::consistency::{expect_consistent, is_small};
-use super::context::Context;
-use super::expansions::{local_name, local_output_name};
-use super::make;
-use super::simplify::{CheckOfPasses, simplified};
+use super::{local_name, local_output_name};
 use crate::base::hash::{HashMap, HashSet};
+use crate::convert::bodies::graphs_mut;
+use crate::convert::context::Context;
+use crate::convert::make;
+use crate::convert::simplify::{CheckOfPasses, simplified};
 use crate::graph::{Model, Origin, ScopeId, ValueId};
 use crate::onnx_text;
 use crate::ops::inference::{Ints, Known, infer};
@@ -22,7 +22,7 @@ use crate::tensor::is_external;
 
 /// The nodes of an expansion, and what is known of the values that they compute.
 #[derive(Clone)]
-pub(super) struct Body {
+pub(in crate::convert) struct Body {
     pub nodes: Vec<NodeProto>,
     pub known: Facts,
 }
@@ -31,7 +31,7 @@ pub(super) struct Body {
 pub(super) type Facts = HashMap<String, (Known, Option<Ints>)>;
 
 /// Bodies by what they are made of: nodes that are alike have the same one.
-pub(super) struct ExpansionBodies {
+pub(in crate::convert) struct ExpansionBodies {
     bodies: HashMap<BodySource, Result<Body, String>>,
     check: Option<CheckOfPasses>,
 }

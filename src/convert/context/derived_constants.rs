@@ -9,9 +9,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use super::make;
-use super::simplify::{CheckOfPasses, simplified};
 use crate::base::hash::{HashMap, HashSet};
+use crate::convert::make;
+use crate::convert::simplify::{CheckOfPasses, simplified};
 use crate::graph::{Attribute, Model, NodeId, NotConstant, ScopeId, ValueId};
 use crate::ops::compute;
 use crate::ops::inference::{Deferred, Known};
@@ -29,7 +29,7 @@ const MOST_NODES: usize = 64;
 const MOST_ELEMENTS: u64 = 1 << 16;
 
 /// The constants that were asked for.
-pub(super) struct DerivedConstants {
+pub(in crate::convert) struct DerivedConstants {
     contested: Option<Contested>,
     check: Option<CheckOfPasses>,
     /// By value; `None` if it is not the same in every run.
@@ -137,7 +137,10 @@ fn computation(model: &Model, inferred: &Deferred, value: ValueId) -> Option<Mod
 }
 
 /// The inputs of a node that computes a constant, except one of which only the type is read.
-pub(super) fn constant_inputs(model: &Model, node: NodeId) -> impl Iterator<Item = ValueId> {
+pub(in crate::convert) fn constant_inputs(
+    model: &Model,
+    node: NodeId,
+) -> impl Iterator<Item = ValueId> {
     let is_read =
         move |&(index, value): &(u32, ValueId)| !is_read_for_type(model, node, index, value);
     model.inputs(node).filter(is_read).map(|(_, value)| value)

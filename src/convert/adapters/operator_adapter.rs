@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::context::Context;
-use super::reason::{NodeInvalid, Reason};
+use crate::convert::context::Context;
+use crate::convert::reason::{NodeInvalid, Reason};
 use crate::protobuf::schema::{AttributeProto, NodeProto};
 use onnx_cast::DType;
 
@@ -86,12 +86,16 @@ impl OperatorAdapter {
 
     /// Whether the adapter is for the step between the version of an operator that this opset
     /// introduced and the one before.
-    pub(super) fn is_for(&self, op: &str, opset: i64) -> bool {
+    pub(in crate::convert) fn is_for(&self, op: &str, opset: i64) -> bool {
         *self.op == *op && self.opset == opset
     }
 
     /// Adapts a node.
-    pub(super) fn adapt(&self, node: &mut NodeAdapter, is_up: bool) -> Result<(), Reason> {
+    pub(in crate::convert) fn adapt(
+        &self,
+        node: &mut NodeAdapter,
+        is_up: bool,
+    ) -> Result<(), Reason> {
         let action = if is_up { &self.up } else { &self.down };
         action(node)
     }
@@ -108,7 +112,7 @@ impl fmt::Debug for OperatorAdapter {
 
 /// The node that an [`OperatorAdapter`] changes.
 #[allow(missing_debug_implementations)]
-pub struct NodeAdapter<'c, 'a, 'm>(pub(super) &'c mut Context<'a, 'm>);
+pub struct NodeAdapter<'c, 'a, 'm>(pub(in crate::convert) &'c mut Context<'a, 'm>);
 
 impl NodeAdapter<'_, '_, '_> {
     /// The node as it is now.

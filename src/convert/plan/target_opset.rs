@@ -1,17 +1,17 @@
 //! The opset in which a runtime has kernels for all nodes of a model.
 
-use super::Options;
+use super::ConversionPlan;
 use super::kernels::{Gap, Wanted};
-use super::plan::ConversionPlan;
-use super::simplify::CheckOfPasses;
 use crate::base::error::Invalid;
+use crate::convert::Options;
+use crate::convert::simplify::CheckOfPasses;
 use crate::graph::Model;
 use crate::ops::inference::Deferred;
 use crate::ops::kernels::unknown_kernels;
 use crate::ops::schemas;
 
 /// A plan, and the opset that it is for.
-pub(super) struct PlanForOpset {
+pub(in crate::convert) struct PlanForOpset {
     pub opset: i64,
     pub plan: ConversionPlan,
     /// Why it is not the opset of the options, and what is not certain.
@@ -24,7 +24,7 @@ pub(super) struct PlanForOpset {
 ///
 /// # Errors
 /// If the operation is cancelled.
-pub(super) fn plan(
+pub(in crate::convert) fn plan(
     model: &Model,
     inferred: &Deferred,
     options: &Options,

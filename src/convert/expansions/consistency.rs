@@ -6,10 +6,10 @@
 
 use prost::Message;
 
-use super::context::NodeSource;
-use super::make;
-use super::reason::{NodeInvalid, Reason};
 use crate::base::hash::HashSet;
+use crate::convert::context::NodeSource;
+use crate::convert::make;
+use crate::convert::reason::{NodeInvalid, Reason};
 use crate::graph::{Model, ScopeId, ValueId};
 use crate::ops::inference::{Inferred, Known, infer};
 use crate::ops::validity::contradiction;
@@ -64,7 +64,7 @@ pub(super) fn expect_consistent(
 /// Replacements that were found to be consistent, without their names: nodes that are alike have
 /// like replacements, which are checked once.
 #[derive(Default)]
-pub(super) struct CheckedReplacements(HashSet<Pattern>);
+pub(in crate::convert) struct CheckedReplacements(HashSet<Pattern>);
 
 /// Nodes and constants that replace a node, in which numbers stand for names.
 #[derive(PartialEq, Eq, Hash)]
@@ -168,7 +168,7 @@ fn constant(source: &NodeSource, value: ValueId) -> Option<TensorProto> {
 /// Three kinds of replacements are not checked. A single node is as valid as the replaced one. So
 /// is a single node beside constants in a subgraph or function, where shapes are not considered. A
 /// body of the node may use values of the graph around it.
-pub(super) fn expect_consistent_replacement(
+pub(in crate::convert) fn expect_consistent_replacement(
     source: &NodeSource,
     nodes: &[NodeProto],
     initializers: &[TensorProto],

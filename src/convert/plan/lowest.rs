@@ -1,8 +1,9 @@
 //! The lowest opset to which a model can be converted.
 
+use super::ConversionPlan;
 use super::kernels::Wanted;
-use super::plan::ConversionPlan;
-use super::{Options, valid};
+use super::valid;
+use crate::convert::Options;
 use crate::graph::{Model, ScopeId};
 use crate::ops::inference::Deferred;
 

@@ -5,24 +5,25 @@
 
 use std::collections::BTreeSet;
 
-use super::bodies::{Bodies, uses};
-use super::derived_constants::constant_inputs;
 use super::functions::Functions;
+use super::ir;
 use super::kernels::{Kernels, Wanted};
-use super::legalize::{Legalized, Places, legalized};
 use super::part::{Part, Shared};
-use super::simplify::CheckOfPasses;
-use super::{Blocker, ExpandInto, Expanded, Legalize, NodeChange, Options, ir};
 use crate::base::error::Invalid;
 use crate::base::hash::HashSet;
 use crate::base::parallel;
 use crate::base::progress::{Counter, Unit};
 use crate::base::threshold::Threshold;
+use crate::convert::bodies::{Bodies, uses};
+use crate::convert::context::derived_constants::constant_inputs;
+use crate::convert::legalize::{Legalized, Places, legalized};
+use crate::convert::simplify::CheckOfPasses;
+use crate::convert::{Blocker, ExpandInto, Expanded, Legalize, NodeChange, Options};
 use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
 use crate::ops::inference::Deferred;
 
 /// The conversion plan of a model: edits and their report, or blockers.
-pub(super) struct ConversionPlan {
+pub(in crate::convert) struct ConversionPlan {
     pub edits: Vec<Edit>,
     /// Whether a graph gets an initializer, perhaps as part of a replaced node.
     pub adds_initializers: bool,

@@ -3,22 +3,22 @@
 
 use std::rc::Rc;
 
-use super::bodies::{Bodies, graphs, uses};
-use super::consistency::{CheckedReplacements, expect_consistent_replacement};
-use super::context::{NodeSource, Record};
 use super::convert_node::{Blocked, Guard, NodeConverter};
-use super::derived_constants::DerivedConstants;
-use super::expanded::ExpandedOperator;
-use super::expansion_body::ExpansionBodies;
-use super::expansions;
 use super::kernels::{self, Checked, Kernels, Wanted};
-use super::reason::{NameAmbiguous, Reason};
-use super::simplify::CheckOfPasses;
-use super::{Blocker, Expanded, NodeChange, Options};
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, SharedTexts};
 use crate::base::progress::{Counter, cancelled};
 use crate::base::threshold::Threshold;
+use crate::convert::bodies::{Bodies, graphs, uses};
+use crate::convert::context::derived_constants::DerivedConstants;
+use crate::convert::context::{NodeSource, Record};
+use crate::convert::expanded::ExpandedOperator;
+use crate::convert::expansions;
+use crate::convert::expansions::consistency::{CheckedReplacements, expect_consistent_replacement};
+use crate::convert::expansions::expansion_body::ExpansionBodies;
+use crate::convert::reason::{NameAmbiguous, Reason};
+use crate::convert::simplify::CheckOfPasses;
+use crate::convert::{Blocker, Expanded, NodeChange, Options};
 use crate::graph::{Edit, FreshNames, Model, NewNodes, NodeId, ScopeId, ValueId, is_onnx_domain};
 use crate::ops::inference::Deferred;
 use crate::ops::schemas;

@@ -1,16 +1,17 @@
 //! Converts one node, one version of its operator at a time.
 
-use super::reason::{OperatorTooNew, OperatorUnknown, Overridable, Reason};
+use crate::convert::reason::{OperatorTooNew, OperatorUnknown, Overridable, Reason};
 use std::borrow::Cow;
 
-use super::adapter::Adapt;
-use super::bodies::graphs_mut;
-use super::context::{Context, Mark, NodeSource, Record};
-use super::expand::expand;
-use super::expansion_body::ExpansionBodies;
-use super::expansions::Expansion;
-use super::operator_adapter::{NodeAdapter, OperatorAdapter};
-use super::{adapters, check, expansions};
+use crate::convert::adapters::adapter::Adapt;
+use crate::convert::adapters::{NodeAdapter, OperatorAdapter};
+use crate::convert::bodies::graphs_mut;
+use crate::convert::context::check;
+use crate::convert::context::{Context, Mark, NodeSource, Record};
+use crate::convert::expansions::Expansion;
+use crate::convert::expansions::expand::expand;
+use crate::convert::expansions::expansion_body::ExpansionBodies;
+use crate::convert::{adapters, expansions};
 use crate::graph::{FreshNames, is_onnx_domain};
 use crate::ops::kernels::GUARDED;
 use crate::ops::schemas::{self, Schema};

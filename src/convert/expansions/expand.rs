@@ -1,14 +1,14 @@
 //! Replaces a node whose operator the older opset lacks by nodes of that opset.
 
-use super::bodies::graphs_mut;
-use super::check;
-use super::context::{AddedValue, Context};
-use super::expanded::{Exactness, ExpandedOperator};
 use super::expansion_body::{ExpansionBodies, Facts};
-use super::expansions::{Expansion, local_name, local_output_name};
-use super::reason::{ExpansionDisabled, ExpansionInexact, NodeInvalid, Reason};
-use super::settings::Expand;
+use super::{Expansion, local_name, local_output_name};
 use crate::base::hash::{HashMap, HashSet};
+use crate::convert::bodies::graphs_mut;
+use crate::convert::context::check;
+use crate::convert::context::{AddedValue, Context};
+use crate::convert::expanded::{Exactness, ExpandedOperator};
+use crate::convert::reason::{ExpansionDisabled, ExpansionInexact, NodeInvalid, Reason};
+use crate::convert::settings::Expand;
 use crate::ops::schemas;
 use crate::protobuf::raw;
 use crate::protobuf::schema::{NodeProto, TensorProto};
@@ -16,7 +16,7 @@ use crate::protobuf::schema::{NodeProto, TensorProto};
 /// The nodes that compute what the node of the context does, in the opset that it is converted to.
 /// Nodes whose results are unused are left out. The nodes of a guard do it in the runtime that it is
 /// for.
-pub(super) fn expand(
+pub(in crate::convert) fn expand(
     cx: &mut Context,
     expansion: &Expansion,
     bodies: &mut ExpansionBodies,

@@ -1,15 +1,15 @@
 //! The differences between two versions of an operator, as data.
 
-use super::context::Context;
-use super::reason::{AttributeUnsupported, NodeInvalid, Reason, TooLarge};
-pub(super) use super::value::Value;
+use crate::convert::context::Context;
+use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, TooLarge};
+pub(super) use crate::convert::value::Value;
 use crate::ops::inference::MOST_DIMENSIONS;
 use crate::protobuf::schema::AttributeProto;
 pub(super) use Action::*;
 
 /// Converts operators that change in the same way between the version `to` and the one before it,
 /// in both directions.
-pub(super) struct Adapter {
+pub(in crate::convert) struct Adapter {
     /// The names of the operators, separated by spaces.
     pub ops: &'static str,
     /// The newer of the two versions; the older one is the version before it in the facts.
@@ -44,10 +44,10 @@ impl Adapter {
 }
 
 /// Changes a node; if that is not possible, it states why.
-pub(super) type Adapt = fn(&mut Context) -> Result<(), Reason>;
+pub(in crate::convert) type Adapt = fn(&mut Context) -> Result<(), Reason>;
 
 /// One change of a node.
-pub(super) enum Action {
+pub(in crate::convert) enum Action {
     /// Removes an attribute without effect.
     Drop(&'static str),
     /// Removes an attribute with this value, which is the behaviour of the other version; blocks on
@@ -73,7 +73,7 @@ pub(super) enum Action {
 
 /// The types of an attribute and of the input that replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReplacementKind {
+pub(in crate::convert) enum ReplacementKind {
     /// `INT` and a scalar of int64.
     Int,
     /// `INT` and a list of one int64.

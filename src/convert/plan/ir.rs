@@ -1,7 +1,8 @@
 //! The IR version of the result.
 
-use super::{IrVersion, NotConverted, Options, Remedy, functions};
+use super::functions;
 use crate::base::error::Invalid;
+use crate::convert::{IrVersion, NotConverted, Options, Remedy};
 use crate::graph::Model;
 use crate::ops::needs::{self, Need};
 use crate::protobuf::ir_version::{LATEST, OPSET_IMPORT, OWN_INITIALIZERS};
@@ -22,7 +23,7 @@ pub(super) fn allows_functions(model: &Model, options: &Options) -> bool {
 /// A model that does not import ai.onnx has no opset that needs a version: it is lowered to the
 /// version of the target's release, as far as its contents allow, and raised to what its contents
 /// need.
-pub(super) fn choose(
+pub(in crate::convert) fn choose(
     model: &Model,
     from: Option<i64>,
     adds_initializers: bool,

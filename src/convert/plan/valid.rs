@@ -7,12 +7,12 @@
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 
-use super::reason::{NodeInvalid, Reason};
-use super::{Blocker, NotConverted, Remedy};
 use crate::base::error::{Invalid, ModelPlace};
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::parallel;
 use crate::base::threshold::Threshold;
+use crate::convert::reason::{NodeInvalid, Reason};
+use crate::convert::{Blocker, NotConverted, Remedy};
 use crate::graph::{
     Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId, domain_name, is_onnx_domain,
 };
@@ -22,7 +22,11 @@ use crate::ops::validity::node_fault;
 
 /// Checks the main graph and the functions of a model that is to be converted to an opset; 0 if it
 /// stays as it is.
-pub(super) fn check(model: &Model, inferred: &Deferred, to: i64) -> Result<(), NotConverted> {
+pub(in crate::convert) fn check(
+    model: &Model,
+    inferred: &Deferred,
+    to: i64,
+) -> Result<(), NotConverted> {
     functions(model)?;
     let mut invalid: Vec<Blocker> = Vec::new();
     for scope in model.scopes().filter(|&scope| !model.is_training(scope)) {
