@@ -120,7 +120,7 @@ fn without_nulls(mut object: Value) -> Value {
 
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Finding<'r> {
+struct SarifResult<'r> {
     rule_id: &'static str,
     rule_index: Option<usize>,
     level: &'static str,
@@ -214,7 +214,7 @@ struct Fix<'r> {
 }
 
 /// `place` is that of the finding.
-fn result<'r>(found: &'r Diagnostic, place: &'r str, rules: &[&RuleFacts]) -> Finding<'r> {
+fn result<'r>(found: &'r Diagnostic, place: &'r str, rules: &[&RuleFacts]) -> SarifResult<'r> {
     // A name may hold slashes of its own: exporters of PyTorch write `/layers.0/Cast`.
     let in_scope = found
         .scope()
@@ -233,7 +233,7 @@ fn result<'r>(found: &'r Diagnostic, place: &'r str, rules: &[&RuleFacts]) -> Fi
         what: &fix.what,
     });
     let fingerprint = found.fingerprint();
-    Finding {
+    SarifResult {
         rule_id: found.code(),
         rule_index: rules.iter().position(|rule| rule.code == found.code()),
         level: level(found.severity),

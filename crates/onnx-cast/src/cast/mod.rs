@@ -4,6 +4,10 @@
 //! are defined, [`Cast::convert`] computes them, and `exactness` decides which casts change
 //! nothing. `docs/cast.md` is the specification, `reference` implements it line by line, and the
 //! vector kernels are verified against that.
+//!
+//! Fewer than 64 elements are computed by `reference`. More are computed by the kernels of `stage`
+//! that `chain` selects: roundings have the parameters of `Rounding::new` in `round`; `round_avx512`
+//! and `half` compute the same with vector instructions. The tests compare all of them.
 
 mod chain;
 mod converter;
@@ -16,9 +20,9 @@ mod operations;
 mod pair;
 mod reference;
 mod round;
+mod round_avx512;
 mod rules;
 mod sink;
-mod small;
 mod stage;
 mod stream;
 mod strings;

@@ -9,7 +9,7 @@ use super::number::*;
 use super::round::{Rounding, Scaling, brain_from_single};
 use super::sink::{Sink, Target};
 use super::table::Table;
-use super::{half, small};
+use super::{half, round_avx512};
 use crate::dtype::DType;
 use crate::packed;
 
@@ -154,7 +154,7 @@ impl Kernel for Run<'_> {
             Stage::FromBrain => map(source, sink, |code: u16| quiet(u32::from(code) << 16)),
             Stage::ToHalf(rounding) => half::from_single::<F>(rounding, source, sink),
             Stage::ToBrain => map(source, sink, brain_from_single),
-            Stage::Round(rounding) => small::from_single::<F>(rounding, source, sink),
+            Stage::Round(rounding) => round_avx512::from_single::<F>(rounding, source, sink),
             Stage::Scale(scaling) => map(source, sink, |number: u32| scaling.round(number)),
             Stage::TruncatedByte(DType::Float) => map(source, sink, f32::low_byte),
             Stage::TruncatedByte(_) => map(source, sink, f64::low_byte),

@@ -63,8 +63,8 @@ fn attention(view: &View) -> Shapes {
     vec![output, Some(of_rank(4)), Some(of_rank(4)), Some(of_rank(4))]
 }
 
-/// The labels of the output, each with the dimension that an input gives it. Equations with dots
-/// are not inferred unless all ranks are known.
+/// The labels of the output, each with the dimension that an input gives it, and the dimensions of
+/// the dots. Nothing is inferred if the rank of an input is unknown.
 fn einsum(view: &View) -> Option<Dims> {
     let equation = view.attribute("equation")??;
     let equation: String = String::from_utf8_lossy(equation.s())
