@@ -28,7 +28,7 @@
 //! | look at it | [`Model::inspect`], [`diff`](fn@diff) |
 //! | save it | [`Model::save`], [`Model::save_with`], [`Model::to_bytes`], [`MemoryFiles`] |
 //! | verify what is written before it replaces anything | [`Model::save_verified`], [`mod@verify`] |
-//! | cast an array as ONNX does | [`Array::cast`] |
+//! | read the numbers of a constant, cast them as ONNX does | [`Model::read`], [`Array`] |
 //! | write a pass, a lint rule or an adapter | [`passes`], [`mod@lint`], [`mod@convert`], [`graph`] |
 //! | `recast` with them | [`cli::Command`] |
 //!
@@ -71,10 +71,7 @@ mod storage;
 mod tensor;
 pub mod verify;
 
-pub use api::{
-    Array, CannotCast, CastOptions, Comparison, MemoryFiles, MissingNode, OpenOptions, Packing,
-    RunsOn, WrongNode, diff,
-};
+pub use api::{Comparison, MemoryFiles, MissingNode, OpenOptions, RunsOn, WrongNode, diff};
 pub use base::choice::UnknownName;
 pub use base::error::{Classified, Error, ErrorKind, Invalid, ModelPlace, Place};
 pub use base::progress::{Cancel, Phase, Progress, Unit};
@@ -95,6 +92,7 @@ pub use precision::{Options as PrecisionOptions, Report as PrecisionReport};
 pub use storage::{
     Options as SaveOptions, Placement, SavePlan, Saved, UnusedFile, WrittenDataFile,
 };
+pub use tensor::{Array, CannotCast, CastOptions, Number, Packing};
 
 /// The protobuf messages of ONNX.
 ///
@@ -184,6 +182,7 @@ pub mod internals {
     }
 
     pub mod lint {
+        pub use crate::lint::constant::tally;
         pub use crate::lint::file_pattern::FilePattern;
         pub use crate::lint::fix::{FixError, Fixed, fix};
         pub use crate::lint::registry::all;

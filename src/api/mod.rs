@@ -4,7 +4,6 @@
 //! An operation changes a model in place. If it fails, the model is as it was before. A panic in a
 //! pass, rule or adapter is an error of kind [`ErrorKind::Internal`](crate::ErrorKind::Internal).
 
-mod array;
 mod compare;
 mod convert;
 mod fold;
@@ -18,8 +17,6 @@ mod save;
 pub mod tensor_files;
 mod verify;
 
-pub use crate::tensor::Packing;
-pub use array::{Array, CannotCast, CastOptions};
 pub use compare::{Comparison, diff};
 pub use memory::MemoryFiles;
 pub(crate) use not_a_model::{explain_open, is_text_model};

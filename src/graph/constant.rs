@@ -15,6 +15,7 @@ use onnx_cast::DType;
 #[non_exhaustive]
 pub struct Constant<'m> {
     /// Its tensor; for a `Constant` node with a plain attribute it is built from that.
+    /// [`Model::read`] gives its elements.
     pub tensor: Cow<'m, TensorProto>,
     /// The `Constant` node that defines it; `None` for an initializer.
     pub node: Option<NodeId>,

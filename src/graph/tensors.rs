@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::index::{Origin, ValueId};
 use super::scope::{Body, NodeId, ScopeId};
 use super::{DataRanges, Model};
+use crate::base::error::Error;
 use crate::protobuf::schema::{AttributeProto, SparseTensorProto, TensorProto};
-use crate::tensor::{Reference, Tensor, is_external};
+use crate::tensor::{Array, Reference, Tensor, is_external};
 
 /// The place of a tensor. Places are in document order within a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -112,6 +113,25 @@ impl Model {
             });
             dense.chain(sparse).chain(attributes).chain(defaults)
         })
+    }
+
+    /// The elements of a tensor of the model, in any of its fields or in a data file.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = onnx_recast::Model::open("models/fp8_qdq.onnx")?;
+    /// let mut tensors = model.tensors().map(|(_, tensor)| tensor);
+    /// let scale = tensors.find(|tensor| tensor.name() == "x_scale").unwrap();
+    /// assert_eq!(model.read(scale)?.to_vec::<f32>()?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the tensor is not valid, or the data file cannot be read.
+    pub fn read(&self, tensor: &TensorProto) -> Result<Array, Error> {
+        let array = Array::read(tensor, self.data())?;
+        Ok(array.with_cancel(&self.control().cancel))
     }
 
     /// The tensor that states a value, and its place: an initializer, or the attribute `value` of a

@@ -8,7 +8,7 @@ use super::Subject;
 use crate::base::parallel;
 use crate::base::threshold::Threshold;
 use crate::graph::ValueId;
-use crate::tensor::{CASTS_OF_EACH, Content, Data, Tensor};
+use crate::tensor::{Array, CASTS_OF_EACH, Content, Data};
 use onnx_cast::{
     Cast, Class, Converter, DType, Rules, Tally, convert_element, format_strings,
     packed::{self, size},
@@ -25,7 +25,7 @@ impl Subject<'_> {
     /// The values of a constant, or of the results of casts of a constant, if ONNX defines them;
     /// `None` if the value is neither, or if the budget for casts of constants is spent.
     #[must_use]
-    pub fn known_values(&self, value: ValueId) -> Option<Content> {
+    pub fn known_values(&self, value: ValueId) -> Option<Array> {
         let mut kernels = Vec::new();
         let mut at = value;
         let constant = loop {
@@ -42,26 +42,23 @@ impl Subject<'_> {
         if kernels.is_empty() {
             return Some(constant);
         }
-        let content = kernels
-            .into_iter()
-            .rev()
-            .try_fold(constant, |content, kernel| {
-                let may_be_cast = self.budget.borrow_mut().try_spend(at, content.bytes());
-                let (content, summary) = may_be_cast.then(|| content.cast(kernel))?.ok()?;
-                summary.is_defined().then_some(content)
-            })?;
-        Some(content.computed())
+        let content =
+            kernels
+                .into_iter()
+                .rev()
+                .try_fold(constant.content().clone(), |content, kernel| {
+                    let may_be_cast = self.budget.borrow_mut().try_spend(at, content.bytes());
+                    let (content, summary) = may_be_cast.then(|| content.cast(kernel))?.ok()?;
+                    summary.is_defined().then_some(content)
+                })?;
+        Some(Array::of(content.computed()))
     }
 
     /// The values of a constant; `None` if the value is not constant or cannot be read.
     #[must_use]
-    pub fn constant(&self, value: ValueId) -> Option<Content> {
+    pub fn constant(&self, value: ValueId) -> Option<Array> {
         let constant = self.model.constant(value).ok()?;
-        let content = Tensor::read(&constant.tensor)
-            .ok()?
-            .load(self.model.data())
-            .ok()?;
-        Some(content.with_cancel(&self.model.control().cancel))
+        self.model.read(&constant.tensor).ok()
     }
 }
 
@@ -104,9 +101,9 @@ pub fn tally(
 
 /// One element of a constant for messages: a number in plain notation, a string in quotes.
 #[must_use]
-pub fn element(constant: &Content, index: u64) -> String {
+pub fn element(constant: &Array, index: u64) -> String {
     let index = usize::try_from(index).unwrap_or(usize::MAX);
-    match constant.data() {
+    match constant.content().data() {
         Data::Numbers(raw, _) => {
             // Eight elements of any packing begin and end at bytes.
             let (bits, first) = (constant.dtype().bits(), index / 8 * 8);

@@ -8,7 +8,7 @@ pub(crate) mod add_noqa;
 mod baseline;
 #[cfg(feature = "config")]
 mod config;
-mod constant;
+pub(crate) mod constant;
 mod diagnostic;
 pub(crate) mod file_pattern;
 mod finding;
@@ -25,13 +25,13 @@ mod subject;
 pub use crate::casts::{CastPair, ResolvedCast};
 pub use crate::ops::inference::{Ints, Known, Shape};
 pub use crate::ops::schemas::ValueType;
-pub use crate::tensor::{Content, Data, Failure};
 pub(crate) use add_noqa::NoqaError;
 pub(crate) use baseline::BadBaseline;
 pub use baseline::Baseline;
 #[cfg(feature = "config")]
 pub use config::Config;
-pub use constant::{element, number, tally};
+use constant::tally;
+pub use constant::{element, number};
 pub use diagnostic::Diagnostic;
 pub(crate) use diagnostic::fingerprint;
 pub(crate) use file_pattern::FilePattern;

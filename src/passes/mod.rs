@@ -1,6 +1,9 @@
 //! Rewrites that preserve a model's meaning. A pass plans edits and reports events;
 //! [`Model::apply`](crate::Model::apply) applies the edits.
 //!
+//! A pass reads the numbers of a constant with [`Model::read`](crate::Model::read), and makes a
+//! constant with [`Array::into_tensor`](crate::Array::into_tensor).
+//!
 //! A new pass of this crate is one file and one line in [`DEFAULT`], [`EXACT`] or [`LOSSY`]; its
 //! `docs` are what `recast passes` prints. A pass of another crate is a [`Pass`] too:
 //!

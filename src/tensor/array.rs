@@ -1,17 +1,23 @@
-//! Casts of arrays.
+//! Elements of one type: read, cast and made.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::content::{Content, Data, Failure};
+use super::elements::element_count;
+use super::external::is_external;
+use super::number::Number;
+use super::recipe::Packing;
+use super::view::Tensor;
 use crate::base::error::{Classified, Error, ErrorKind};
 use crate::base::options::options;
 use crate::base::parallel;
 use crate::base::progress::{Cancel, Control, Progress, Unit};
 use crate::base::threshold::Threshold;
+use crate::files::DataFolder;
 use crate::protobuf::Piece;
 use crate::protobuf::schema::TensorProto;
-use crate::tensor::{Content, Data, Failure, Packing, element_count};
 use onnx_cast::{BadLiteral, Cast, Contested, DType, RoundMode, Rules, Tally, Unsupported};
 
 /// The number of bytes per job of a thread.
@@ -23,10 +29,11 @@ const PART: Threshold = Threshold::new("part of an array", 96 << 10).small_from(
 /// use onnx_recast::{Array, CastOptions, DType, Packing};
 ///
 /// # fn main() -> Result<(), onnx_recast::Error> {
-/// let numbers: Vec<u8> = [0.1_f32, 448.0, 1e9].iter().flat_map(|number| number.to_le_bytes()).collect();
-/// let array = Array::from_bytes(DType::Float, &[3], numbers, Packing::Packed)?;
+/// let array = Array::from_slice(&[3], &[0.1_f32, 448.0, 1e9])?;
 /// let cast = array.cast(DType::Float8E4M3Fn, &CastOptions::default())?;
 /// assert_eq!(cast.to_bytes(Packing::Packed)?, [0x1D, 0x7E, 0x7E]);
+/// let exact = cast.cast(DType::Float, &CastOptions::default())?;
+/// assert_eq!(exact.to_vec::<f32>()?, [0.1015625, 448.0, 448.0]);
 /// # Ok(())
 /// # }
 /// ```
@@ -172,6 +179,37 @@ impl Array {
         }))
     }
 
+    /// An array of numbers of the element type that is the Rust type's.
+    ///
+    /// # Errors
+    /// If the shape is negative or has another number of elements.
+    pub fn from_slice<T: Number>(dims: &[i64], numbers: &[T]) -> Result<Array, Error> {
+        let bytes: Vec<u8> = numbers
+            .iter()
+            .flat_map(|number| number.to_bytes())
+            .collect();
+        Array::from_bytes(T::DTYPE, dims, bytes, Packing::Packed)
+    }
+
+    /// The elements of a tensor that stores them itself, in any of its fields;
+    /// [`Model::read`](crate::Model::read) also reads data files.
+    ///
+    /// # Errors
+    /// If the tensor is not valid, or its elements are in a data file.
+    pub fn from_tensor(tensor: &TensorProto) -> Result<Array, Error> {
+        if is_external(tensor) {
+            let what = "the elements are in a data file, which Model::read reads";
+            return Err(Error::new(ErrorKind::BadExternalData, what));
+        }
+        Array::read(tensor, &DataFolder::default())
+    }
+
+    /// The elements of a tensor of a model with these data files.
+    pub(crate) fn read(tensor: &TensorProto, data: &DataFolder) -> Result<Array, Error> {
+        let content = Tensor::read(tensor).and_then(|tensor| tensor.load(data));
+        content.map(Array::of).map_err(Error::caused_by)
+    }
+
     /// An array of strings.
     ///
     /// # Errors
@@ -191,7 +229,11 @@ impl Array {
         )))
     }
 
-    fn of(content: Content) -> Array {
+    pub(crate) fn content(&self) -> &Content {
+        &self.content
+    }
+
+    pub(crate) fn of(content: Content) -> Array {
         Array {
             content,
             control: Control::default(),
@@ -301,6 +343,27 @@ impl Array {
         let mut bytes = vec![0; self.numbers(packing)?.bytes() as usize];
         self.write_into(&mut bytes, packing)?;
         Ok(bytes)
+    }
+
+    /// The numbers, if they are of the element type that is the Rust type's. Elements of other types
+    /// can be cast to one of these, or taken as bytes.
+    ///
+    /// # Errors
+    /// If the elements are of another type; if the operation is cancelled.
+    pub fn to_vec<T: Number>(&self) -> Result<Vec<T>, Error> {
+        if self.dtype() != T::DTYPE {
+            let what = format!(
+                "the elements are of type {}, not {}",
+                self.dtype(),
+                T::DTYPE
+            );
+            return Err(Error::new(ErrorKind::Usage, what));
+        }
+        let bytes = self.to_bytes(Packing::Packed)?;
+        Ok(bytes
+            .chunks_exact(size_of::<T>())
+            .map(T::from_bytes)
+            .collect())
     }
 
     /// A tensor with these elements, such as an initializer for

@@ -1,6 +1,7 @@
 //! The tests of the whole crate, in one binary.
 
 mod architecture;
+mod arrays;
 mod bad_input;
 mod cast_file;
 mod cast_number;

@@ -4,8 +4,8 @@
 
 use onnx_cast::{convert_element, packed};
 use onnx_recast::cast::{Cast, Rules, Verdict};
+use onnx_recast::internals::lint::tally;
 use onnx_recast::internals::tensor::{Content, Data};
-use onnx_recast::lint::tally;
 use onnx_recast::{DType, Stored};
 
 use crate::support::expect_no_failures;

@@ -11,7 +11,9 @@ use onnx_recast::lint::{
 };
 use onnx_recast::passes::{Event, Plan};
 use onnx_recast::proto::AttributeProto;
-use onnx_recast::{ConvertOptions, Error, ErrorKind, LintOptions, Model, Reason, SaveOptions};
+use onnx_recast::{
+    Array, ConvertOptions, Error, ErrorKind, LintOptions, Model, Reason, SaveOptions,
+};
 
 fn model(text: &str) -> Model {
     Model::from_text(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -95,6 +97,8 @@ fn constants_are_read_from_nodes_and_types_from_messages() {
     let [y, z] = ["y", "z"].map(|name| model.lookup(ScopeId::MAIN, name).unwrap());
     let tensor = model.constant(y).unwrap().tensor;
     assert_eq!(Known::of_tensor(&tensor).to_string(), "tensor(int64)[2]");
+    let numbers = Array::from_tensor(&tensor).unwrap();
+    assert_eq!(numbers.to_vec::<i64>().unwrap(), [3, 4]);
     assert!(matches!(model.constant(z), Err(NotConstant::NoValue)));
 
     let declared = model.declared(y).unwrap();

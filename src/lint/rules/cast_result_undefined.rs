@@ -52,7 +52,7 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let constant = subject.known_values(cast.input)?;
     let name = subject.model.name(cast.input);
     let to = cast.to;
-    let summary = match constant.cast(kernel) {
+    let summary = match constant.content().cast(kernel) {
         Ok((_, summary)) => summary,
         Err(failure) => return Some(format!("'{name}', {failure}")),
     };

@@ -138,7 +138,7 @@ fn check_constant(subject: &Subject, value: ValueId) -> Option<Finding> {
     let constant = subject
         .constant(value)
         .filter(|constant| constant.elements() > 1)?;
-    let Data::Numbers(bytes, _) = constant.data() else {
+    let Data::Numbers(bytes, _) = constant.content().data() else {
         return None;
     };
     let of_part = PART.get() as u64;

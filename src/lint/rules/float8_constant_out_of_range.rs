@@ -2,7 +2,7 @@
 
 use super::phrases::{largest, overflow_becomes, tally_of};
 use crate::lint::{Finding, FunctionRule, ResolvedCast, RuleFacts, Severity, Subject, tally};
-use crate::tensor::Content;
+use crate::tensor::Array;
 use onnx_cast::{Cast, DType, Rules, Tally, float_format::Format};
 
 const DOCS: &str = r#"A constant has values beyond the largest float8 of the type that it is cast to.
@@ -65,7 +65,7 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
 }
 
 /// Without saturation, an overflow is a result of NaN or infinity whose input is not NaN.
-fn out_of_range(constant: &Content, cast: &ResolvedCast) -> Option<Tally> {
+fn out_of_range(constant: &Array, cast: &ResolvedCast) -> Option<Tally> {
     let from = cast.from?;
     let rules = Rules::default()
         .saturate(false)
@@ -79,7 +79,7 @@ fn out_of_range(constant: &Content, cast: &ResolvedCast) -> Option<Tally> {
     let (source, target) = (Format::of(read_as), Format::of(cast.to)?);
     let was_nan = |code| source.is_some_and(|format| format.is_nan(code));
     Some(tally(
-        constant,
+        constant.content(),
         &kernel,
         |code| target.is_nan(code) || target.is_infinite(code),
         |code| !was_nan(code),

@@ -56,7 +56,7 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     };
     let rules = Rules::default().opset(u32::try_from(opset).ok()?);
     let kernel = Cast::new(cast.from?, to, rules).ok()?;
-    let (_, summary) = constant.cast(kernel).ok()?;
+    let (_, summary) = constant.content().cast(kernel).ok()?;
     let tally = tally_of(
         &summary.contested,
         &constant,

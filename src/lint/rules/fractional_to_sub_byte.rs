@@ -53,7 +53,7 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let Some(constant) = subject.constant(cast.input) else {
         return (!is_integral(subject.model, cast.input)).then_some(differ);
     };
-    let (_, summary) = constant.cast(cast.kernel()?).ok()?;
+    let (_, summary) = constant.content().cast(cast.kernel()?).ok()?;
     let elements = tally_of(
         &summary.contested,
         &constant,

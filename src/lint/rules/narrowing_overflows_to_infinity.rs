@@ -60,7 +60,7 @@ fn check_cast(subject: &Subject, cast: &ResolvedCast) -> Option<String> {
     let constant = subject.constant(cast.input)?;
     let was_infinite = |code| source.is_some_and(|format| format.is_infinite(code));
     let tally = tally(
-        &constant,
+        constant.content(),
         &kernel,
         |code| target.is_infinite(code),
         |code| !was_infinite(code),

@@ -1,7 +1,7 @@
 //! Phrases that several rules share.
 
 use crate::lint::{element, number};
-use crate::tensor::Content;
+use crate::tensor::Array;
 use onnx_cast::{DType, Tally, float_format::Format};
 
 /// The largest finite number of a float type.
@@ -19,7 +19,7 @@ pub(super) fn overflow_becomes(to: DType) -> &'static str {
 }
 
 /// `2 of the 4 elements of 'w', the first at index 1 (500)`; `None` if there are none.
-pub(super) fn tally_of(tally: &Tally, constant: &Content, name: &str) -> Option<String> {
+pub(super) fn tally_of(tally: &Tally, constant: &Array, name: &str) -> Option<String> {
     let first = tally.first?;
     let element = element(constant, first);
     let (count, elements) = (tally.count, constant.elements());
