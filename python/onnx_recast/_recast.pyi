@@ -60,9 +60,11 @@ class _Converting(TypedDict):
     from_opset: int | None
     ir_version: int | str
     explicit: str
+    no_expand: bool
+    exact_only: bool
     expand: str
-    expand_into: str
-    legalize: str
+    no_legalize: bool
+    legalize_io: bool
     contested: str | None
     strict: bool
     prepare: _Preparation

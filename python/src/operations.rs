@@ -131,9 +131,11 @@ pub struct Converting {
     /// `auto`, `keep` or a number.
     ir_version: IrVersionName,
     explicit: String,
+    no_expand: bool,
+    exact_only: bool,
     expand: String,
-    expand_into: String,
-    legalize: String,
+    no_legalize: bool,
+    legalize_io: bool,
     contested: Option<String>,
     strict: bool,
     prepare: Preparation,
@@ -155,9 +157,11 @@ impl Converting {
             .from_opset(self.from_opset)
             .ir_version(ir_version)
             .explicit(choice("explicit", &self.explicit)?)
+            .no_expand(self.no_expand)
+            .exact_only(self.exact_only)
             .expand(choice("expand", &self.expand)?)
-            .expand_into(choice("expand_into", &self.expand_into)?)
-            .legalize(choice("legalize", &self.legalize)?)
+            .no_legalize(self.no_legalize)
+            .legalize_io(self.legalize_io)
             .contested(
                 self.contested
                     .as_deref()

@@ -12,8 +12,7 @@ use super::prepare::Preparation;
 use crate::base::choice::choice;
 use crate::base::printable::Shown;
 use crate::convert::{
-    Blocker, Expand, ExpandInto, Explicit, IrVersion, Legalize, NotConverted, Remedy,
-    differing_operators,
+    Blocker, Expand, Explicit, IrVersion, NotConverted, Remedy, differing_operators,
 };
 use crate::graph::domain_name;
 use crate::ops::schemas;
@@ -70,8 +69,8 @@ pub struct Convert {
     no_expand: bool,
     /// Expand operators into nodes or into local functions. Local functions raise the IR version to
     /// at least 8
-    #[arg(long, value_name = "nodes|function", default_value = "nodes", hide_possible_values = true, value_parser = chosen::<ExpandInto>(ExpandInto::NAMES))]
-    expand: ExpandInto,
+    #[arg(long, value_name = "nodes|function", default_value = "nodes", hide_possible_values = true, value_parser = chosen::<Expand>(Expand::NAMES))]
+    expand: Expand,
     /// How to read nodes that ONNX defines inconsistently: refuse the conversion (refuse), read
     /// their attributes (text), or read them as onnx's converter does (runtime). An example is
     /// BatchNormalization with `is_test` = 0 and one output
@@ -152,17 +151,11 @@ impl Convert {
             ir_version: self.ir_version,
             explicit: self.explicit,
             strict: self.strict,
-            expand: match (self.no_expand, self.exact_only) {
-                (true, _) => Expand::None,
-                (_, true) => Expand::Exact,
-                _ => Expand::All,
-            },
-            expand_into: self.expand,
-            legalize: match (self.no_legalize, self.legalize_io) {
-                (true, _) => Legalize::None,
-                (_, true) => Legalize::Io,
-                _ => Legalize::Inner,
-            },
+            no_expand: self.no_expand,
+            exact_only: self.exact_only,
+            expand: self.expand,
+            no_legalize: self.no_legalize,
+            legalize_io: self.legalize_io,
             contested: self.contested.0,
             runtime: None,
             adapters: adapters::added(),

@@ -5,7 +5,7 @@ use super::plan::copies::{Copied, copied};
 use super::plan::target_opset::{self, PlanForOpset};
 use super::plan::{ir, valid};
 use super::simplify::CheckOfPasses;
-use super::{Legalize, NotConverted, Options, Report};
+use super::{NotConverted, Options, Report};
 use crate::base::error::Invalid;
 use crate::graph::{Edit, Model, ScopeId, ScopeKind};
 use crate::ops::inference::Deferred;
@@ -174,7 +174,7 @@ fn with_copies(
     {
         let inferred = Deferred::with(options.contested);
         // A value that only a copy shows to have a type keeps it.
-        let with_own_types = options.clone().legalize(Legalize::None);
+        let with_own_types = options.clone().no_legalize(true);
         let mut with_copies = target_opset::plan(&model, &inferred, &with_own_types, check)?;
         if let Some(places) = places {
             with_copies.plan.place_at_original_nodes(places);

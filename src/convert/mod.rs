@@ -48,4 +48,4 @@ pub(crate) use plan::copies::copy_for_calls;
 pub(crate) use plan::lowest::{lowest, lowest_that_runs};
 pub(crate) use plan::valid::expect_defined;
 pub use report::{IrVersions, Opsets, Report};
-pub use settings::{Expand, ExpandInto, Explicit, Legalize};
+pub use settings::{Expand, Explicit};

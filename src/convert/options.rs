@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::OperatorAdapter;
-use super::settings::{Expand, ExpandInto, Explicit, Legalize, Settings};
+use super::settings::{AllowedExpansions, Expand, Explicit, Settings};
 use crate::base::choice::UnknownName;
 use crate::base::options::options;
 use crate::ops::runtimes::Runtime;
@@ -24,12 +24,18 @@ options! {
         pub explicit: Explicit,
         /// Whether warnings are blockers.
         pub strict: bool,
-        /// Which operators without an equivalent may be expanded into several nodes.
+        /// Whether operators without an equivalent are blockers, instead of being expanded into
+        /// several nodes.
+        pub no_expand: bool,
+        /// Whether operators without a bit-exact expansion are blockers.
+        pub exact_only: bool,
+        /// The form into which operators are expanded.
         pub expand: Expand,
-        /// The form into which these operators are expanded.
-        pub expand_into: ExpandInto,
-        /// Which values of types that the target lacks get wider types.
-        pub legalize: Legalize,
+        /// Whether values keep types that the target lacks, which are then blockers, instead of
+        /// getting wider types.
+        pub no_legalize: bool,
+        /// Whether inputs and outputs of the model get wider types, too.
+        pub legalize_io: bool,
         /// How to read nodes on which the text of ONNX contradicts itself, or onnx's converter;
         /// none to refuse them.
         pub contested: Option<Contested>,
@@ -84,9 +90,11 @@ impl Options {
             ir_version: IrVersion::Auto,
             explicit: Explicit::Relevant,
             strict: false,
-            expand: Expand::All,
-            expand_into: ExpandInto::Nodes,
-            legalize: Legalize::Inner,
+            no_expand: false,
+            exact_only: false,
+            expand: Expand::Nodes,
+            no_legalize: false,
+            legalize_io: false,
             contested: None,
             runtime: None,
             adapters: Vec::new(),
@@ -98,7 +106,8 @@ impl Options {
             opset,
             explicit,
             strict,
-            expand,
+            no_expand,
+            exact_only,
             contested,
             runtime,
             ..
@@ -107,7 +116,11 @@ impl Options {
             opset,
             explicit,
             strict,
-            expand,
+            expansions: match (no_expand, exact_only) {
+                (true, _) => AllowedExpansions::None,
+                (false, true) => AllowedExpansions::Exact,
+                (false, false) => AllowedExpansions::All,
+            },
             contested,
             narrows_int64: runtime.is_some_and(|runtime| runtime.narrows_int64()),
         }

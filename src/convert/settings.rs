@@ -9,7 +9,7 @@ pub(super) struct Settings {
     pub opset: i64,
     pub explicit: Explicit,
     pub strict: bool,
-    pub expand: Expand,
+    pub expansions: AllowedExpansions,
     pub contested: Option<Contested>,
     /// Whether the runtime of the result computes INT64 with 32 bits.
     pub narrows_int64: bool,
@@ -31,11 +31,9 @@ pub enum Explicit {
 choice!(pub(crate) Explicit { "all" => All, "relevant" => Relevant, "none" => None });
 
 /// Which expansions are allowed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Expand {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AllowedExpansions {
     /// Exact ones, and those by ONNX's definition.
-    #[default]
     All,
     /// Exact ones.
     Exact,
@@ -46,7 +44,7 @@ pub enum Expand {
 /// The form into which an operator is expanded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ExpandInto {
+pub enum Expand {
     /// Nodes in its place.
     #[default]
     Nodes,
@@ -55,21 +53,4 @@ pub enum ExpandInto {
     Function,
 }
 
-choice!(pub(crate) ExpandInto { "nodes" => Nodes, "function" => Function });
-
-/// Which values of types that the target lacks get wider types.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Legalize {
-    /// Those that the model only uses inside.
-    #[default]
-    Inner,
-    /// Those that the model uses inside, its inputs and its outputs.
-    Io,
-    /// None.
-    None,
-}
-
-choice!(pub(crate) Legalize { "inner" => Inner, "io" => Io, "none" => None });
-
-choice!(pub(crate) Expand { "all" => All, "exact" => Exact, "none" => None });
+choice!(pub(crate) Expand { "nodes" => Nodes, "function" => Function });

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use onnx_recast::convert::{Expand, Explicit, IrVersion};
+use onnx_recast::convert::{Explicit, IrVersion};
 use onnx_recast::passes::EXACT;
 use onnx_recast::verify::Verification;
 use onnx_recast::{
@@ -20,7 +20,7 @@ fn model() -> Model {
 
 #[test]
 fn options_are_built_and_extended() {
-    let strict = ConvertOptions::to(17).strict(true).expand(Expand::Exact);
+    let strict = ConvertOptions::to(17).strict(true).exact_only(true);
     let lower = strict
         .clone()
         .opset(13)

@@ -13,7 +13,7 @@ use super::super::reason::{
     AttributeUnsupported, BehaviourDiffers, ExpansionDisabled, ExpansionInexact, NodeInvalid,
     Reason, ShapeUnknown, TooLarge, TypeUnsupported,
 };
-use super::super::settings::Expand;
+use super::super::settings::AllowedExpansions;
 use crate::ops::inference::Shape;
 use crate::protobuf::schema::AttributeProto;
 use onnx_cast::DType;
@@ -45,10 +45,12 @@ pub(super) fn by_tables(cx: &mut Context) -> Result<(), Reason> {
 /// Replaces the node by what ONNX defines, also where all runtimes compute something else.
 pub(in crate::convert) fn as_defined(cx: &mut Context) -> Result<(), Reason> {
     let mode = cx.string("mode")?.unwrap_or_else(|| "nearest".to_owned());
-    let class = match (cx.source.settings.expand, mode.as_str()) {
-        (Expand::None, _) => return Err(Reason::new(ExpansionDisabled, "expansion is disabled")),
+    let class = match (cx.source.settings.expansions, mode.as_str()) {
+        (AllowedExpansions::None, _) => {
+            return Err(Reason::new(ExpansionDisabled, "expansion is disabled"));
+        }
         (_, "nearest") => Exactness::Exact,
-        (Expand::Exact, _) => {
+        (AllowedExpansions::Exact, _) => {
             return Err(Reason::new(
                 ExpansionInexact,
                 "interpolation by products of matrices is not bit-exact",

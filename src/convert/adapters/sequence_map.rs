@@ -5,7 +5,7 @@ use super::super::context::Context;
 use super::super::expanded::{Exactness, ExpandedOperator};
 use super::super::make;
 use super::super::reason::{ExpansionDisabled, NodeInvalid, Reason, TypeUnknown};
-use super::super::settings::Expand;
+use super::super::settings::AllowedExpansions;
 use super::adapter::{Adapter, Run, adapter};
 use crate::base::hash::HashSet;
 use crate::ops::inference::Known;
@@ -19,7 +19,7 @@ pub(super) const ADAPTERS: &[Adapter] =
 /// The body of the loop takes the elements at an index, computes what the body of the map does, and
 /// appends the results.
 fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
-    if cx.source.settings.expand == Expand::None {
+    if cx.source.settings.expansions == AllowedExpansions::None {
         return Err(Reason::new(
             ExpansionDisabled,
             "SequenceMap is new in opset 17, and expansion is disabled",

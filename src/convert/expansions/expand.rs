@@ -8,7 +8,7 @@ use crate::convert::context::check;
 use crate::convert::context::{AddedValue, Context};
 use crate::convert::expanded::{Exactness, ExpandedOperator};
 use crate::convert::reason::{ExpansionDisabled, ExpansionInexact, NodeInvalid, Reason};
-use crate::convert::settings::Expand;
+use crate::convert::settings::AllowedExpansions;
 use crate::ops::schemas;
 use crate::protobuf::raw;
 use crate::protobuf::schema::{NodeProto, TensorProto};
@@ -39,11 +39,11 @@ pub(in crate::convert) fn expand(
             format!("{op} of opset {newer} has no equivalent in opset {older}, and {why}")
         }
     };
-    match (cx.source.settings.expand, expansion.class) {
-        (Expand::None, _) => {
+    match (cx.source.settings.expansions, expansion.class) {
+        (AllowedExpansions::None, _) => {
             return Err(Reason::new(ExpansionDisabled, new("expansion is disabled")));
         }
-        (Expand::Exact, Exactness::ByDefinition) => {
+        (AllowedExpansions::Exact, Exactness::ByDefinition) => {
             return Err(Reason::new(
                 ExpansionInexact,
                 new("its expansion is not bit-exact"),

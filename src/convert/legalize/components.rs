@@ -4,7 +4,7 @@ use petgraph::unionfind::UnionFind;
 
 use super::operators::{Role, Site, Wider, carried_in, role};
 use crate::base::hash::{HashMap, HashSet};
-use crate::convert::{Legalize, Options};
+use crate::convert::Options;
 use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
 use crate::ops::inference::Inferred;
 use crate::ops::schemas::ValueType;
@@ -21,7 +21,7 @@ pub(super) struct Components {
 impl Components {
     /// Narrow values of one node belong together: if one of them cannot be carried, none is.
     pub fn new(model: &Model, inferred: &Inferred, options: &Options) -> Components {
-        let (opset, with_io) = (options.opset, options.legalize == Legalize::Io);
+        let (opset, with_io) = (options.opset, options.legalize_io);
         let types = carried_in(opset);
         let wider_of = |value: ValueId| match inferred.of(value).value_type {
             Some(ValueType::Tensor(dtype)) => {

@@ -6,7 +6,7 @@
 //! makes or reads it does the same with the wider type, or can be replaced by nodes that do. Narrow
 //! values of one node are carried together, or none of them. Inputs and outputs of functions and
 //! subgraphs, and inputs of calls and of operators of other domains, keep their types; those of the
-//! model, unless [`Legalize::Io`](super::Legalize::Io) is chosen.
+//! model, unless [`Options::legalize_io`] is chosen.
 //!
 //! A type is a line of `operators::types`, an operator a file and a line of `operators`.
 

@@ -18,7 +18,7 @@ use crate::convert::bodies::{Bodies, uses};
 use crate::convert::context::derived_constants::constant_inputs;
 use crate::convert::legalize::{Legalized, Places, legalized};
 use crate::convert::simplify::CheckOfPasses;
-use crate::convert::{Blocker, ExpandInto, Expanded, Legalize, NodeChange, Options};
+use crate::convert::{Blocker, Expand, Expanded, NodeChange, Options};
 use crate::graph::{Edit, FreshNames, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
 use crate::ops::inference::Deferred;
 
@@ -54,7 +54,7 @@ impl ConversionPlan {
         wanted: Option<Wanted>,
         check: Option<CheckOfPasses>,
     ) -> Result<ConversionPlan, Invalid> {
-        let adds_functions = options.expand_into == ExpandInto::Function
+        let adds_functions = options.expand == Expand::Function
             && ir::allows_functions(model, options)
             && !wanted.is_some_and(|wanted| wanted.refuses_calls());
         let functions = adds_functions.then(|| Functions::new(model, options.opset));
@@ -103,7 +103,7 @@ impl ConversionPlan {
         check: Option<CheckOfPasses>,
     ) -> Result<ConversionPlan, Invalid> {
         let plan = ConversionPlan::new(model, inferred, options, wanted, check)?;
-        if plan.blockers.is_empty() || options.legalize == Legalize::None {
+        if plan.blockers.is_empty() || options.no_legalize {
             return Ok(plan);
         }
         let Some(legalized) = legalized(model, inferred.of(model), options) else {

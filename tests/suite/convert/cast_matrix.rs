@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use onnx_cast::{Contested, DType};
-use onnx_recast::internals::convert::{self, Explicit, IrVersion, Legalize, NotConverted, Options};
+use onnx_recast::internals::convert::{self, Explicit, IrVersion, NotConverted, Options};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::protobuf::raw::attribute_proto::AttributeType;
 use onnx_recast::internals::protobuf::schema::{
@@ -119,7 +119,7 @@ fn every_version_pair_type_place_and_attribute() {
                         let options = Options::to(to)
                             .ir_version(IrVersion::Keep)
                             .explicit(Explicit::None)
-                            .legalize(Legalize::None);
+                            .no_legalize(true);
                         let counts = table.entry((from, to)).or_default();
                         match convert::convert(Model::new(before.clone()).unwrap(), &options) {
                             Ok(conversion) => {

@@ -1,6 +1,6 @@
 //! What must not change.
 
-use onnx_recast::internals::convert::{self, ExpandInto, IrVersion, Options};
+use onnx_recast::internals::convert::{self, Expand, IrVersion, Options};
 use onnx_recast::internals::graph::Model;
 use onnx_recast::internals::protobuf::raw;
 use onnx_recast::internals::protobuf::schema::{
@@ -344,7 +344,7 @@ fn the_body_of_a_map_keeps_everything() {
 fn the_constants_of_a_map_stay_in_its_body() {
     let source = r#"<ir_version: 8, opset_import: ["": 17]> g (seq(float[3]) s) => (seq(float[3]) t) {
         t = SequenceMap <body = b (float[3] e) => (float[3] r) <float[3] w = {1, 2, 3}> { r = Mul (e, w) }> (s) }"#;
-    let options = Options::to(16).expand_into(ExpandInto::Function);
+    let options = Options::to(16).expand(Expand::Function);
     let model = convert_text(source, &options).unwrap().model.into_proto();
     assert!(model.functions.is_empty(), "{:?}", model.functions);
     let nodes = &model.graph.as_ref().unwrap().node;
