@@ -1,4 +1,5 @@
-//! The command line. Each command is one file, with its options and its implementation.
+//! The command line: `run`. Each command is a file, or a folder (`lint`), with its options and its
+//! implementation; what several commands use is in the other files.
 
 mod adapters;
 mod cast;

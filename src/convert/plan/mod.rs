@@ -1,4 +1,4 @@
-//! What a conversion does to a model: which nodes become which, in waves over its scopes, and what
+//! What a conversion does to a model: what each node becomes, innermost scopes first, and what
 //! prevents it.
 
 mod convert_node;
