@@ -26,7 +26,7 @@
 //! | convert it to another opset, or to what a runtime loads | [`Model::convert`], [`ConvertOptions::for_runtime`] |
 //! | find what is wrong around casts, and fix it | [`Model::lint`], [`Model::fix`] |
 //! | look at it | [`Model::inspect`], [`diff`](fn@diff) |
-//! | save it | [`Model::save`], [`Model::save_with`], [`Model::to_bytes`], [`MemoryFiles`] |
+//! | save it | [`Model::save`], [`Model::save_with`], [`Model::to_bytes`], [`Model::into_files`] |
 //! | verify what is written before it replaces anything | [`Model::save_verified`], [`mod@verify`] |
 //! | read the numbers of a constant, cast them as ONNX does | [`Model::read`], [`Array`] |
 //! | write a pass, a lint rule or an adapter | [`passes`], [`mod@lint`], [`mod@convert`], [`graph`] |
@@ -71,7 +71,7 @@ mod storage;
 mod tensor;
 pub mod verify;
 
-pub use api::{Comparison, MemoryFiles, MissingNode, OpenOptions, RunsOn, WrongNode, diff};
+pub use api::{Comparison, MissingNode, OpenOptions, RunsOn, WrongNode, diff};
 pub use base::choice::UnknownName;
 pub use base::error::{Classified, Error, ErrorKind, Invalid, ModelPlace, Place};
 pub use base::progress::{Cancel, Phase, Progress, Unit};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use onnx_recast::verify::{Verification, Verified};
-use onnx_recast::{Error, MemoryFiles, Model, OpenOptions, Placement, SaveOptions};
+use onnx_recast::{Error, Model, OpenOptions, Placement, SaveOptions};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -189,11 +189,8 @@ pub fn to_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     if output.placement() == Placement::Inline {
         let bytes = watch.run(py, || {
-            let files = MemoryFiles::new();
-            model
-                .into_plan(files.path("model.onnx"), &output.options())?
-                .execute()?;
-            files.bytes("model.onnx")
+            let mut files = model.into_files(&output.options())?;
+            Ok(files.remove("model.onnx").unwrap_or_default())
         })?;
         return new_bytes(py, bytes.len(), |mut out| {
             watch.run(py, || {

@@ -1,74 +1,110 @@
-//! Files in memory.
+//! Models without files: data files that the caller reads, and the files of a model in memory.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::{Component, Path};
+use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::base::error::Error;
+use crate::base::error::{Error, ErrorKind, shortened};
 use crate::base::stored::Stored;
+use crate::files::DataFolder;
 use crate::files::folders::Folder;
+use crate::graph::Model;
+use crate::storage::Options;
 
-/// A table of files in memory, for models with external data that are not on a disk. The functions
-/// that open and save models accept the paths of its files as long as it exists.
-///
-/// ```
-/// use onnx_recast::{FoldOptions, MemoryFiles, Model, Placement, SaveOptions};
-///
-/// # fn main() -> Result<(), onnx_recast::Error> {
-/// let files = MemoryFiles::new();
-/// files.insert("model.onnx", std::fs::read("models/transformer_fp16.onnx").unwrap())?;
-/// let mut model = Model::open(files.path("model.onnx"))?;
-/// model.fold(&FoldOptions::default())?;
-/// let options = SaveOptions::default().placement(Placement::File("weights.bin".into()));
-/// model.save_with(files.path("folded.onnx"), &options)?;
-/// assert!(files.bytes("weights.bin")?.len() > 1000);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug)]
-pub struct MemoryFiles(Folder);
+/// The name of the model among its files.
+const MODEL: &str = "model.onnx";
 
-impl MemoryFiles {
-    /// An empty table.
-    #[must_use]
-    pub fn new() -> MemoryFiles {
-        MemoryFiles(Folder::memory())
-    }
+/// Reads a data file by its location in the model.
+#[derive(Clone)]
+pub(super) struct DataFiles(Arc<Read>);
 
-    /// Adds a file, or replaces the one of this name; `/` in the name separates folders.
-    ///
-    /// # Errors
-    /// If the name leads out of the table, or is that of a folder.
-    pub fn insert(&self, name: impl AsRef<Path>, bytes: impl Into<Stored>) -> Result<(), Error> {
-        self.0
-            .insert(name.as_ref(), bytes)
-            .map_err(|error| self.error(name.as_ref(), error))
-    }
+type Read = dyn Fn(&str) -> io::Result<Stored> + Send + Sync;
 
-    /// The bytes of a file. They are not copied; those of a file that is read in ranges are read,
-    /// and those of a file that was written are computed.
-    ///
-    /// # Errors
-    /// If there is no file of this name, or it cannot be read.
-    pub fn bytes(&self, name: impl AsRef<Path>) -> Result<Bytes, Error> {
-        self.0
-            .bytes(name.as_ref())
-            .map_err(|error| self.error(name.as_ref(), error))
-    }
-
-    /// The path by which functions of this crate find a file of this name.
-    #[must_use]
-    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn error(&self, name: &Path, error: std::io::Error) -> Error {
-        Error::caused_by(error).in_file(name.display().to_string())
+impl fmt::Debug for DataFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DataFiles")
     }
 }
 
-impl Default for MemoryFiles {
-    fn default() -> MemoryFiles {
-        MemoryFiles::new()
+impl DataFiles {
+    pub(super) fn new(read: impl Fn(&str) -> io::Result<Stored> + Send + Sync + 'static) -> Self {
+        DataFiles(Arc::new(read))
+    }
+
+    /// The data files of a model. A file that does not exist is missing when a tensor in it is read.
+    ///
+    /// # Errors
+    /// If a file cannot be read for another reason.
+    pub(super) fn of(&self, model: &Model) -> Result<DataFolder, Error> {
+        let folder = Folder::memory();
+        for location in model
+            .data_ranges()
+            .into_keys()
+            .filter(|name| leads_down(name))
+        {
+            let inserted = match (self.0)(&location) {
+                Ok(bytes) => folder.insert(&location, bytes),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                Err(error) => Err(error),
+            };
+            inserted.map_err(|error| {
+                let error = Error::new(ErrorKind::BadExternalData, error);
+                error.in_file(shortened(&location))
+            })?;
+        }
+        Ok(DataFolder::of_model(&folder.path().join(MODEL)))
+    }
+}
+
+/// Whether a location is that of a file in the folder of the model, or below it.
+fn leads_down(location: &str) -> bool {
+    let mut parts = Path::new(location).components();
+    parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+impl Model {
+    /// The files that [`Model::save_with`] would write, by name: the model as `model.onnx`, and its
+    /// data files. For a program without a file system.
+    ///
+    /// ```
+    /// use onnx_recast::{FoldOptions, Model, OpenOptions, Placement, SaveOptions};
+    ///
+    /// # fn main() -> Result<(), onnx_recast::Error> {
+    /// let mut model = Model::open("models/transformer_fp16.onnx")?;
+    /// model.fold(&FoldOptions::default())?;
+    /// let options = SaveOptions::default().placement(Placement::File("weights.bin".into()));
+    /// let files = model.into_files(&options)?;
+    /// assert!(files["weights.bin"].len() > 1000);
+    ///
+    /// let read = move |location: &str| files.get(location).cloned().map(Into::into).ok_or_else(|| std::io::ErrorKind::NotFound.into());
+    /// # let bytes = read("model.onnx").map(|file: onnx_recast::Stored| file.to_bytes()).unwrap();
+    /// let again = OpenOptions::new().data_files(read).from_bytes(bytes)?;
+    /// # assert_eq!(again.inspect().1.len(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Model::save_with`].
+    pub fn into_files(self, options: &Options) -> Result<BTreeMap<String, Bytes>, Error> {
+        let folder = Folder::memory();
+        self.into_plan(folder.path().join(MODEL), options)?
+            .execute()
+            .map_err(|error| error.in_file(MODEL))?;
+        let paths = folder.files().into_iter().map(|(path, _)| path);
+        let files = paths.map(|path| {
+            let name = path.strip_prefix(folder.path()).unwrap_or(&path);
+            let bytes = folder.bytes(name);
+            let name = name.to_string_lossy().into_owned();
+            match bytes {
+                Ok(bytes) => Ok((name, bytes)),
+                Err(error) => Err(Error::caused_by(error).in_file(name)),
+            }
+        });
+        files.collect()
     }
 }

@@ -18,7 +18,6 @@ pub mod tensor_files;
 mod verify;
 
 pub use compare::{Comparison, diff};
-pub use memory::MemoryFiles;
 pub(crate) use not_a_model::{explain_open, is_text_model};
 pub use open::OpenOptions;
 pub use runtimes::{MissingNode, RunsOn, WrongNode};

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
+use super::memory::DataFiles;
 use super::not_a_model;
 use crate::base::error::{Error, ErrorKind};
+use crate::base::stored::Stored;
 use crate::files::{self, DataFolder, formats};
 use crate::graph::Model;
 use crate::onnx_text;
@@ -26,6 +28,7 @@ use crate::onnx_text;
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
     folder: Option<PathBuf>,
+    data_files: Option<DataFiles>,
     allowed: Vec<PathBuf>,
 }
 
@@ -40,6 +43,18 @@ impl OpenOptions {
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> OpenOptions {
         self.folder = Some(folder.into());
+        self
+    }
+
+    /// Reads the data files of a model that is not read from a file. The function gets the location
+    /// that the model states, and gives the bytes, or a file that is read in ranges
+    /// ([`Stored::of_file`]). Locations that lead out of the folder of the model are not asked for.
+    #[must_use]
+    pub fn data_files(
+        mut self,
+        read: impl Fn(&str) -> io::Result<Stored> + Send + Sync + 'static,
+    ) -> OpenOptions {
+        self.data_files = Some(DataFiles::new(read));
         self
     }
 
@@ -74,7 +89,14 @@ impl OpenOptions {
             Some(folder) => DataFolder::of_model(&folder.join("model.onnx")),
             None => DataFolder::default(),
         };
-        self.decode(bytes.into(), data, None)
+        let model = self.decode(bytes.into(), data, None)?;
+        match &self.data_files {
+            Some(files) => {
+                let data = files.of(&model)?;
+                Ok(model.with_data(data))
+            }
+            None => Ok(model),
+        }
     }
 
     /// Reads a model to the end of a stream of at most 8 GiB.

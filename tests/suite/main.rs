@@ -76,4 +76,5 @@ mod users;
 mod valid;
 mod verify;
 mod wire_tree;
+mod without_files;
 mod words;

@@ -8,7 +8,7 @@ use onnx_recast::convert::{Explicit, IrVersion};
 use onnx_recast::passes::EXACT;
 use onnx_recast::verify::Verification;
 use onnx_recast::{
-    Array, Cancel, CastOptions, ConvertOptions, DType, ErrorKind, FoldOptions, MemoryFiles, Model,
+    Array, Cancel, CastOptions, ConvertOptions, DType, ErrorKind, FoldOptions, Model, OpenOptions,
     Packing, Phase, Placement, Progress, ReadAt, RoundMode, SaveOptions, Stored, proto,
 };
 
@@ -76,21 +76,28 @@ fn a_progress_callback_can_cancel_the_operation_which_changes_nothing() {
     assert_eq!(model.to_bytes().unwrap(), before);
 }
 
+/// All tensors in `weights.bin`.
+fn in_data_file() -> SaveOptions {
+    SaveOptions::default()
+        .placement(Placement::File("weights.bin".into()))
+        .threshold(0)
+}
+
 #[test]
 fn files_in_memory_hold_the_model_and_its_data_file() {
-    let files = MemoryFiles::new();
-    let options = SaveOptions::default()
-        .placement(Placement::File("weights.bin".into()))
-        .threshold(0);
-    let saved = model()
-        .save_with(files.path("model.onnx"), &options)
-        .unwrap();
-    assert_eq!(saved.data_file.unwrap().path, files.path("weights.bin"));
+    let files = model().into_files(&in_data_file()).unwrap();
     assert_eq!(
-        files.bytes("weights.bin").unwrap()[..8],
-        [0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]
+        files.keys().collect::<Vec<_>>(),
+        ["model.onnx", "weights.bin"]
     );
-    let mut opened = Model::open(files.path("model.onnx")).unwrap();
+    assert_eq!(files["weights.bin"][..8], [0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]);
+    let weights = files["weights.bin"].clone();
+    let read = move |location: &str| match location {
+        "weights.bin" => Ok(weights.clone().into()),
+        _ => Err(io::ErrorKind::NotFound.into()),
+    };
+    let options = OpenOptions::new().data_files(read);
+    let mut opened = options.from_bytes(files["model.onnx"].clone()).unwrap();
     assert_eq!(
         opened.fold(&FoldOptions::default()).unwrap().folded().len(),
         1
@@ -114,21 +121,14 @@ impl ReadAt for Remote {
 
 #[test]
 fn a_data_file_can_be_read_in_ranges() {
-    let files = MemoryFiles::new();
-    let options = SaveOptions::default()
-        .placement(Placement::File("weights.bin".into()))
-        .threshold(0);
-    model()
-        .save_with(files.path("model.onnx"), &options)
+    let files = model().into_files(&in_data_file()).unwrap();
+    let weights = Stored::of_file(Remote(files["weights.bin"].to_vec()));
+    let given = weights.clone();
+    let opened = OpenOptions::new()
+        .data_files(move |_| Ok(given.clone()))
+        .from_bytes(files["model.onnx"].clone())
         .unwrap();
-    let weights = Stored::of_file(Remote(files.bytes("weights.bin").unwrap().to_vec()));
-    files.insert("weights.bin", weights.clone()).unwrap();
-    let opened = Model::open(files.path("model.onnx")).unwrap();
-    opened.save(files.path("again.onnx")).unwrap();
-    assert_eq!(
-        files.bytes("again.onnx").unwrap(),
-        files.bytes("model.onnx").unwrap()
-    );
+    assert_eq!(opened.into_files(&SaveOptions::default()).unwrap(), files);
     assert_eq!(
         (
             weights.try_to_bytes().unwrap().len() as u64,
@@ -140,8 +140,8 @@ fn a_data_file_can_be_read_in_ranges() {
 
 #[test]
 fn a_save_is_verified_and_refuses_what_the_passes_did_not_do() {
-    let files = MemoryFiles::new();
-    let output = files.path("folded.onnx");
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("folded.onnx");
     let (mut folded, options) = (model(), FoldOptions::default());
     let verification = Verification::of_passes(&folded, EXACT, &options);
     folded.run_passes(EXACT, &options).unwrap();
@@ -160,7 +160,7 @@ fn a_save_is_verified_and_refuses_what_the_passes_did_not_do() {
         (ErrorKind::NotVerified, "graph/add.op_type")
     );
     assert_eq!(
-        files.bytes("folded.onnx").unwrap(),
+        std::fs::read(&output).unwrap(),
         folded.to_bytes().unwrap(),
         "the old file is still there"
     );

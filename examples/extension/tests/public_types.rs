@@ -31,7 +31,6 @@ types! {
     onnx_recast::FoldReport,
     onnx_recast::Invalid,
     onnx_recast::LintOptions,
-    onnx_recast::MemoryFiles,
     onnx_recast::MissingKernel,
     onnx_recast::MissingNode,
     onnx_recast::MissingOperator,
