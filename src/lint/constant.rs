@@ -18,6 +18,8 @@ use onnx_cast::{
 /// Elements per block between two casts: few enough for the cache, and a whole number of bytes in
 /// every packing.
 const BLOCK: Threshold = Threshold::new("block of a tally", 8192).multiple_of(8);
+/// The number of elements from which a table of all results of 16 bits pays.
+const WORTH_A_TABLE: Threshold = Threshold::new("elements for a table of a tally", 16_384);
 /// The number of elements per job of a thread.
 const PART: Threshold = Threshold::new("part of a tally", 128 * BLOCK.usual()).multiple_of(8);
 
@@ -77,7 +79,7 @@ pub fn tally(
     };
     let (all, of_part) = (constant.elements(), PART.get());
     let converter = Converter::new(*cast);
-    let results = CountedResults::new(cast.to(), is_result);
+    let results = CountedResults::new(cast.to(), all, is_result);
     let part = |first: usize| {
         if constant.is_cancelled() {
             return Tally::default();
@@ -156,7 +158,8 @@ fn plain(number: impl fmt::Display) -> String {
 /// The maximum length of a number in plain notation.
 const LONGEST_PLAIN: usize = 20;
 
-/// The results that are counted. They are rare: a table quickly shows whether a block has any.
+/// The results that are counted. They are rare: a table quickly shows whether a block has any. It
+/// has an entry for each code, and is not made for a few elements of a type with many codes.
 struct CountedResults<F> {
     bits: usize,
     table: Vec<bool>,
@@ -164,9 +167,10 @@ struct CountedResults<F> {
 }
 
 impl<F: Fn(u64) -> bool> CountedResults<F> {
-    fn new(dtype: DType, is_meant: F) -> CountedResults<F> {
+    fn new(dtype: DType, elements: usize, is_meant: F) -> CountedResults<F> {
         let bits = dtype.bits();
-        let table = if matches!(bits, 8 | 16) {
+        let has_table = bits == 8 || (bits == 16 && elements >= WORTH_A_TABLE.get());
+        let table = if has_table {
             (0..1 << bits).map(&is_meant).collect()
         } else {
             Vec::new()
@@ -181,6 +185,7 @@ impl<F: Fn(u64) -> bool> CountedResults<F> {
     /// Whether a block may have one.
     fn may_be_in(&self, block: &[u8]) -> bool {
         match self.bits {
+            _ if self.table.is_empty() => true,
             8 => block
                 .iter()
                 .fold(false, |found, &code| found | self.table[usize::from(code)]),
@@ -205,7 +210,7 @@ fn tally_part(
     let mut tally = Tally::default();
     let (from, to) = (converter.cast().from().bits(), converter.cast().to().bits());
     let block = BLOCK.get();
-    let mut target = vec![0; size(to, block)];
+    let mut target = vec![0; size(to, block.min(elements))];
     for first in (0..elements).step_by(block) {
         let count = block.min(elements - first);
         let source = &source[size(from, first)..size(from, first + count)];
