@@ -184,6 +184,7 @@ impl Array {
     /// # Errors
     /// If the shape is negative or has another number of elements.
     pub fn from_slice<T: Number>(dims: &[i64], numbers: &[T]) -> Result<Array, Error> {
+        expect_elements(dims, numbers.len())?;
         let bytes: Vec<u8> = numbers
             .iter()
             .flat_map(|number| number.to_bytes())
@@ -215,13 +216,7 @@ impl Array {
     /// # Errors
     /// If the shape is negative or has another number of elements.
     pub fn from_strings(dims: &[i64], strings: Vec<Bytes>) -> Result<Array, Error> {
-        if element_count(dims) != Some(strings.len() as u64) {
-            let what = format!(
-                "an array of shape {dims:?} does not have {} elements",
-                strings.len()
-            );
-            return Err(Error::new(ErrorKind::BadTensor, what));
-        }
+        expect_elements(dims, strings.len())?;
         Ok(Array::of(Content::new(
             DType::String,
             dims,
@@ -388,6 +383,16 @@ impl Array {
             .piece(packing)
             .ok_or_else(|| Error::new(ErrorKind::Usage, "the elements are strings, not numbers"))
     }
+}
+
+/// # Errors
+/// If an array of this shape has another number of elements.
+fn expect_elements(dims: &[i64], found: usize) -> Result<(), Error> {
+    if element_count(dims) == Some(found as u64) {
+        return Ok(());
+    }
+    let what = format!("an array of shape {dims:?} does not have {found} elements");
+    Err(Error::new(ErrorKind::BadTensor, what))
 }
 
 impl From<Failure> for CannotCast {
