@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::path::{Component, Path};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,7 +12,7 @@ use crate::base::stored::Stored;
 use crate::files::DataFolder;
 use crate::files::folders::Folder;
 use crate::graph::Model;
-use crate::storage::Options;
+use crate::storage::{Options, path_below};
 
 /// The name of the model among its files.
 const MODEL: &str = "model.onnx";
@@ -41,29 +40,22 @@ impl DataFiles {
     /// If a file cannot be read for another reason.
     pub(super) fn of(&self, model: &Model) -> Result<DataFolder, Error> {
         let folder = Folder::memory();
-        for location in model
-            .data_ranges()
-            .into_keys()
-            .filter(|name| leads_down(name))
-        {
-            let inserted = match (self.0)(&location) {
-                Ok(bytes) => folder.insert(&location, bytes),
+        for location in model.original_data_ranges().keys() {
+            let Some(name) = path_below(location) else {
+                continue;
+            };
+            let inserted = match (self.0)(location) {
+                Ok(bytes) => folder.insert(name, bytes),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
                 Err(error) => Err(error),
             };
             inserted.map_err(|error| {
                 let error = Error::new(ErrorKind::BadExternalData, error);
-                error.in_file(shortened(&location))
+                error.in_file(shortened(location))
             })?;
         }
         Ok(DataFolder::of_model(&folder.path().join(MODEL)))
     }
-}
-
-/// Whether a location is that of a file in the folder of the model, or below it.
-fn leads_down(location: &str) -> bool {
-    let mut parts = Path::new(location).components();
-    parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
 impl Model {

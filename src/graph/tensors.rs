@@ -7,7 +7,7 @@ use super::scope::{Body, NodeId, ScopeId};
 use super::{DataRanges, Model};
 use crate::base::error::Error;
 use crate::protobuf::schema::{AttributeProto, SparseTensorProto, TensorProto};
-use crate::tensor::{Array, Reference, Tensor, is_external};
+use crate::tensor::{Array, BadTensor, Content, Reference, Tensor, is_external};
 
 /// The place of a tensor. Places are in document order within a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -130,8 +130,13 @@ impl Model {
     /// # Errors
     /// If the tensor is not valid, or the data file cannot be read.
     pub fn read(&self, tensor: &TensorProto) -> Result<Array, Error> {
-        let array = Array::read(tensor, self.data())?;
-        Ok(array.with_cancel(&self.control().cancel))
+        let content = self.content(tensor).map_err(Error::caused_by)?;
+        Ok(Array::of(content).with_cancel(&self.control().cancel))
+    }
+
+    /// Like [`Model::read`], for more casts, movement of elements and a new tensor.
+    pub(crate) fn content(&self, tensor: &TensorProto) -> Result<Content, BadTensor> {
+        Tensor::read(tensor)?.load(self.data())
     }
 
     /// The tensor that states a value, and its place: an initializer, or the attribute `value` of a

@@ -185,11 +185,10 @@ impl<F: Fn(u64) -> bool> CountedResults<F> {
     /// Whether a block may have one.
     fn may_be_in(&self, block: &[u8]) -> bool {
         match self.bits {
-            _ if self.table.is_empty() => true,
             8 => block
                 .iter()
                 .fold(false, |found, &code| found | self.table[usize::from(code)]),
-            16 => {
+            16 if !self.table.is_empty() => {
                 let codes = block
                     .chunks_exact(2)
                     .map(|pair| u16::from_le_bytes([pair[0], pair[1]]));

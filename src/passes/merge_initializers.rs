@@ -104,7 +104,7 @@ fn merge(model: &Model, group: &[ValueId], plan: &mut Plan) {
 
 fn content(model: &Model, value: ValueId) -> Option<Content> {
     let constant = model.constant(value).ok()?;
-    Tensor::read(&constant.tensor).ok()?.load(model.data()).ok()
+    model.content(&constant.tensor).ok()
 }
 
 fn hash_values(content: &Content, state: &mut impl Hasher) {

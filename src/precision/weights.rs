@@ -127,9 +127,7 @@ fn content(model: &Model, place: WeightPlace, tensor: &TensorProto) -> Result<Co
             error,
         ))
     };
-    Tensor::read(tensor)
-        .and_then(|tensor| tensor.load(model.data()))
-        .map_err(bad)
+    model.content(tensor).map_err(bad)
 }
 
 /// The tensor of a constant, and its place.

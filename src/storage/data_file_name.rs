@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::neighbours::{self, Neighbours};
 use super::options::{Options, Placement};
-use super::own_data_names::{is_same, name_of, normal, own_files, own_names};
+use super::own_data_names::{is_same, name_of, own_files, own_names, path_below};
 use super::rewrite_paths::RewritePaths;
 use super::unplaceable::Unplaceable;
 use crate::base::error::shortened;
@@ -132,7 +132,7 @@ pub(super) fn check(name: &str, paths: &RewritePaths) -> Result<(), Unplaceable>
 
 /// The path that a user gave, as a model states it.
 pub(super) fn location(name: &str) -> Result<String, Unplaceable> {
-    let location = normal(name).and_then(|path| path.to_str().map(str::to_owned));
+    let location = path_below(name).and_then(|path| path.to_str().map(str::to_owned));
     location.ok_or_else(|| Unplaceable::BadName(name.to_owned()))
 }
 

@@ -39,6 +39,7 @@ pub(crate) use crate::protobuf::Progress as SaveProgress;
 pub(crate) use neighbours::data_ranges;
 pub use neighbours::reason_not_to_replace;
 pub use options::{Options, Placement};
+pub(crate) use own_data_names::path_below;
 pub(crate) use pairs::OverInput;
 pub use plan::{SavePlan, plan_of};
 pub use saved::{Saved, UnusedFile, WrittenDataFile};

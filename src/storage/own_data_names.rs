@@ -42,7 +42,7 @@ pub(super) fn name_of(path: &Path) -> Option<&str> {
 }
 
 /// A location as a relative path beneath the model's folder; none if it is not such a path.
-pub(super) fn normal(location: &str) -> Option<PathBuf> {
+pub(crate) fn path_below(location: &str) -> Option<PathBuf> {
     let parts = Path::new(location)
         .components()
         .filter(|part| *part != Component::CurDir);

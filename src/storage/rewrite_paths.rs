@@ -122,7 +122,7 @@ impl RewritePaths {
         let mut locations = BTreeMap::new();
         for (at, proto) in model.tensors().filter(|(_, proto)| is_external(proto)) {
             let (location, _, _) = self.external(model, at, proto)?;
-            let Some(below) = own_data_names::normal(&location) else {
+            let Some(below) = own_data_names::path_below(&location) else {
                 return Ok(None);
             };
             locations.insert(below, location);

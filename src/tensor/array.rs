@@ -185,10 +185,10 @@ impl Array {
     /// If the shape is negative or has another number of elements.
     pub fn from_slice<T: Number>(dims: &[i64], numbers: &[T]) -> Result<Array, Error> {
         expect_elements(dims, numbers.len())?;
-        let bytes: Vec<u8> = numbers
-            .iter()
-            .flat_map(|number| number.to_bytes())
-            .collect();
+        let mut bytes = Vec::with_capacity(size_of_val(numbers));
+        for number in numbers {
+            number.append_to(&mut bytes);
+        }
         Array::from_bytes(T::DTYPE, dims, bytes, Packing::Packed)
     }
 
@@ -202,12 +202,7 @@ impl Array {
             let what = "the elements are in a data file, which Model::read reads";
             return Err(Error::new(ErrorKind::BadExternalData, what));
         }
-        Array::read(tensor, &DataFolder::default())
-    }
-
-    /// The elements of a tensor of a model with these data files.
-    pub(crate) fn read(tensor: &TensorProto, data: &DataFolder) -> Result<Array, Error> {
-        let content = Tensor::read(tensor).and_then(|tensor| tensor.load(data));
+        let content = Tensor::read(tensor).and_then(|tensor| tensor.load(&DataFolder::default()));
         content.map(Array::of).map_err(Error::caused_by)
     }
 

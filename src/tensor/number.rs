@@ -15,8 +15,8 @@ pub trait Bytes: Copy {
     /// Reads as many bytes as the type has, in little-endian order.
     fn from_bytes(bytes: &[u8]) -> Self;
 
-    /// The bytes, in little-endian order.
-    fn to_bytes(self) -> impl Iterator<Item = u8>;
+    /// Appends the bytes, in little-endian order.
+    fn append_to(self, bytes: &mut Vec<u8>);
 }
 
 macro_rules! numbers {
@@ -31,8 +31,8 @@ macro_rules! numbers {
                     <$number>::from_le_bytes(bytes.try_into().expect("the bytes of one number"))
                 }
 
-                fn to_bytes(self) -> impl Iterator<Item = u8> {
-                    self.to_le_bytes().into_iter()
+                fn append_to(self, bytes: &mut Vec<u8>) {
+                    bytes.extend_from_slice(&self.to_le_bytes());
                 }
             }
         )*
@@ -55,7 +55,7 @@ impl Bytes for bool {
         bytes != [0]
     }
 
-    fn to_bytes(self) -> impl Iterator<Item = u8> {
-        [u8::from(self)].into_iter()
+    fn append_to(self, bytes: &mut Vec<u8>) {
+        bytes.push(u8::from(self));
     }
 }

@@ -12,7 +12,7 @@ use crate::files::BadLocation;
 use crate::graph::{NodeId, ValueId};
 use crate::ops::compute::{self, Call, Needs, NotComputed, Operator, TypeAndShape};
 use crate::ops::schemas::Schema;
-use crate::tensor::{BadTensor, Content, Tensor};
+use crate::tensor::{BadTensor, Content};
 use onnx_cast::Summary;
 
 /// The number of bytes by which a model may grow to save one node other than a cast.
@@ -63,8 +63,7 @@ impl FoldDecisions<'_> {
                 ))
             }
         };
-        let tensor = Tensor::read(&constant.tensor).map_err(malformed)?;
-        let content = tensor.load(self.model.data()).map_err(malformed)?;
+        let content = self.model.content(&constant.tensor).map_err(malformed)?;
         Ok(KnownValue {
             content: content.with_cancel(&self.model.control().cancel),
             derivation: Derivation::Constant(value),

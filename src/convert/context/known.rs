@@ -13,7 +13,7 @@ use crate::graph::{self, ValueId};
 use crate::ops::inference::{Ints, Known, MOST_DIMENSIONS, NOTHING};
 use crate::ops::schemas::{Formal, ValueType};
 use crate::protobuf::schema::TensorProto;
-use crate::tensor::{Data, Tensor, element_count};
+use crate::tensor::{Data, element_count};
 use onnx_cast::{DType, packed};
 
 impl<'m> Context<'_, 'm> {
@@ -201,7 +201,7 @@ impl<'m> Context<'_, 'm> {
     fn constant_bytes(&self, index: usize) -> Result<(DType, Bytes), Reason> {
         let what = self.describe(index);
         let proto = self.constant(index)?;
-        let content = Tensor::read(&proto).and_then(|tensor| tensor.load(self.source.model.data()));
+        let content = self.source.model.content(&proto);
         let content =
             content.map_err(|error| Reason::new(DataUnreadable, format!("{what}: {error}")))?;
         match content.data() {

@@ -1,7 +1,6 @@
 //! Constants in a wider type.
 
 use crate::graph::{Edit, Model, ValueId};
-use crate::tensor::Tensor;
 use onnx_cast::{Cast, DType, Rules};
 
 /// The edit that gives a constant a wider type, and the bytes that it costs; `Some(None)` for a
@@ -10,7 +9,7 @@ pub(super) fn widened(model: &Model, value: ValueId, to: DType) -> Option<Option
     let Some((place, tensor)) = model.stated_tensor(value) else {
         return Some(None);
     };
-    let narrow = Tensor::read(tensor).ok()?.load(model.data()).ok()?;
+    let narrow = model.content(tensor).ok()?;
     let cast = Cast::new(narrow.dtype(), to, Rules::default()).ok()?;
     let wide = narrow.cast(cast).ok()?.0;
     let edit = Edit::ReplaceTensor {

@@ -5,7 +5,7 @@ use super::numbers::{integers, of_codes, of_integers};
 use super::operator::Operator;
 use super::result::{Computed, NotComputed, undefined};
 use crate::ops::readings::range_length;
-use crate::tensor::{Content, Data, Tensor, element_count};
+use crate::tensor::{Content, Data, element_count};
 use onnx_cast::{Cast, Class, DType, Rules};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -24,10 +24,8 @@ fn constant_of_shape(call: &Call) -> Computed {
                 .t
                 .as_ref()
                 .ok_or_else(|| undefined("the value is missing"))?;
-            let tensor = Tensor::read(tensor).map_err(|error| undefined(error.to_string()))?;
-            tensor
-                .load(call.model.data())
-                .map_err(|error| undefined(error.to_string()))?
+            let content = call.model.content(tensor);
+            content.map_err(|error| undefined(error.to_string()))?
         }
         None => Content::new(
             DType::Float,

@@ -1,7 +1,7 @@
 //! Scales and zero points of `QuantizeLinear` and `DequantizeLinear`.
 
 use super::site::Site;
-use crate::tensor::{Data, Tensor};
+use crate::tensor::Data;
 
 /// Whether there is no zero point, or all of them are +0, which change nothing.
 pub(super) fn has_no_zero_point(site: &Site) -> bool {
@@ -11,7 +11,7 @@ pub(super) fn has_no_zero_point(site: &Site) -> bool {
     let Ok(constant) = site.model.constant(value) else {
         return false;
     };
-    let zeros = Tensor::read(&constant.tensor).and_then(|tensor| tensor.load(site.model.data()));
+    let zeros = site.model.content(&constant.tensor);
     zeros.is_ok_and(|zeros| match zeros.data() {
         Data::Numbers(bytes, _) => bytes.to_bytes().iter().all(|&byte| byte == 0),
         Data::Strings(_) => false,
