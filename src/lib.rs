@@ -116,31 +116,42 @@ pub mod front_ends {
     pub use crate::process::install_signal_handlers;
 }
 
-/// The modules of this crate, for its own tests and benchmarks. They change without notice.
+/// What proofs and fuzzing of this crate use besides its public API. It changes without notice.
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals {
-    macro_rules! modules {
-        ($($module:ident)*) => {
-            $(pub mod $module {
-                pub use crate::$module::*;
-            })*
-        };
-    }
-    modules! { base files onnx_text ops process protobuf storage tensor }
+    pub use crate::convert::engine::convert as convert_model;
+    pub use crate::lint::fix::fix as fix_model;
+    pub use crate::lint::registry::all as all_rules;
+    pub use crate::lint::run::lint as lint_model;
+    pub use crate::passes::run::run as run_passes;
+    pub use crate::passes::select::all as all_passes;
 
     pub mod api {
         pub use crate::api::tensor_files;
+    }
+
+    pub mod base {
+        pub use crate::base::{printable, threshold};
     }
 
     pub mod casts {
         pub use crate::casts::{folding, moves};
     }
 
-    #[cfg(feature = "cli")]
-    pub mod report {
-        pub use crate::report::codes::meanings;
-        pub use crate::report::*;
+    pub mod convert {
+        pub use crate::convert::engine::Conversion;
+        pub use crate::convert::not_converted::NotConverted;
+    }
+
+    pub mod diff {
+        pub use crate::diff::compare::{ComparedMessage, compare};
+    }
+
+    pub mod files {
+        pub use crate::files::{
+            DataFolder, Input, SaveTarget, folder_of, folders, open, open_with_data, save,
+        };
     }
 
     pub mod graph {
@@ -148,8 +159,8 @@ pub mod internals {
 
         use crate::base::error::Invalid;
         use crate::files::DataFolder;
+        use crate::graph::Model;
         pub use crate::graph::cast_attributes::read_saturate;
-        pub use crate::graph::*;
         use crate::protobuf::schema::ModelProto;
 
         /// A model that may have inconsistent tensors.
@@ -170,29 +181,42 @@ pub mod internals {
         }
     }
 
-    pub mod convert {
-        pub use crate::convert::engine::{Conversion, convert};
-        pub use crate::convert::not_converted::NotConverted;
-        pub use crate::convert::*;
-    }
-
-    pub mod diff {
-        pub use crate::diff::compare::{Compared, ComparedMessage, compare};
-        pub use crate::diff::*;
-    }
-
     pub mod lint {
         pub use crate::lint::constant::tally;
         pub use crate::lint::file_pattern::FilePattern;
-        pub use crate::lint::fix::{FixError, Fixed, fix};
-        pub use crate::lint::registry::all;
-        pub use crate::lint::run::lint;
-        pub use crate::lint::*;
+        pub use crate::lint::fix::Fixed;
+    }
+
+    pub mod onnx_text {
+        pub use crate::onnx_text::{parse, print, print_node};
+    }
+
+    pub mod ops {
+        pub use crate::ops::{compute, inference, kernels, needs, schemas};
     }
 
     pub mod passes {
-        pub use crate::passes::run::{PassError, run};
-        pub use crate::passes::select::{Tier, all, named};
-        pub use crate::passes::*;
+        pub use crate::passes::run::PassError;
+    }
+
+    pub mod protobuf {
+        pub use crate::protobuf::{Layout, Pieces};
+    }
+
+    #[cfg(feature = "cli")]
+    pub mod report {
+        pub use crate::report::codes::meanings;
+        pub use crate::report::{LintFormat, LintRun, Shape};
+    }
+
+    pub mod storage {
+        pub use crate::storage::plan_of;
+    }
+
+    pub mod tensor {
+        pub use crate::tensor::{
+            BadTensor, Content, Data, RAW_DATA, Reference, Tensor, Values, is_external,
+            moved_to_file, moved_to_model, raw_data, without_values,
+        };
     }
 }

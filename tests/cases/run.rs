@@ -2,12 +2,12 @@
 //! same command writes the same bytes again, and changes nothing in its own result; the exact
 //! passes change nothing in an expansion; a command that fails writes nothing.
 
+use onnx_recast::internals::onnx_text;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use onnx_recast::internals::onnx_text;
 use onnx_recast::lint::{Layer, Selection};
 use onnx_recast::passes::{EXACT, Event};
 use onnx_recast::proto::ModelProto;

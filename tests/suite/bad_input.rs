@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::proto::ModelProto;
 use prost::Message;
 
 use crate::command::recast;
@@ -306,5 +306,5 @@ fn files_that_cannot_be_read_or_written_are_named() {
 #[test]
 fn thirty_levels_of_nesting_are_fine() {
     let model = ModelProto::from_bytes(nested(30).into()).unwrap();
-    assert!(onnx_recast::internals::graph::Model::new(model).is_ok());
+    assert!(onnx_recast::Model::new(model).is_ok());
 }

@@ -3,8 +3,7 @@
 use std::fs;
 use std::process::Output;
 
-use onnx_recast::internals::protobuf::schema::TensorProto;
-use onnx_recast::internals::protobuf::{Field, Value, raw};
+use onnx_recast::proto::{Field, TensorProto, Value, raw};
 use prost::Message;
 use tempfile::TempDir;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::proto::ModelProto;
 use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::internals::tensor::{Reference, is_external, moved_to_file, moved_to_model};
+use onnx_recast::proto::ModelProto;
 use prost::Message;
 
 use crate::support::{expect_no_failures, model};

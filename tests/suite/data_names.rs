@@ -6,8 +6,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
 
-use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::internals::tensor::{Tensor, Values};
+use onnx_recast::proto::ModelProto;
 use prost::Message;
 
 use crate::support::{expect_no_failures, model};

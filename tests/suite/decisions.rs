@@ -1,18 +1,21 @@
 //! Decisions that several parts of the crate share: they must not answer one question in two ways.
 
+use onnx_recast::internals::convert::NotConverted;
+use onnx_recast::internals::{convert_model, run_passes};
 use std::collections::BTreeSet;
 
 use onnx_cast::{Cast, Contested, DType, Rules};
+use onnx_recast::convert::{Explicit, Options as ConvertOptions};
+use onnx_recast::graph::Edit;
 use onnx_recast::internals::casts::folding;
-use onnx_recast::internals::convert::{self, Explicit, Options as ConvertOptions};
-use onnx_recast::internals::graph::{Edit, Model, read_saturate};
+use onnx_recast::internals::graph::read_saturate;
 use onnx_recast::internals::ops::inference::infer;
 use onnx_recast::internals::ops::needs;
 use onnx_recast::internals::ops::schemas::{self, DefaultValue};
-use onnx_recast::internals::passes::{self, Event, Options, Pass, PassError, Plan};
-use onnx_recast::internals::protobuf::raw;
-use onnx_recast::internals::protobuf::schema::{ModelProto, TensorProto};
-use onnx_recast::{Invalid, Reason};
+use onnx_recast::internals::passes::PassError;
+use onnx_recast::passes::{self, Event, Options, Pass, Plan};
+use onnx_recast::proto::{ModelProto, TensorProto, raw};
+use onnx_recast::{Invalid, Model, Reason};
 
 use crate::lint::{find, options};
 use crate::support::{expect_no_failures, fold, model};
@@ -184,7 +187,7 @@ fn a_saturate_beyond_0_and_1_has_no_meaning() {
     let wrong = "`saturate` must be 0 or 1, not 2";
     let to_float8 = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float8e5m2 h) <float w = {1}> { [c] h = Cast <to = 19, saturate = 2> (w) }"#;
     let to_float16 = r#"<ir_version: 10, opset_import: ["": 21]> g () => (float16 h) <float w = {1}> { [c] h = Cast <to = 10, saturate = 2> (w) }"#;
-    let folded = passes::run(graph(to_float8), passes::DEFAULT, &Options::default());
+    let folded = run_passes(graph(to_float8), passes::DEFAULT, &Options::default());
     let error = folded.err().map(|error| error.to_string());
     assert!(
         error.as_ref().is_some_and(|text| text.contains(wrong)),
@@ -192,8 +195,8 @@ fn a_saturate_beyond_0_and_1_has_no_meaning() {
     );
 
     // Opset 18 has no `saturate`, so a conversion would have to know its meaning.
-    let Err(convert::NotConverted::Blocked { blockers, .. }) =
-        convert::convert(graph(to_float16), &ConvertOptions::to(18))
+    let Err(NotConverted::Blocked { blockers, .. }) =
+        convert_model(graph(to_float16), &ConvertOptions::to(18))
     else {
         panic!("the conversion to opset 18 is not refused")
     };
@@ -204,7 +207,7 @@ fn a_saturate_beyond_0_and_1_has_no_meaning() {
     );
 
     // Nothing about `saturate` changes up to opset 24: the attribute stays as it is.
-    let converted = convert::convert(graph(to_float16), &ConvertOptions::to(24));
+    let converted = convert_model(graph(to_float16), &ConvertOptions::to(24));
     let proto = converted.unwrap_or_else(|error| panic!("convert to 24: {error}"));
     let node = &proto.model.proto().graph.as_ref().unwrap().node[0];
     let saturate = node.attribute.iter().find(|one| one.name() == "saturate");
@@ -230,7 +233,7 @@ fn an_integer_attribute_without_a_value_is_0_for_all_readers() {
         let node = &mut before.graph.as_mut().unwrap().node[0];
         node.attribute.push(saturate.into());
         let before = Model::new(before).unwrap();
-        onnx_recast::internals::lint::lint(&before, "model.onnx", &options("RC208")).len()
+        onnx_recast::internals::lint_model(&before, "model.onnx", &options("RC208")).len()
     };
     assert_eq!(number_of_findings(proto3.clone()), 0);
     // The rule looks at the attribute: it finds another value.
@@ -289,7 +292,7 @@ fn saturate_has_an_effect_on_exactly_the_types_that_are_said_to_obey_it() {
             to.number()
         );
         let options = ConvertOptions::to(28).explicit(Explicit::Relevant);
-        let Ok(conversion) = convert::convert(graph(&text), &options) else {
+        let Ok(conversion) = convert_model(graph(&text), &options) else {
             continue;
         };
         let node = &conversion.model.proto().graph.as_ref().unwrap().node[0];
@@ -330,7 +333,7 @@ fn a_constant_in_any_attribute_is_the_same_to_inference_and_to_folds() {
         );
         let graph = graph(&text);
         let value = graph
-            .lookup(onnx_recast::internals::graph::ScopeId::MAIN, "c")
+            .lookup(onnx_recast::graph::ScopeId::MAIN, "c")
             .unwrap();
         let known = infer(&graph).of(value).clone();
         if (known.dtype(), known.static_shape()) != (Some(dtype), dims.clone()) {
@@ -560,7 +563,7 @@ fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
 
         fn plan(&self, model: &Model, _: &Options) -> Result<Plan, Invalid> {
             let node = model
-                .nodes(onnx_recast::internals::graph::ScopeId::MAIN)
+                .nodes(onnx_recast::graph::ScopeId::MAIN)
                 .next()
                 .unwrap();
             let events = vec![Event::RemovedNode {
@@ -575,7 +578,7 @@ fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
 
         fn ensures(&self, model: &Model, events: &[Event]) -> Result<(), String> {
             let paths: Vec<String> = model
-                .nodes(onnx_recast::internals::graph::ScopeId::MAIN)
+                .nodes(onnx_recast::graph::ScopeId::MAIN)
                 .map(|node| model.node_path(node))
                 .collect();
             let stays = events.iter().find(
@@ -588,7 +591,7 @@ fn a_pass_that_breaks_its_contract_is_named_in_debug_builds() {
         }
     }
     let text = r#"<ir_version: 10, opset_import: ["": 21]> g (float x) => (float y) { [first] y = Relu (x) }"#;
-    let broken = passes::run(graph(text), &[&Faithless], &Options::default());
+    let broken = run_passes(graph(text), &[&Faithless], &Options::default());
     assert!(
         matches!(
             broken,

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use onnx_recast::Cancel;
-use onnx_recast::internals::diff::{ComparedMessage, Difference, DifferenceKind, compare};
+use onnx_recast::diff::{Difference, DifferenceKind};
+use onnx_recast::internals::diff::{ComparedMessage, compare};
 use onnx_recast::internals::files::DataFolder;
 use onnx_recast::internals::tensor::moved_to_model;
 use prost::Message;

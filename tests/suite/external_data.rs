@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use onnx_recast::internals::files::folder_of;
-use onnx_recast::internals::protobuf::raw;
-use onnx_recast::internals::protobuf::schema::{
-    GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto,
-};
 use onnx_recast::internals::tensor::{Reference, Tensor, Values, is_external, moved_to_file};
+use onnx_recast::proto::{
+    GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto, raw,
+};
 use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;

@@ -9,8 +9,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::internals::tensor::{Reference, moved_to_file, moved_to_model};
+use onnx_recast::proto::ModelProto;
 use prost::Message;
 
 use crate::crash::content;

@@ -1,9 +1,9 @@
 //! `fold-casts`, of what ONNX text does not have. `tests/cases/fold/` has models before and after.
 
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::passes::{self, Options};
-use onnx_recast::internals::protobuf::raw;
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::internals::run_passes;
+use onnx_recast::passes::Options;
+use onnx_recast::proto::{ModelProto, raw};
+use onnx_recast::{Model, passes};
 
 use crate::support::{fold, model};
 
@@ -72,7 +72,7 @@ fn trained_constants_of_an_algorithm_stay() {
     );
     before.training_info.push(training.into());
     for passes in [passes::DEFAULT, passes::EXACT] {
-        let (after, _) = passes::run(
+        let (after, _) = run_passes(
             Model::new(before.clone()).unwrap(),
             passes,
             &Options::default(),
@@ -190,7 +190,7 @@ fn a_sparse_initializer_may_be_an_input_too() {
             .unwrap()
             .sparse_initializer
             .push(sparse.into());
-        let error = onnx_recast::internals::graph::Model::new(before).unwrap_err();
+        let error = onnx_recast::Model::new(before).unwrap_err();
         assert!(
             error.to_string().contains("the name 's' is defined twice"),
             "{error}"

@@ -1,9 +1,9 @@
 //! Nodes with several outputs, some of which are folded, used elsewhere, or not used at all.
 
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::passes::{self, Options, Pass};
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::Model;
+use onnx_recast::internals::{all_passes, onnx_text, run_passes};
+use onnx_recast::passes::{self, Options, Pass};
+use onnx_recast::proto::ModelProto;
 use proptest::prelude::*;
 
 use crate::support::{difference, expect_no_failures, model};
@@ -16,7 +16,7 @@ fn lists_of_passes() -> Vec<(&'static str, Vec<&'static dyn Pass>)> {
     ];
     tiers
         .into_iter()
-        .chain(passes::all().map(|(_, pass)| (pass.name(), vec![pass])))
+        .chain(all_passes().map(|(_, pass)| (pass.name(), vec![pass])))
         .collect()
 }
 
@@ -27,7 +27,7 @@ fn failure(original: &ModelProto, passes: &[&dyn Pass], max_growth: Option<u64>)
         .undefined(max_growth.is_some());
     let run = |proto: ModelProto| {
         let model = Model::new(proto).map_err(|error| format!("invalid: {error}"))?;
-        let (model, _) = passes::run(model, passes, options).map_err(|error| error.to_string())?;
+        let (model, _) = run_passes(model, passes, options).map_err(|error| error.to_string())?;
         Ok::<_, String>(model.into_proto())
     };
     let first = match run(original.clone()) {
@@ -115,7 +115,7 @@ fn a_part_that_nothing_uses_does_not_keep_the_node() {
             r#"<ir_version: 10, opset_import: ["": 21]> g () => (y) <float[2, 4] c = {{1, 2, 3, 4, 5, 6, 7, 8}}, int64[2] k = {{1, -2}}> {{ {nodes} }}"#
         ));
         failed.extend(failures(name, &original));
-        let Ok((folded, _)) = passes::run(
+        let Ok((folded, _)) = run_passes(
             Model::new(original).unwrap(),
             passes::DEFAULT,
             &Options::default(),

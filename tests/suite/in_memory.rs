@@ -1,5 +1,6 @@
 //! Models and data files in memory: the results are those on the disk.
 
+use onnx_recast::internals::run_passes;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -10,12 +11,12 @@ use std::sync::{Arc, Mutex};
 use onnx_recast::front_ends::run_in_memory;
 use onnx_recast::internals::files::folders::Folder;
 use onnx_recast::internals::files::{self, DataFolder, SaveTarget};
-use onnx_recast::internals::graph::{Model, with_data};
-use onnx_recast::internals::passes::{self, DEFAULT};
-use onnx_recast::internals::protobuf::schema::ModelProto;
-use onnx_recast::internals::protobuf::{Layout, Piece};
-use onnx_recast::internals::storage::{Options, Placement, plan_of};
-use onnx_recast::{Phase, Progress, Stored};
+use onnx_recast::internals::graph::with_data;
+use onnx_recast::internals::protobuf::Layout;
+use onnx_recast::internals::storage::plan_of;
+use onnx_recast::passes::{self, DEFAULT};
+use onnx_recast::proto::{ModelProto, Piece};
+use onnx_recast::{Model, Phase, Placement, Progress, SaveOptions as Options, Stored};
 
 use crate::external_data::{MODEL, numbered, write_external};
 use crate::read_in_ranges::readable;
@@ -27,7 +28,7 @@ fn fold(input: &Path, output: &Path, options: &Options) -> Result<String, String
     let proto = ModelProto::from_bytes(opened.bytes).map_err(|error| error.to_string())?;
     let model = Model::new(proto).map_err(|error| error.to_string())?;
     let model = with_data(model, data);
-    let (model, report) = passes::run(model, DEFAULT, &passes::Options::default())
+    let (model, report) = run_passes(model, DEFAULT, &passes::Options::default())
         .map_err(|error| error.to_string())?;
     let plan = plan_of(model, input, &SaveTarget::File(output.to_owned()), options)
         .map_err(|error| error.to_string())?;

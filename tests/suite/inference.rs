@@ -1,6 +1,7 @@
 //! Types and shapes that a model does not declare.
 
-use onnx_recast::internals::graph::{Model, ScopeId};
+use onnx_recast::Model;
+use onnx_recast::graph::ScopeId;
 use onnx_recast::internals::ops::inference::infer;
 
 use crate::support::{expect_no_failures, model};

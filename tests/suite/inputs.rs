@@ -233,7 +233,7 @@ fn the_latest_opset_has_a_name() {
     let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(
         document["models"][0]["to"]["ai.onnx"],
-        onnx_recast::internals::ops::schemas::LATEST_OPSET
+        onnx_recast::LATEST_OPSET
     );
 }
 

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use onnx_recast::internals::passes::Options;
-use onnx_recast::internals::protobuf::schema::ModelProto;
-use onnx_recast::internals::protobuf::{Field, Layout};
+use onnx_recast::internals::protobuf::Layout;
+use onnx_recast::passes::Options;
+use onnx_recast::proto::{Field, ModelProto};
 use prost::Message;
 
 use crate::support::{fold, model};
@@ -177,10 +177,8 @@ fn a_description_in_another_encoding_than_utf8_is_none_of_our_business() {
             String::from_utf8_lossy(&done.stderr)
         );
     }
-    let folded = onnx_recast::internals::protobuf::schema::ModelProto::decode(
-        std::fs::read(&output).unwrap().as_slice(),
-    )
-    .unwrap();
+    let folded =
+        onnx_recast::proto::ModelProto::decode(std::fs::read(&output).unwrap().as_slice()).unwrap();
     assert_eq!(
         [
             &folded.doc_string,

@@ -1,8 +1,8 @@
 //! Which nodes runtimes run, and what conversion and passes make of it.
 
+use onnx_recast::internals::onnx_text;
 use std::fs;
 
-use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::ops::kernels::Table;
 use onnx_recast::{ConvertOptions, FoldOptions, LATEST_OPSET, Model, Runtime, passes};
 

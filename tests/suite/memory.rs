@@ -4,10 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-use onnx_recast::internals::protobuf::schema::{
-    GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
-};
-use onnx_recast::internals::protobuf::{Lossless, raw};
+use onnx_recast::proto::{GraphProto, Lossless, ModelProto, NodeProto, OperatorSetIdProto, raw};
 use prost::Message;
 use serde_json::{Value, json};
 

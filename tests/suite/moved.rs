@@ -4,7 +4,8 @@ use std::fs;
 
 use bytes::Bytes;
 use onnx_recast::internals::files::{SaveTarget, open, save};
-use onnx_recast::internals::protobuf::{Layout, Piece};
+use onnx_recast::internals::protobuf::Layout;
+use onnx_recast::proto::Piece;
 
 use crate::support::expect_no_failures;
 

@@ -1,7 +1,8 @@
 //! Passes: what their results have in common. `tests/cases/passes/` has models before and after.
 
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::passes::{self, Options, Pass};
+use onnx_recast::Model;
+use onnx_recast::internals::{all_passes, run_passes};
+use onnx_recast::passes::{self, Options, Pass};
 use onnx_recast::proto::raw;
 
 use crate::support::{difference, expect_no_failures, model};
@@ -131,7 +132,7 @@ fn both_definitions_of_a_name_are_kept() {
             .filter(|&value| model.name(value) == "v")
             .count()
     };
-    let names = passes::all().map(|(_, pass)| pass.name()).chain(["exact"]);
+    let names = all_passes().map(|(_, pass)| pass.name()).chain(["exact"]);
     let mut failures = Vec::new();
     for name in names {
         let selected: Vec<&dyn Pass> = passes::selected([name]).unwrap();
@@ -146,7 +147,7 @@ fn both_definitions_of_a_name_are_kept() {
             );
             let model = Model::new(model(&source)).unwrap();
             let expected = definitions(&model);
-            match passes::run(model, &selected, &Options::default()) {
+            match run_passes(model, &selected, &Options::default()) {
                 Ok((model, _)) if expected == 2 && definitions(&model) == expected => {}
                 Ok((model, _)) => failures.push(format!(
                     "{name}: {what}: {} of {expected} definitions",
@@ -191,7 +192,7 @@ fn a_pass_changes_nothing_in_its_result() {
         ("casts before an output", "a = Cast <to = 1> (x) b = Cast <to = 1> (a) y = Cast <to = 1> (b)".to_owned()),
     ];
     let mut failures = Vec::new();
-    for name in passes::all()
+    for name in all_passes()
         .map(|(_, pass)| pass.name())
         .chain(["default", "exact"])
     {
@@ -201,7 +202,7 @@ fn a_pass_changes_nothing_in_its_result() {
                 r#"<ir_version: 10, opset_import: ["": 21]> g (float[2] x, bool c) => (float[2] y) {{ {nodes} }}"#
             );
             let run = |model: Model| {
-                passes::run(model, &selected, &Options::default()).map(|(model, _)| model)
+                run_passes(model, &selected, &Options::default()).map(|(model, _)| model)
             };
             match run(Model::new(model(&source)).unwrap())
                 .and_then(|first| Ok((first.clone(), run(first)?)))
@@ -239,7 +240,7 @@ fn an_annotated_value_stays_whose_name_an_unused_subgraph_defines_again() {
         .push(annotation.into());
     let selected = passes::selected(["dead-nodes"]).unwrap();
     let (model, _) =
-        passes::run(Model::new(proto).unwrap(), &selected, &Options::default()).unwrap();
+        run_passes(Model::new(proto).unwrap(), &selected, &Options::default()).unwrap();
     let left: Vec<&str> = model
         .proto()
         .graph
@@ -254,9 +255,9 @@ fn an_annotated_value_stays_whose_name_an_unused_subgraph_defines_again() {
 
 #[test]
 fn every_pass_has_a_name_of_its_own_and_a_documentation() {
-    let names: Vec<&str> = passes::all().map(|(_, pass)| pass.name()).collect();
+    let names: Vec<&str> = all_passes().map(|(_, pass)| pass.name()).collect();
     let mut failures = Vec::new();
-    for (_, pass) in passes::all() {
+    for (_, pass) in all_passes() {
         let documentation = pass.docs();
         if names.iter().filter(|name| **name == pass.name()).count() != 1 {
             failures.push(format!("{} is the name of several passes", pass.name()));
@@ -289,7 +290,7 @@ fn folds_of_equal_paths_are_told_apart() {
         branch("y", folds, stays),
         branch("z", stays, folds)
     );
-    let (_, report) = passes::run(
+    let (_, report) = run_passes(
         Model::new(model(&source)).unwrap(),
         passes::DEFAULT,
         &Options::default(),
@@ -304,7 +305,7 @@ fn folds_of_equal_paths_are_told_apart() {
     graph.input[0].name = Some(String::new());
     graph.node[1].output[0] = String::new();
     graph.node[2].input[0] = "w".to_owned();
-    passes::run(
+    run_passes(
         Model::new(proto).unwrap(),
         passes::DEFAULT,
         &Options::default(),

@@ -1,7 +1,7 @@
 //! The places of errors: scope, node, value or byte offset, besides the path.
 
-use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::internals::tensor::{Reference, moved_to_file};
+use onnx_recast::proto::ModelProto;
 use onnx_recast::{ConvertOptions, Error, FoldOptions, Model, Place};
 use prost::Message;
 

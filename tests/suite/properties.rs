@@ -3,12 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use onnx_cast::{Cast, DType, RoundMode, Rules};
-use onnx_recast::internals::graph::Model;
+use onnx_recast::Model;
 use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::passes::{Event, Options};
-use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto};
-use onnx_recast::internals::protobuf::{Field, Lossless, Value};
 use onnx_recast::internals::tensor::{Tensor, Values};
+use onnx_recast::passes::{Event, Options};
+use onnx_recast::proto::{Field, Lossless, ModelProto, NodeProto, Value};
 use proptest::prelude::*;
 use prost::Message;
 
@@ -431,7 +430,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_model_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        if let Ok(model) = Lossless::<onnx_recast::internals::protobuf::raw::ModelProto>::from_bytes(bytes.clone().into()) {
+        if let Ok(model) = Lossless::<onnx_recast::proto::raw::ModelProto>::from_bytes(bytes.clone().into()) {
             prop_assert_eq!(model.encode_to_vec(), bytes);
             let _ = Model::new(model);
         }
@@ -445,7 +444,7 @@ proptest! {
         if let Ok(model) = ModelProto::from_bytes(bytes.clone().into()) {
             prop_assert_eq!(model.encode_to_vec(), bytes);
             if let Ok(model) = Model::new(model) {
-                let _ = onnx_recast::internals::passes::run(model, onnx_recast::internals::passes::DEFAULT, &Options::default());
+                let _ = onnx_recast::internals::run_passes(model, onnx_recast::passes::DEFAULT, &Options::default());
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Where a tensor's values may stand: `raw_data` and the typed fields, packed or one by one.
 
 use onnx_cast::DType;
-use onnx_recast::internals::protobuf::schema::TensorProto;
 use onnx_recast::internals::tensor::{BadTensor, Tensor, Values};
+use onnx_recast::proto::TensorProto;
 use prost::Message;
 
 use crate::support::expect_no_failures;

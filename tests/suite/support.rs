@@ -1,10 +1,9 @@
 //! Models from text, and what the tests do with them.
 
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::passes::{self, DEFAULT, Options, Pass, Report};
-use onnx_recast::internals::protobuf::raw;
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::Model;
+use onnx_recast::internals::{onnx_text, run_passes};
+use onnx_recast::passes::{DEFAULT, Options, Pass, Report};
+use onnx_recast::proto::{ModelProto, raw};
 
 /// The model that a text describes.
 pub fn model(text: &str) -> ModelProto {
@@ -32,7 +31,7 @@ pub fn fold(model: ModelProto, options: &Options) -> (ModelProto, Report) {
 /// A model after passes, and the report.
 pub fn rewrite(model: ModelProto, passes: &[&dyn Pass], options: &Options) -> (ModelProto, Report) {
     let model = Model::new(model).expect("the test's model is sound");
-    let (model, report) = passes::run(model, passes, options).expect("the passes run to their end");
+    let (model, report) = run_passes(model, passes, options).expect("the passes run to their end");
     (model.into_proto(), report)
 }
 

@@ -1,8 +1,8 @@
 //! Names of dimensions are traced through shape arithmetic; wrong declarations are shown beside
 //! what is inferred.
 
+use onnx_recast::Model;
 use onnx_recast::inspect::ValueFacts;
-use onnx_recast::internals::graph::Model;
 
 use crate::support::{expect_no_failures, model};
 

@@ -4,9 +4,8 @@
 use std::collections::HashMap;
 
 use onnx_cast::{Cast, Class, DType, RoundMode, Rules, convert_element, packed};
-use onnx_recast::internals::protobuf::schema::{GraphProto, ModelProto, NodeProto, TensorProto};
-use onnx_recast::internals::protobuf::{Field, Value, raw};
 use onnx_recast::internals::tensor::{RAW_DATA, Reference, moved_to_file};
+use onnx_recast::proto::{Field, GraphProto, ModelProto, NodeProto, TensorProto, Value, raw};
 use proptest::prelude::*;
 use prost::Message;
 use prost::encoding::encode_varint;

@@ -1,16 +1,15 @@
 //! Every cast between every two versions: converted and equal, or refused with the path of a node.
 //! There is no third outcome. No type is carried by a wider one.
 
+use onnx_recast::internals::{convert_model, onnx_text};
 use std::collections::BTreeMap;
 
 use onnx_cast::{Contested, DType};
-use onnx_recast::internals::convert::{self, Explicit, IrVersion, NotConverted, Options};
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::protobuf::raw::attribute_proto::AttributeType;
-use onnx_recast::internals::protobuf::schema::{
-    GraphProto, ModelProto, NodeProto, OperatorSetIdProto,
-};
-use onnx_recast::internals::{onnx_text, passes};
+use onnx_recast::convert::{Explicit, IrVersion, Options};
+use onnx_recast::internals::convert::NotConverted;
+use onnx_recast::proto::raw::attribute_proto::AttributeType;
+use onnx_recast::proto::{GraphProto, ModelProto, NodeProto, OperatorSetIdProto};
+use onnx_recast::{Model, passes};
 
 use crate::support::{difference, expect_no_failures, fold, model};
 
@@ -121,7 +120,7 @@ fn every_version_pair_type_place_and_attribute() {
                             .explicit(Explicit::None)
                             .no_legalize(true);
                         let counts = table.entry((from, to)).or_default();
-                        match convert::convert(Model::new(before.clone()).unwrap(), &options) {
+                        match convert_model(Model::new(before.clone()).unwrap(), &options) {
                             Ok(conversion) => {
                                 counts.0 += 1;
                                 let after = conversion.model.into_proto();
@@ -204,7 +203,7 @@ fn results_are_declared_where_onnx_infers_no_type() {
     let mut failures = Vec::new();
     for (declared, before, expected, after) in cases {
         let options = Options::to(5).ir_version(IrVersion::Keep);
-        let converted = convert::convert(Model::new(text(8, declared, &before)).unwrap(), &options)
+        let converted = convert_model(Model::new(text(8, declared, &before)).unwrap(), &options)
             .unwrap()
             .model
             .into_proto();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::proto::ModelProto;
 use prost::Message;
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -1,6 +1,6 @@
 //! Constants that attributes become, and attributes that constants become.
 
-use onnx_recast::internals::convert::Options;
+use onnx_recast::convert::Options;
 
 use super::{blockers, convert_text};
 

@@ -1,11 +1,11 @@
 //! What must not change.
 
-use onnx_recast::internals::convert::{self, Expand, IrVersion, Options};
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::protobuf::raw;
-use onnx_recast::internals::protobuf::schema::{
+use onnx_recast::Model;
+use onnx_recast::convert::{Expand, IrVersion, Options};
+use onnx_recast::internals::convert_model;
+use onnx_recast::proto::{
     GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorAnnotation, TrainingInfoProto,
-    ValueInfoProto,
+    ValueInfoProto, raw,
 };
 use prost::Message;
 
@@ -145,7 +145,7 @@ fn what_no_operator_change_touches_stays_in_every_scope() {
     let before = decorated();
     for opset in [13, 14, 17, 18, 21, 28] {
         let options = Options::to(opset).ir_version(IrVersion::Keep);
-        let conversion = convert::convert(Model::new(before.clone()).unwrap(), &options).unwrap();
+        let conversion = convert_model(Model::new(before.clone()).unwrap(), &options).unwrap();
         let changed = conversion
             .report
             .changes
@@ -195,7 +195,7 @@ fn unknown_fields_stay_in_every_message_that_stays() {
     let before = ModelProto::from_bytes(tree.write().into()).unwrap();
     for (opset, gone) in [(14, 0), (28, 10)] {
         let converted =
-            convert::convert(Model::new(before.clone()).unwrap(), &Options::to(opset)).unwrap();
+            convert_model(Model::new(before.clone()).unwrap(), &Options::to(opset)).unwrap();
         let after = schema.read(".onnx.ModelProto", &written(converted.model.proto()));
         assert_eq!(
             after.count_with(&unknown_fields()),
@@ -261,7 +261,7 @@ fn an_attribute_that_gets_another_value_keeps_the_rest() {
     let mut tree = schema.read(".onnx.ModelProto", &before.encode_to_vec());
     let messages = tree.append_everywhere(&unknown_fields());
     let before = ModelProto::from_bytes(tree.write().into()).unwrap();
-    let after = convert::convert(Model::new(before).unwrap(), &Options::to(6))
+    let after = convert_model(Model::new(before).unwrap(), &Options::to(6))
         .unwrap()
         .model
         .into_proto();
@@ -305,7 +305,7 @@ fn the_body_of_a_map_keeps_everything() {
         body.metadata_props.clone(),
         body.quantization_annotation.clone(),
     );
-    let model = convert::convert(Model::new(before).unwrap(), &Options::to(16))
+    let model = convert_model(Model::new(before).unwrap(), &Options::to(16))
         .unwrap()
         .model
         .into_proto();

@@ -9,13 +9,15 @@ mod lossless;
 mod requests;
 mod scopes;
 
-use onnx_recast::internals::convert::{self, Conversion, NotConverted, Options};
-use onnx_recast::internals::graph::Model;
+use onnx_recast::Model;
+use onnx_recast::convert::Options;
+use onnx_recast::internals::convert::{Conversion, NotConverted};
+use onnx_recast::internals::convert_model;
 
 use crate::support::model;
 
 fn convert_text(source: &str, options: &Options) -> Result<Conversion, NotConverted> {
-    convert::convert(Model::new(model(source)).unwrap(), options)
+    convert_model(Model::new(model(source)).unwrap(), options)
 }
 
 fn blockers(source: &str, opset: i64) -> (Vec<String>, Option<i64>) {

@@ -1,6 +1,6 @@
 //! What may be asked for, and what the model must state.
 
-use onnx_recast::internals::convert::{IrVersion, Options};
+use onnx_recast::convert::{IrVersion, Options};
 
 use super::convert_text;
 use crate::support::expect_no_failures;

@@ -1,7 +1,9 @@
 //! Subgraphs and functions.
 
-use onnx_recast::internals::convert::{NotConverted, Options};
-use onnx_recast::internals::graph::{Attribute, Model};
+use onnx_recast::Model;
+use onnx_recast::convert::Options;
+use onnx_recast::graph::Attribute;
+use onnx_recast::internals::convert::NotConverted;
 use onnx_recast::internals::onnx_text;
 
 use super::{blockers, convert_text};

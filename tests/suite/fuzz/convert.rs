@@ -2,15 +2,18 @@
 //! an error; and always in the same.
 
 use onnx_cast::DType;
-use onnx_recast::internals::convert::{Conversion, NotConverted, Options, convert};
+use onnx_recast::LATEST_OPSET;
+use onnx_recast::convert::Options;
+use onnx_recast::internals::convert::{Conversion, NotConverted};
+use onnx_recast::internals::convert_model;
 use onnx_recast::internals::ops::schemas::{
-    self, AttributeKind, Formal, LATEST_OPSET, Occurrence, Schema, ValueType,
+    self, AttributeKind, Formal, Occurrence, Schema, ValueType,
 };
-use onnx_recast::internals::protobuf::raw::{
+use onnx_recast::proto::raw::{
     AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto,
     TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto, type_proto,
 };
-use onnx_recast::internals::protobuf::{Field, Value, schema};
+use onnx_recast::proto::{self, Field, Value};
 use prost::Message;
 
 pub fn run(bytes: &[u8]) {
@@ -19,11 +22,11 @@ pub fn run(bytes: &[u8]) {
     let Some(model) = super::model(bytes) else {
         return;
     };
-    let again = convert(
+    let again = convert_model(
         super::model(bytes).expect("it was a model before"),
         &options,
     );
-    match (convert(model, &options), again) {
+    match (convert_model(model, &options), again) {
         (Ok(Conversion { model, report }), Ok(again)) => {
             let file = super::written(model.proto());
             assert_eq!(report, again.report);
@@ -33,7 +36,7 @@ pub fn run(bytes: &[u8]) {
             );
             let model = super::model(&file).expect("a converted model loads");
             let Conversion { model, report } =
-                convert(model, &options).expect("a converted model is in the opset already");
+                convert_model(model, &options).expect("a converted model is in the opset already");
             for opsets in [&report.from, &report.to] {
                 assert!(
                     opsets.get("ai.onnx").is_none_or(|&opset| opset == target),
@@ -167,7 +170,7 @@ fn attribute(fact: &schemas::Attribute, number: i64) -> AttributeProto {
 }
 
 /// What tells an operator axes, lengths or scales is constant.
-fn constant(formal: &Formal, name: String, number: i64) -> Option<schema::TensorProto> {
+fn constant(formal: &Formal, name: String, number: i64) -> Option<proto::TensorProto> {
     let is_data = formal.types.contains(ValueType::Tensor(DType::Double))
         && formal.occurrence == Occurrence::Single;
     let admits = |dtype| !is_data && formal.types.contains(ValueType::Tensor(dtype));
@@ -182,14 +185,14 @@ fn constant(formal: &Formal, name: String, number: i64) -> Option<schema::Tensor
 }
 
 /// A list of one number.
-fn tensor(dtype: DType, name: String, bytes: &[u8]) -> schema::TensorProto {
+fn tensor(dtype: DType, name: String, bytes: &[u8]) -> proto::TensorProto {
     let known = TensorProto {
         dims: vec![1],
         data_type: Some(dtype.number()),
         name: Some(name),
         ..TensorProto::default()
     };
-    let mut tensor = schema::TensorProto::from(known);
+    let mut tensor = proto::TensorProto::from(known);
     tensor.rest_mut().push(Field {
         tag: 9,
         value: Value::Len(bytes.to_vec().into()),

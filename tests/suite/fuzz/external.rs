@@ -2,20 +2,20 @@
 //! outside the folder is read or written, files that are no part of the output stay, and what is
 //! written holds the values that were read.
 
+use onnx_recast::internals::{onnx_text, run_passes};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use onnx_recast::internals::files::DataFolder;
-use onnx_recast::internals::graph::{Model, data, with_data};
-use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::passes::{self, DEFAULT};
-use onnx_recast::internals::protobuf::raw::StringStringEntryProto;
-use onnx_recast::internals::protobuf::raw::tensor_proto::DataLocation;
-use onnx_recast::internals::protobuf::schema::TensorProto;
-use onnx_recast::internals::storage::{Options, Placement};
+use onnx_recast::internals::graph::{data, with_data};
 use onnx_recast::internals::tensor::{Tensor, Values};
+use onnx_recast::passes::{self, DEFAULT};
+use onnx_recast::proto::TensorProto;
+use onnx_recast::proto::raw::StringStringEntryProto;
+use onnx_recast::proto::raw::tensor_proto::DataLocation;
+use onnx_recast::{Model, Placement, SaveOptions as Options};
 use prost::Message;
 
 /// Three tensors of 16 bytes: one is cast, one is cast and kept, one is kept.
@@ -133,7 +133,7 @@ impl World {
     /// Folds and writes the model. The values of the result's tensors; none if it was not written.
     fn fold(&self, output: &Path, options: &Options) -> Option<BTreeMap<String, Bytes>> {
         let model = Model::open(&self.input).ok()?;
-        let model = passes::run(model, DEFAULT, &passes::Options::default())
+        let model = run_passes(model, DEFAULT, &passes::Options::default())
             .ok()?
             .0;
         let data_files = data(&model).clone();

@@ -2,9 +2,11 @@
 //! always in the same bytes. Constants grow no more than allowed.
 
 use onnx_cast::Contested;
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::passes::{self, DEFAULT, Options, PassError, Report};
+use onnx_recast::Model;
+use onnx_recast::internals::passes::PassError;
+use onnx_recast::internals::run_passes;
 use onnx_recast::internals::tensor::Tensor;
+use onnx_recast::passes::{DEFAULT, Options, Report};
 
 pub fn run(bytes: &[u8]) {
     let everything = Options::default()
@@ -55,7 +57,7 @@ fn constants(model: &Model) -> u64 {
 }
 
 fn fold(model: Model, options: &Options) -> Option<(Vec<u8>, Report)> {
-    match passes::run(model, DEFAULT, options) {
+    match run_passes(model, DEFAULT, options) {
         Ok((model, report)) => Some((super::written(model.proto()), report)),
         Err(PassError::Invalid(_)) => None,
         Err(fault @ (PassError::Refused { .. } | PassError::Contract { .. })) => panic!("{fault}"),

@@ -5,18 +5,16 @@
 //! type that the operator has.
 
 use onnx_cast::{Class, DType};
-use onnx_recast::internals::convert::{self, convert};
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint::{self, Layer, Options, Selection};
-use onnx_recast::internals::ops::schemas::{
-    self, AttributeKind, Formal, LATEST_OPSET, Schema, ValueType,
-};
-use onnx_recast::internals::passes::{self, PassError};
-use onnx_recast::internals::protobuf::raw::{
+use onnx_recast::internals::ops::schemas::{self, AttributeKind, Formal, Schema, ValueType};
+use onnx_recast::internals::passes::PassError;
+use onnx_recast::internals::{convert_model, lint_model, run_passes};
+use onnx_recast::lint::{Layer, Options, Selection};
+use onnx_recast::proto::raw::{
     AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto,
     TensorShapeProto, TypeProto, ValueInfoProto, tensor_shape_proto, type_proto,
 };
-use onnx_recast::internals::protobuf::{Field, Value, schema};
+use onnx_recast::proto::{self, Field, Value};
+use onnx_recast::{LATEST_OPSET, Model, convert, passes};
 use prost::Message;
 
 pub fn run(bytes: &[u8]) {
@@ -38,15 +36,15 @@ pub fn run(bytes: &[u8]) {
     let options = Options::default()
         .selection(selection)
         .show_overlapping(true);
-    let _ = lint::lint(&model, "model.onnx", &options);
+    let _ = lint_model(&model, "model.onnx", &options);
     let everything = passes::Options::default().undefined(true);
     if let Err(fault @ (PassError::Refused { .. } | PassError::Contract { .. })) =
-        passes::run(model, passes::EXACT, &everything)
+        run_passes(model, passes::EXACT, &everything)
     {
         panic!("{fault}");
     }
     let again = |file: &[u8]| -> Model { super::model(file).expect("it was a model before") };
-    let _ = convert(again(&file), &convert::Options::to(opset));
+    let _ = convert_model(again(&file), &convert::Options::to(opset));
 }
 
 /// Numbers at which arithmetic of axes, lengths and steps ends.
@@ -383,7 +381,7 @@ fn tensor_type(choices: &mut Choices, dtype: DType) -> TypeProto {
 }
 
 /// A constant: integers are extreme, the bits of other numbers are theirs.
-fn tensor(choices: &mut Choices, dtype: DType, name: &str) -> schema::TensorProto {
+fn tensor(choices: &mut Choices, dtype: DType, name: &str) -> proto::TensorProto {
     let dims = choices.of(&SHAPES).to_vec();
     let elements: i64 = if dims.contains(&0) {
         0
@@ -396,7 +394,7 @@ fn tensor(choices: &mut Choices, dtype: DType, name: &str) -> schema::TensorProt
         name: Some(name.to_owned()),
         ..TensorProto::default()
     };
-    let mut tensor = schema::TensorProto::from(known);
+    let mut tensor = proto::TensorProto::from(known);
     if dtype.class() == Class::String {
         let strings = (0..elements).map(|_| Field {
             tag: 6,

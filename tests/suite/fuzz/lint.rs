@@ -1,7 +1,9 @@
 //! Any model can be judged; fixes come to an end, in a model that loads and has nothing more to
 //! fix.
 
-use onnx_recast::internals::lint::{self, Baseline, Fixed, Layer, Options, Safety, Selection};
+use onnx_recast::internals::lint::Fixed;
+use onnx_recast::internals::{fix_model, lint_model};
+use onnx_recast::lint::{self, Baseline, Layer, Options, Safety, Selection};
 
 pub fn run(bytes: &[u8]) {
     let all = Layer {
@@ -16,11 +18,11 @@ pub fn run(bytes: &[u8]) {
         let Some(model) = super::model(bytes) else {
             return;
         };
-        let found = lint::lint(&model, "model.onnx", &options);
+        let found = lint_model(&model, "model.onnx", &options);
         let is_fixable =
             |one: &lint::Diagnostic| one.fix.as_ref().is_some_and(|fix| fix.safety <= allowed);
         let Fixed { model, fixed } =
-            lint::fix(model, "model.onnx", &options, allowed, &Baseline::default())
+            fix_model(model, "model.onnx", &options, allowed, &Baseline::default())
                 .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(found.iter().any(is_fixable), !fixed.is_empty());
         let file = super::written(model.proto());
@@ -29,7 +31,7 @@ pub fn run(bytes: &[u8]) {
             "nothing was fixed, but the model is another"
         );
         let model = super::model(&file).expect("a fixed model loads");
-        let left: Vec<_> = lint::lint(&model, "model.onnx", &options)
+        let left: Vec<_> = lint_model(&model, "model.onnx", &options)
             .into_iter()
             .filter(is_fixable)
             .collect();

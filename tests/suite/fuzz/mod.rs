@@ -17,9 +17,9 @@ pub mod text;
 #[cfg(test)]
 mod smoke;
 
-use onnx_recast::internals::graph::Model;
+use onnx_recast::Model;
 use onnx_recast::internals::protobuf::Layout;
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::proto::ModelProto;
 
 /// A property of inputs.
 pub struct Target {

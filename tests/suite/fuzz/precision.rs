@@ -3,10 +3,9 @@
 //! finds nothing to do.
 
 use onnx_cast::DType;
-use onnx_recast::Runtime;
-use onnx_recast::internals::graph::Model;
 use onnx_recast::precision::{Io, OnOverflow, OnUnderflow, Options, Policy, Quantized, Report};
 use onnx_recast::verify::Verification;
+use onnx_recast::{Model, Runtime};
 
 pub fn run(bytes: &[u8]) {
     let options = options_of(bytes);

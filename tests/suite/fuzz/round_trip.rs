@@ -1,7 +1,7 @@
 //! A model that nothing changes is written with its own bytes; one that is encoded anew says the
 //! same.
 
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::proto::ModelProto;
 use prost::Message;
 
 pub fn run(bytes: &[u8]) {

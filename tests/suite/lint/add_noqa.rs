@@ -2,12 +2,10 @@
 
 use std::fs;
 
-use onnx_recast::LintOptions;
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::protobuf::raw;
-use onnx_recast::internals::protobuf::schema::{ModelProto, StringStringEntryProto};
 use onnx_recast::lint::Baseline;
+use onnx_recast::proto::{ModelProto, StringStringEntryProto, raw};
 use onnx_recast::verify::Verification;
+use onnx_recast::{LintOptions, Model};
 use prost::Message;
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::proto::ModelProto;
 use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -915,7 +915,7 @@ fn rule_explains_one_or_lists_all() {
     let all = stdout(&folder.recast(&["explain"]));
     assert_eq!(
         all.lines().filter(|line| line.starts_with("RC")).count(),
-        onnx_recast::internals::lint::all().count()
+        onnx_recast::internals::all_rules().count()
     );
     let json: Value = serde_json::from_str(&stdout(
         &folder.recast(&["explain", "RC203", "--format", "json"]),
@@ -929,7 +929,7 @@ fn rule_explains_one_or_lists_all() {
         serde_json::from_str(&stdout(&folder.recast(&["explain", "--format", "json"]))).unwrap();
     assert_eq!(
         json["rules"].as_array().unwrap().len(),
-        onnx_recast::internals::lint::all().count()
+        onnx_recast::internals::all_rules().count()
     );
     assert_eq!(folder.recast(&["explain", "RC000"]).status.code(), Some(2));
 }

@@ -1,6 +1,7 @@
 //! The documentation of every rule: it has all headings, and its examples are correct.
 
-use onnx_recast::internals::lint::{self, RuleFacts};
+use onnx_recast::internals::all_rules;
+use onnx_recast::lint::RuleFacts;
 
 use super::find;
 use super::fixtures::fixtures;
@@ -18,7 +19,7 @@ pub fn examples(rule: &RuleFacts) -> Vec<String> {
 #[test]
 fn every_rule_has_all_sections() {
     let mut failures = Vec::new();
-    for rule in lint::all() {
+    for rule in all_rules() {
         for heading in ["What it checks", "Why is this bad?", "Example"] {
             if rule.section(heading).is_none_or(|text| text.len() < 40) {
                 failures.push(format!("{}: no text under '{heading}'", rule.code));
@@ -39,7 +40,7 @@ fn every_rule_has_all_sections() {
 #[test]
 fn the_file_of_a_rule_has_its_name() {
     let path = |rule: &&RuleFacts| format!("src/lint/rules/{}.rs", rule.name.replace('-', "_"));
-    let missing = lint::all().filter(|rule| !std::path::Path::new(&path(rule)).is_file());
+    let missing = all_rules().filter(|rule| !std::path::Path::new(&path(rule)).is_file());
     expect_no_failures(
         missing
             .map(|rule| format!("{}: no file {}", rule.code, path(&rule)))
@@ -50,7 +51,7 @@ fn the_file_of_a_rule_has_its_name() {
 #[test]
 fn the_first_example_has_the_finding_and_the_second_has_not() {
     let mut failures = Vec::new();
-    for rule in lint::all() {
+    for rule in all_rules() {
         match examples(rule).as_slice() {
             [bad, good] => {
                 if find(bad, rule.code).is_empty() {
@@ -75,7 +76,7 @@ fn the_first_example_has_the_finding_and_the_second_has_not() {
 fn a_rule_documents_its_fix_exactly_if_it_has_one() {
     let mut failures = Vec::new();
     let fixtures = fixtures();
-    for rule in lint::all() {
+    for rule in all_rules() {
         let mut models = fixtures.iter().filter(|fixture| fixture.code == rule.code);
         let has_fix = models.any(|fixture| {
             find(&fixture.model, rule.code)

@@ -1,13 +1,14 @@
 //! Properties of every fix, over all models of `tests/cases/lint/` for rules, all examples of the
 //! documentation, and the example models.
 
+use onnx_recast::internals::{all_rules, fix_model, lint_model, onnx_text};
 use std::collections::BTreeSet;
 use std::fs;
 
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint::{self, Baseline, Diagnostic, Fixed, Safety};
-use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto};
+use onnx_recast::Model;
+use onnx_recast::internals::lint::Fixed;
+use onnx_recast::lint::{Baseline, Diagnostic, Safety};
+use onnx_recast::proto::{ModelProto, NodeProto};
 use prost::Message;
 
 use super::documentation::examples;
@@ -24,7 +25,7 @@ pub fn corpus() -> Vec<(String, ModelProto)> {
             model(&fixture.model),
         )
     }));
-    for rule in lint::all() {
+    for rule in all_rules() {
         corpus.extend(
             examples(rule)
                 .iter()
@@ -45,7 +46,7 @@ pub fn corpus() -> Vec<(String, ModelProto)> {
 }
 
 fn fix(proto: ModelProto, allowed: Safety) -> (ModelProto, Vec<Diagnostic>) {
-    let Fixed { model, fixed } = lint::fix(
+    let Fixed { model, fixed } = fix_model(
         Model::new(proto).unwrap(),
         "model.onnx",
         &options("ALL"),
@@ -62,7 +63,7 @@ fn fixing_converges_and_no_fix_remains() {
     for allowed in [Safety::Safe, Safety::Unsafe] {
         for (name, proto) in corpus() {
             let (fixed, _) = fix(proto, allowed);
-            let left = lint::lint(
+            let left = lint_model(
                 &Model::new(fixed.clone()).unwrap(),
                 "model.onnx",
                 &options("ALL"),

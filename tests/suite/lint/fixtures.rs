@@ -2,9 +2,8 @@
 //! `tests/cases/lint/`, except data files outside of the model's folder: those are not there when
 //! the command opens them.
 
+use onnx_recast::internals::all_rules;
 use std::path::Path;
-
-use onnx_recast::internals::lint;
 
 use super::case_file::{CaseFile, FOLDER, files_below};
 use super::find;
@@ -75,7 +74,7 @@ fn every_rule_has_models_with_findings_and_models_without() {
             .iter()
             .any(|fixture| fixture.code == code && fixture.is_bad == is_bad)
     };
-    let lacking = lint::all().filter(|rule| !has(rule.code, true) || !has(rule.code, false));
+    let lacking = all_rules().filter(|rule| !has(rule.code, true) || !has(rule.code, false));
     expect_no_failures(lacking.map(|rule| rule.code.to_owned()).collect());
 }
 

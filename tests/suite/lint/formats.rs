@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use onnx_recast::internals::base::printable::Printed;
-use onnx_recast::internals::protobuf::schema::ModelProto;
 use onnx_recast::internals::report::{LintFormat, LintRun, Shape};
+use onnx_recast::proto::ModelProto;
 use prost::Message;
 use serde_json::Value;
 

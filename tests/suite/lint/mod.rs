@@ -17,8 +17,9 @@ mod rules_page;
 mod selection;
 mod targets;
 
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint::{self, Diagnostic, Layer, Options, Selection};
+use onnx_recast::Model;
+use onnx_recast::internals::{all_rules, lint_model};
+use onnx_recast::lint::{Diagnostic, Layer, Options, Selection};
 
 use crate::support::model;
 
@@ -55,18 +56,18 @@ pub fn options(codes: &str) -> Options {
 /// What the rules of these codes find in a text.
 pub fn find(text: &str, codes: &str) -> Vec<Diagnostic> {
     let model = Model::new(model(text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    lint::lint(&model, "model.onnx", &options(codes))
+    lint_model(&model, "model.onnx", &options(codes))
 }
 
 #[test]
 fn rules_are_sorted_and_codes_and_names_are_unique() {
-    let codes: Vec<&str> = lint::all().map(|rule| rule.code).collect();
+    let codes: Vec<&str> = all_rules().map(|rule| rule.code).collect();
     assert!(codes.is_sorted_by(|left, right| left < right), "{codes:?}");
-    let mut names: Vec<&str> = lint::all().map(|rule| rule.name).collect();
+    let mut names: Vec<&str> = all_rules().map(|rule| rule.name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), lint::all().count());
-    for rule in lint::all() {
+    assert_eq!(names.len(), all_rules().count());
+    for rule in all_rules() {
         let file = format!("src/lint/rules/{}.rs", rule.name.replace('-', "_"));
         assert!(
             std::path::Path::new(&file).is_file(),

@@ -1,9 +1,8 @@
 //! `recast.noqa` entries at every level of a model.
 
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint;
-use onnx_recast::internals::protobuf::raw;
-use onnx_recast::internals::protobuf::schema::{GraphProto, ModelProto, StringStringEntryProto};
+use onnx_recast::Model;
+use onnx_recast::internals::lint_model;
+use onnx_recast::proto::{GraphProto, ModelProto, StringStringEntryProto, raw};
 
 use super::options;
 use crate::support::{expect_no_failures, model};
@@ -103,14 +102,14 @@ fn an_entry_suppresses_findings_inside_its_own_message() {
         silence(&mut proto);
         let model = Model::new(proto).unwrap();
         let options = options("RC101,RC108");
-        let found: Vec<String> = lint::lint(&model, "model.onnx", &options)
+        let found: Vec<String> = lint_model(&model, "model.onnx", &options)
             .iter()
             .map(|found| found.place().to_owned())
             .collect();
         if found != expected {
             failures.push(format!("{name}: {found:?}, not {expected:?}"));
         }
-        let ignoring = lint::lint(&model, "model.onnx", &options.clone().ignore_noqa(true)).len();
+        let ignoring = lint_model(&model, "model.onnx", &options.clone().ignore_noqa(true)).len();
         if ignoring != ALL.len() {
             failures.push(format!(
                 "{name}: {ignoring} findings with ignored entries, not {}",

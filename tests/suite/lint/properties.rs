@@ -1,14 +1,15 @@
 //! What holds for every model, tried on random graphs of casts.
 
+use onnx_recast::internals::{fix_model, lint_model, onnx_text};
 use std::collections::HashMap;
 
 use onnx_cast::{
     Cast, Class, Contested, DType, RoundMode, Rules, convert_element, float_format::Format,
 };
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::lint::{self, Baseline, Fixed, Safety};
-use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto};
+use onnx_recast::Model;
+use onnx_recast::internals::lint::Fixed;
+use onnx_recast::lint::{Baseline, Safety};
+use onnx_recast::proto::{ModelProto, NodeProto};
 use proptest::prelude::*;
 use prost::Message;
 
@@ -140,7 +141,7 @@ fn cast(node: &NodeProto, from: DType) -> Cast {
 }
 
 fn fix(model: &ModelProto, codes: &str, allowed: Safety) -> ModelProto {
-    let Fixed { model, .. } = lint::fix(
+    let Fixed { model, .. } = fix_model(
         Model::new(model.clone()).unwrap(),
         "model.onnx",
         &options(codes),
@@ -173,7 +174,7 @@ proptest! {
     fn fixing_converges(sketch in sketches()) {
         for allowed in [Safety::Safe, Safety::Unsafe] {
             let fixed = fix(&build(&sketch), "ALL", allowed);
-            let left = lint::lint(&Model::new(fixed.clone()).unwrap(), "model.onnx", &options("ALL"));
+            let left = lint_model(&Model::new(fixed.clone()).unwrap(), "model.onnx", &options("ALL"));
             let fixable = left.iter().filter(|found| found.fix.as_ref().is_some_and(|fix| fix.safety <= allowed)).count();
             prop_assert_eq!(fixable, 0, "{}", onnx_text::print(&fixed));
         }
@@ -187,8 +188,8 @@ proptest! {
         if let Ok(model) = ModelProto::from_bytes(bytes.into())
             && let Ok(model) = Model::new(model)
         {
-            let _ = lint::lint(&model, "model.onnx", &options("ALL"));
-            let fixed = lint::fix(model, "model.onnx", &options("ALL"), Safety::Unsafe, &Baseline::default());
+            let _ = lint_model(&model, "model.onnx", &options("ALL"));
+            let fixed = fix_model(model, "model.onnx", &options("ALL"), Safety::Unsafe, &Baseline::default());
             prop_assert!(fixed.is_ok(), "{}", fixed.unwrap_err());
         }
     }

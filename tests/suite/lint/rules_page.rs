@@ -1,8 +1,9 @@
 //! `docs/rules.md`: the documentation of all rules, to which SARIF links.
 
+use onnx_recast::internals::all_rules;
 use std::fmt::Write;
 
-use onnx_recast::internals::lint::{self, RuleFacts, Selected};
+use onnx_recast::lint::{RuleFacts, Selected};
 
 use crate::reference::expect_page;
 
@@ -15,7 +16,7 @@ page with the rules; `RECAST_BLESS=1 cargo test` writes it.
 #[test]
 fn the_page_has_the_documentation_of_all_rules() {
     let mut page = INTRODUCTION.to_owned();
-    for rule in lint::all() {
+    for rule in all_rules() {
         let RuleFacts {
             code,
             name,

@@ -1,8 +1,8 @@
 //! The enabled rules and their severities.
 
-use onnx_recast::internals::lint::{
-    self, FilePattern, Layer, Selected, Selection, Selector, Severity,
-};
+use onnx_recast::internals::all_rules;
+use onnx_recast::internals::lint::FilePattern;
+use onnx_recast::lint::{Layer, Selected, Selection, Selector, Severity};
 use std::path::Path;
 
 use crate::support::expect_no_failures;
@@ -109,7 +109,7 @@ fn longer_codes_and_later_layers_take_precedence() {
 #[test]
 fn the_default_rules_are_float8_validity_undefined_results_clipped_weights_and_operators_of_onnxruntime()
  {
-    let expected: Vec<&str> = lint::all()
+    let expected: Vec<&str> = all_rules()
         .filter(|rule| match &rule.code[..3] {
             "RC1" => rule.severity != Severity::Info,
             // Inference of all types takes too long.
@@ -119,7 +119,7 @@ fn the_default_rules_are_float8_validity_undefined_results_clipped_weights_and_o
         .map(|rule| rule.code)
         .collect();
     assert_eq!(codes(&Selection::default()), expected);
-    assert!(lint::all().any(|rule| rule.selected == Selected::OnRequest));
+    assert!(all_rules().any(|rule| rule.selected == Selected::OnRequest));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use onnx_recast::Model;
 use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::protobuf::raw::type_proto::Value;
 use onnx_recast::precision::{Io, OnOverflow, Options, Report};
+use onnx_recast::proto::raw::type_proto::Value;
 use onnx_recast::verify::Verification;
 
 use super::{all, parsed};

@@ -38,13 +38,12 @@ fn a_domain_may_be_listed_again_at_the_same_version() {
             let mut after = folder.read("out.onnx");
             if let [_, _, opset] = command {
                 let opset = opset.parse().unwrap();
-                let imports =
-                    |imports: &[onnx_recast::internals::protobuf::schema::OperatorSetIdProto]| {
-                        imports
-                            .iter()
-                            .map(|import| (import.domain().to_owned(), import.version()))
-                            .collect::<Vec<_>>()
-                    };
+                let imports = |imports: &[onnx_recast::proto::OperatorSetIdProto]| {
+                    imports
+                        .iter()
+                        .map(|import| (import.domain().to_owned(), import.version()))
+                        .collect::<Vec<_>>()
+                };
                 let expected = |imports: Vec<(String, i64)>| {
                     let moved =
                         imports

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::Output;
 
 use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::proto::ModelProto;
 use prost::Message;
 use serde_json::Value;
 use tempfile::TempDir;

@@ -1,7 +1,7 @@
 //! `--freeze-initializers` and `--drop-metadata`.
 
-use onnx_recast::internals::protobuf::raw::StringStringEntryProto;
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::proto::ModelProto;
+use onnx_recast::proto::raw::StringStringEntryProto;
 use serde_json::json;
 
 use super::{Folder, document, recast, said};
@@ -121,7 +121,7 @@ fn initializers_that_are_constants_anyway_stay_listed() {
     assert_eq!(folder.read("out.onnx"), folder.read("m.onnx"));
 }
 
-fn entry(key: &str) -> onnx_recast::internals::protobuf::schema::StringStringEntryProto {
+fn entry(key: &str) -> onnx_recast::proto::StringStringEntryProto {
     StringStringEntryProto {
         key: Some(key.to_owned()),
         value: Some("v".to_owned()),

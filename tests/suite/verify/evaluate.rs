@@ -1,14 +1,15 @@
 //! The evaluation of operators by the verification is that of the passes: the same operators, and
 //! the same results.
 
-use onnx_recast::Contested;
+use onnx_recast::graph::{NodeId, ScopeId};
 use onnx_recast::internals::casts::moves;
-use onnx_recast::internals::graph::{Model, NodeId, ScopeId, data};
+use onnx_recast::internals::graph::data;
 use onnx_recast::internals::onnx_text;
 use onnx_recast::internals::ops::compute::{self, Call};
 use onnx_recast::internals::ops::schemas;
 use onnx_recast::internals::tensor::Content;
 use onnx_recast::verify::facts::{self, Value};
+use onnx_recast::{Contested, Model};
 
 use crate::support::{expect_no_failures, model};
 
@@ -409,7 +410,7 @@ fn large_values_are_computed_where_they_are_read() {
     let original = Model::new(model(text)).unwrap();
     let result =
         r#"<ir_version: 10, opset_import: ["": 21]> m () => (r) <float[1, 2] r = {14, 14}> { }"#;
-    let passes = onnx_recast::internals::passes::EXACT;
+    let passes = onnx_recast::passes::EXACT;
     let verification = onnx_recast::verify::Verification::of_passes(
         &original,
         passes,

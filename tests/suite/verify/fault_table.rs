@@ -1,14 +1,15 @@
 //! A fault in every field of every message of several models is found, except those that change
 //! nothing.
 
+use onnx_recast::internals::run_passes;
 use std::collections::BTreeMap;
 use std::thread;
 
-use onnx_recast::ConvertOptions;
-use onnx_recast::internals::graph::{Model, with_unchecked_tensors};
-use onnx_recast::internals::passes::{self, DEFAULT, EXACT, Options};
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::internals::graph::with_unchecked_tensors;
+use onnx_recast::passes::{DEFAULT, EXACT, Options};
+use onnx_recast::proto::ModelProto;
 use onnx_recast::verify::Verification;
+use onnx_recast::{ConvertOptions, Model};
 
 use super::faults::{self, Fault};
 use super::models;
@@ -28,7 +29,7 @@ fn results(failures: &mut Vec<String>) -> Vec<Result> {
     for case in models::all() {
         let original = Model::new(case.model).unwrap();
         for (name, list) in [("fold", DEFAULT), ("exact", EXACT)] {
-            let model = passes::run(original.clone(), list, &Options::default())
+            let model = run_passes(original.clone(), list, &Options::default())
                 .unwrap()
                 .0;
             let verification = Verification::of_passes(&original, list, &Options::default());

@@ -11,17 +11,16 @@ mod models;
 mod random;
 mod right;
 
+use onnx_recast::internals::run_passes;
 use std::fs;
 
-use onnx_recast::internals::graph::{Model, with_unchecked_tensors};
-use onnx_recast::internals::passes::{self, EXACT, Options};
-use onnx_recast::internals::protobuf::Piece;
-use onnx_recast::internals::protobuf::schema::{ModelProto, NodeProto, TensorProto};
+use onnx_recast::internals::graph::with_unchecked_tensors;
 use onnx_recast::internals::tensor::{Tensor, raw_data};
-use onnx_recast::passes::{Pass, Plan};
+use onnx_recast::passes::{self, EXACT, Options, Pass, Plan};
+use onnx_recast::proto::{ModelProto, NodeProto, Piece, TensorProto};
 use onnx_recast::verify::Verification;
 use onnx_recast::{
-    ConvertOptions, DType, ErrorKind, FoldOptions, Invalid, Placement, PrecisionOptions,
+    ConvertOptions, DType, ErrorKind, FoldOptions, Invalid, Model, Placement, PrecisionOptions,
     SaveOptions, graph,
 };
 use prost::Message;
@@ -337,7 +336,7 @@ fn with_effect(text: &str) -> Model {
 }
 
 fn folded(original: &Model) -> ModelProto {
-    passes::run(original.clone(), EXACT, &Options::default())
+    run_passes(original.clone(), EXACT, &Options::default())
         .unwrap()
         .0
         .into_proto()
@@ -398,7 +397,7 @@ fn moves_of_folded_and_other_casts_are_verified() {
         .unwrap();
         for passes in [passes::DEFAULT, EXACT] {
             let verification = Verification::of_passes(&original, passes, &Options::default());
-            let folded = passes::run(original.clone(), passes, &Options::default())
+            let folded = run_passes(original.clone(), passes, &Options::default())
                 .unwrap()
                 .0;
             if let Err(faults) = verification.check(&folded) {
@@ -435,7 +434,7 @@ fn values_that_onnx_does_not_define_are_not_verified_unless_they_are_wanted() {
     ))
     .unwrap();
     let wanted = Options::default().undefined(true);
-    let folded = passes::run(original.clone(), EXACT, &wanted).unwrap().0;
+    let folded = run_passes(original.clone(), EXACT, &wanted).unwrap().0;
     Verification::of_passes(&original, EXACT, &wanted)
         .check(&folded)
         .unwrap();
@@ -452,7 +451,7 @@ fn values_that_onnx_does_not_define_are_not_verified_unless_they_are_wanted() {
 fn lossy_casts_are_verified_only_if_their_pass_ran() {
     let original = original();
     let lossy: Vec<&dyn Pass> = passes::selected(["lossy-casts", "dead-nodes"]).unwrap();
-    let changed = passes::run(original.clone(), &lossy, &Options::default())
+    let changed = run_passes(original.clone(), &lossy, &Options::default())
         .unwrap()
         .0;
     // `l` is an output, so its cast stays; without it the round trip goes.
@@ -461,7 +460,7 @@ fn lossy_casts_are_verified_only_if_their_pass_ran() {
         "j = Cast <to = 1> (half) l = Neg (j)",
     );
     let inner = with_effect(&text);
-    let removed = passes::run(inner.clone(), &lossy, &Options::default())
+    let removed = run_passes(inner.clone(), &lossy, &Options::default())
         .unwrap()
         .0;
     Verification::of_passes(&original, &lossy, &Options::default())

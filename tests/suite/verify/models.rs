@@ -1,8 +1,7 @@
 //! The models whose results the fault table plants faults in: each kind of message occurs in one of
 //! them.
 
-use onnx_recast::internals::protobuf::raw;
-use onnx_recast::internals::protobuf::schema::{GraphProto, ModelProto, StringStringEntryProto};
+use onnx_recast::proto::{GraphProto, ModelProto, StringStringEntryProto, raw};
 use prost::Message as _;
 
 use crate::support::model;
@@ -336,11 +335,11 @@ fn decorate(model: &mut ModelProto) {
         },
     );
     let numbers = |tensor: raw::TensorProto, bytes: &'static [u8]| {
-        let mut tensor: onnx_recast::internals::protobuf::schema::TensorProto = tensor.into();
+        let mut tensor: onnx_recast::proto::TensorProto = tensor.into();
         tensor
             .rest_mut()
             .push(onnx_recast::internals::tensor::raw_data(
-                onnx_recast::internals::protobuf::Piece::Bytes(bytes.to_vec().into()),
+                onnx_recast::proto::Piece::Bytes(bytes.to_vec().into()),
             ));
         tensor
     };

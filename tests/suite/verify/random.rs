@@ -1,14 +1,15 @@
 //! Right results of random models are accepted: of all tiers of passes, each pass alone, precision
 //! and conversions.
 
+use onnx_recast::internals::{all_passes, run_passes};
 use std::fmt::Write as _;
 
-use onnx_recast::internals::graph::{Model, with_unchecked_tensors};
-use onnx_recast::internals::passes::{self, DEFAULT, EXACT, LOSSY, Options, Pass};
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::internals::graph::with_unchecked_tensors;
+use onnx_recast::passes::{DEFAULT, EXACT, LOSSY, Options, Pass};
 use onnx_recast::precision::Io;
+use onnx_recast::proto::ModelProto;
 use onnx_recast::verify::Verification;
-use onnx_recast::{Contested, ConvertOptions, DType, PrecisionOptions};
+use onnx_recast::{Contested, ConvertOptions, DType, Model, PrecisionOptions};
 
 use crate::kept::written;
 use crate::support::{expect_no_failures, model};
@@ -83,7 +84,7 @@ fn verify(original: &Model, result: &Model, verification: &Verification) -> Run 
 
 fn of_passes(list: Vec<&'static dyn Pass>, options: Options) -> Runner {
     Box::new(
-        move |original| match passes::run(original.clone(), &list, &options) {
+        move |original| match run_passes(original.clone(), &list, &options) {
             Ok((result, _)) => verify(
                 original,
                 &result,
@@ -146,7 +147,7 @@ fn runs(seed: u64) -> Vec<(String, Runner)> {
         "exact and lossy".to_owned(),
         of_passes([EXACT, LOSSY].concat(), Options::default()),
     ));
-    for (_, pass) in passes::all() {
+    for (_, pass) in all_passes() {
         runs.push((
             pass.name().to_owned(),
             of_passes(vec![pass], Options::default()),

@@ -1,13 +1,11 @@
 //! Right results that verification must accept.
 
-use onnx_recast::internals::graph::Model;
-use onnx_recast::internals::onnx_text;
-use onnx_recast::internals::passes::{self, DEFAULT, EXACT, LOSSY, Options, Pass};
-use onnx_recast::internals::protobuf::raw;
-use onnx_recast::internals::protobuf::schema::ModelProto;
+use onnx_recast::internals::{all_passes, onnx_text, run_passes};
+use onnx_recast::passes::{DEFAULT, EXACT, LOSSY, Options, Pass};
 use onnx_recast::precision::{Io, Policy};
+use onnx_recast::proto::{ModelProto, raw};
 use onnx_recast::verify::Verification;
-use onnx_recast::{DType, PrecisionOptions};
+use onnx_recast::{DType, Model, PrecisionOptions};
 
 use super::{node, set_values};
 use crate::support::{expect_no_failures, model};
@@ -203,7 +201,7 @@ fn lists() -> Vec<(&'static str, Vec<&'static dyn Pass>)> {
     let tiers = [("default", DEFAULT.to_vec()), ("exact", EXACT.to_vec())];
     tiers
         .into_iter()
-        .chain(passes::all().map(|(_, pass)| (pass.name(), vec![pass])))
+        .chain(all_passes().map(|(_, pass)| (pass.name(), vec![pass])))
         .collect()
 }
 
@@ -213,7 +211,7 @@ fn right_results_are_accepted() {
     for (name, text, nodes) in RIGHT {
         let original = original(text);
         for (list, passes) in lists() {
-            let result = passes::run(original.clone(), &passes, &Options::default())
+            let result = run_passes(original.clone(), &passes, &Options::default())
                 .unwrap()
                 .0;
             if let Err(faults) =
@@ -288,7 +286,7 @@ fn right_results_of_exact_and_lossy_passes_are_accepted() {
             [LOSSY, EXACT].concat(),
             [DEFAULT, LOSSY].concat(),
         ] {
-            let result = passes::run(original.clone(), &list, &Options::default())
+            let result = run_passes(original.clone(), &list, &Options::default())
                 .unwrap()
                 .0;
             assert!(
@@ -317,7 +315,7 @@ fn bool_bytes_beyond_1_are_those_of_true() {
     set_values(&mut proto, "w", &[0x0100, 0xff02]);
     let original = Model::new(proto).unwrap();
     for (name, list) in lists() {
-        let result = passes::run(original.clone(), &list, &Options::default())
+        let result = run_passes(original.clone(), &list, &Options::default())
             .unwrap()
             .0;
         let verification = Verification::of_passes(&original, &list, &Options::default());
@@ -330,7 +328,7 @@ fn bool_bytes_beyond_1_are_those_of_true() {
 fn a_constant_that_is_rounded_otherwise_is_found() {
     let original = original(ROUNDED[0].1);
     let list = [EXACT, LOSSY].concat();
-    let mut result = passes::run(original.clone(), &list, &Options::default())
+    let mut result = run_passes(original.clone(), &list, &Options::default())
         .unwrap()
         .0
         .into_proto();
@@ -345,7 +343,7 @@ fn a_constant_that_is_rounded_otherwise_is_found() {
 #[test]
 fn a_configuration_that_names_no_operand_any_more_is_found() {
     let original = original(RIGHT.last().unwrap().1);
-    let mut result = passes::run(original.clone(), EXACT, &Options::default())
+    let mut result = run_passes(original.clone(), EXACT, &Options::default())
         .unwrap()
         .0
         .into_proto();
