@@ -146,21 +146,20 @@ impl SavePlan {
 
 /// The error of a target, with its cause.
 pub(crate) fn not_written(target: &str, error: io::Error) -> Error {
-    match (target, error.kind()) {
-        ("-", io::ErrorKind::BrokenPipe) => Error::new(
+    if target == "-" && error.kind() == io::ErrorKind::BrokenPipe {
+        Error::new(
             ErrorKind::Io,
             "the reader of standard output closed it before all bytes were written",
         )
-        .in_file("-"),
-        _ => {
-            // An error of one of several files has the path of that file.
-            let message = error.to_string();
-            let message = message
-                .strip_prefix(&format!("{target}: "))
-                .unwrap_or(&message);
-            Error::new(Classified::kind(&error), message)
-                .in_file(target)
-                .with_source(error)
-        }
+        .in_file("-")
+    } else {
+        // An error of one of several files has the path of that file.
+        let message = error.to_string();
+        let message = message
+            .strip_prefix(&format!("{target}: "))
+            .unwrap_or(&message);
+        Error::new(Classified::kind(&error), message)
+            .in_file(target)
+            .with_source(error)
     }
 }

@@ -298,9 +298,10 @@ mod tests {
             0..1000,
             10,
             |_, items| items[0],
-            |joined: &mut Vec<usize>, first| match first {
-                50 => Err(first),
-                _ => {
+            |joined: &mut Vec<usize>, first| {
+                if first == 50 {
+                    Err(first)
+                } else {
                     joined.push(first);
                     Ok(())
                 }

@@ -248,28 +248,26 @@ impl DataFolder {
         }
         let opened = self.locate(location).and_then(|located| {
             let path = located.path();
-            let bytes = match files.by_path.get(&path) {
-                Some(opened) => opened.bytes.clone(),
-                None => {
-                    let file = located
-                        .folder
-                        .read(&located.below)
-                        .map_err(|error| unreadable(location, error))?;
-                    let bytes =
-                        mapped(&file, &path).map_err(|error| unreadable(location, error))?;
-                    let at = Located {
-                        stat: file.stat().clone(),
-                        ..located
-                    };
-                    files.by_path.insert(
-                        path.clone(),
-                        Opened {
-                            bytes: bytes.clone(),
-                            at,
-                        },
-                    );
-                    bytes
-                }
+            let bytes = if let Some(opened) = files.by_path.get(&path) {
+                opened.bytes.clone()
+            } else {
+                let file = located
+                    .folder
+                    .read(&located.below)
+                    .map_err(|error| unreadable(location, error))?;
+                let bytes = mapped(&file, &path).map_err(|error| unreadable(location, error))?;
+                let at = Located {
+                    stat: file.stat().clone(),
+                    ..located
+                };
+                files.by_path.insert(
+                    path.clone(),
+                    Opened {
+                        bytes: bytes.clone(),
+                        at,
+                    },
+                );
+                bytes
             };
             Ok(ReadDataFile { path, bytes })
         });

@@ -28,30 +28,27 @@ pub(super) fn plan(model: &Model, options: &Options, extent: Extent) -> Result<P
             .output
             .map_or_else(String::new, |output| model.name(output).to_owned());
         let (to, elements) = (fold.content.dtype(), fold.content.elements() as u64);
-        match fold.from {
-            Some(from) => {
-                let input = proto.input.first().cloned().unwrap_or_default();
-                Event::Folded(Box::new(Folded {
-                    node,
-                    scope,
-                    input,
-                    output,
-                    from,
-                    to,
-                    elements,
-                }))
-            }
-            None => {
-                let op = proto.op_type().to_owned();
-                Event::Computed(Box::new(ComputedNode {
-                    node,
-                    scope,
-                    op,
-                    output,
-                    r#type: to,
-                    elements,
-                }))
-            }
+        if let Some(from) = fold.from {
+            let input = proto.input.first().cloned().unwrap_or_default();
+            Event::Folded(Box::new(Folded {
+                node,
+                scope,
+                input,
+                output,
+                from,
+                to,
+                elements,
+            }))
+        } else {
+            let op = proto.op_type().to_owned();
+            Event::Computed(Box::new(ComputedNode {
+                node,
+                scope,
+                op,
+                output,
+                r#type: to,
+                elements,
+            }))
         }
     });
     let gone = decisions.removed();

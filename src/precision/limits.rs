@@ -45,28 +45,27 @@ pub(super) fn apply(
         .iter()
         .filter(|weight| weight.survey.became_zero > 0)
     {
-        match options.on_underflow {
-            OnUnderflow::Keep => keep(
+        if options.on_underflow == OnUnderflow::Keep {
+            keep(
                 types,
                 &[weight.value],
                 &types.uses.variables(weight.value),
                 Code::Underflow,
-            ),
-            _ => {
-                let divided = match weight.elements() {
-                    1 => types.uses.divided(types.model, weight.value),
-                    _ => Vec::new(),
-                };
-                if !divided.is_empty() {
-                    keep(types, &[weight.value], &divided, Code::Underflow);
-                } else if weight.survey.vanishes(options.dtype) {
-                    keep(
-                        types,
-                        &[weight.value],
-                        &types.uses.variables(weight.value),
-                        Code::Underflow,
-                    );
-                }
+            );
+        } else {
+            let divided = match weight.elements() {
+                1 => types.uses.divided(types.model, weight.value),
+                _ => Vec::new(),
+            };
+            if !divided.is_empty() {
+                keep(types, &[weight.value], &divided, Code::Underflow);
+            } else if weight.survey.vanishes(options.dtype) {
+                keep(
+                    types,
+                    &[weight.value],
+                    &types.uses.variables(weight.value),
+                    Code::Underflow,
+                );
             }
         }
     }

@@ -91,16 +91,15 @@ impl Builder<'_, '_, '_> {
                 .get(index as usize)
                 .copied()
                 .flatten();
-            let variable = match given
-                .filter(|given| foreign.is_none() && self.types.kinds[given.index()].is_some())
+            let variable = if let Some(given) =
+                given.filter(|given| foreign.is_none() && self.types.kinds[given.index()].is_some())
             {
-                Some(given) => given.index() as Variable,
-                None => {
-                    let variable = self.types.variable();
-                    self.types
-                        .fix_old(variable, foreign.unwrap_or(Code::Unknown));
-                    variable
-                }
+                given.index() as Variable
+            } else {
+                let variable = self.types.variable();
+                self.types
+                    .fix_old(variable, foreign.unwrap_or(Code::Unknown));
+                variable
             };
             self.types.fix_old_if(variable, kept);
             self.consume(value, variable, User::Input(id, index));
@@ -419,32 +418,31 @@ impl Builder<'_, '_, '_> {
             let name = name.unwrap_or("-");
             let is_known =
                 name.starts_with(|first: char| first.is_ascii_uppercase()) && !name.ends_with('*');
-            let variable = match variables
+            let variable = if let Some(&(_, variable)) = variables
                 .iter()
                 .find(|(known, _)| is_known && *known == name)
             {
-                Some(&(_, variable)) => variable,
-                None => {
-                    let variable = self.types.variable();
-                    variables.push((name, variable));
-                    let to = self.types.change.to;
-                    let without = rules::without_float16(model.node(id).op_type(), name)
-                        .filter(|_| to != DType::Float);
-                    match (is_known, kept, without) {
-                        (false, _, _) => self.types.fix_old(variable, Code::Domain),
-                        (true, Some(code), _) => self.types.fix_old(variable, code),
-                        (true, None, Some(name)) => self.types.fix_old(
-                            variable,
-                            Unsupported {
-                                name,
-                                dtype: to,
-                                since: None,
-                            },
-                        ),
-                        (true, None, None) => self.types.constrain(variable, Constraint::New),
-                    }
-                    variable
+                variable
+            } else {
+                let variable = self.types.variable();
+                variables.push((name, variable));
+                let to = self.types.change.to;
+                let without = rules::without_float16(model.node(id).op_type(), name)
+                    .filter(|_| to != DType::Float);
+                match (is_known, kept, without) {
+                    (false, _, _) => self.types.fix_old(variable, Code::Domain),
+                    (true, Some(code), _) => self.types.fix_old(variable, code),
+                    (true, None, Some(name)) => self.types.fix_old(
+                        variable,
+                        Unsupported {
+                            name,
+                            dtype: to,
+                            since: None,
+                        },
+                    ),
+                    (true, None, None) => self.types.constrain(variable, Constraint::New),
                 }
+                variable
             };
             match input {
                 Some(index) => self.consume(value, variable, User::Input(id, index)),

@@ -187,26 +187,22 @@ fn constant(model: &Model, value: ValueId) -> Option<(WeightPlace, Cow<'_, Tenso
             let stated = (0..)
                 .zip(attributes)
                 .find(|(_, attribute)| attribute.name() == "value");
-            Some(match stated {
-                Some((index, attribute)) => {
-                    let place =
-                        TensorPlace(TensorIn::Attribute(node, index, AttributePart::Single));
-                    (
-                        WeightPlace::Tensor(place),
-                        Cow::Borrowed(attribute.t.as_ref()?),
-                    )
-                }
-                None => {
-                    let zero = Content::new(
-                        DType::Float,
-                        &[1],
-                        Data::Numbers(vec![0; 4].into(), Vec::new()),
-                    );
-                    (
-                        WeightPlace::Attribute(node, "value"),
-                        Cow::Owned(zero.into_tensor("")),
-                    )
-                }
+            Some(if let Some((index, attribute)) = stated {
+                let place = TensorPlace(TensorIn::Attribute(node, index, AttributePart::Single));
+                (
+                    WeightPlace::Tensor(place),
+                    Cow::Borrowed(attribute.t.as_ref()?),
+                )
+            } else {
+                let zero = Content::new(
+                    DType::Float,
+                    &[1],
+                    Data::Numbers(vec![0; 4].into(), Vec::new()),
+                );
+                (
+                    WeightPlace::Attribute(node, "value"),
+                    Cow::Owned(zero.into_tensor("")),
+                )
             })
         }
         _ => None,

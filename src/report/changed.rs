@@ -133,17 +133,16 @@ fn write_verified(text: &mut Shown, verdict: Option<Verdict>) {
         Some(Verdict::Verified(verified)) => verified,
     };
     let nodes = plural(nodes, "node");
-    match constants {
-        0 => text.push_line(format_args!("  verified {nodes}")),
-        _ => {
-            let (constants, elements) = (
-                plural(constants, "new constant"),
-                plural(elements as usize, "element"),
-            );
-            text.push_line(format_args!(
-                "  verified {nodes} and {constants} of {elements}"
-            ));
-        }
+    if constants == 0 {
+        text.push_line(format_args!("  verified {nodes}"));
+    } else {
+        let (constants, elements) = (
+            plural(constants, "new constant"),
+            plural(elements as usize, "element"),
+        );
+        text.push_line(format_args!(
+            "  verified {nodes} and {constants} of {elements}"
+        ));
     }
 }
 

@@ -206,21 +206,18 @@ fn meaning(model: &ModelProto) -> Vec<(String, String)> {
             cast.convert(&raw, 1, &mut out);
             cast.survey(&raw, 1).is_defined().then_some((to, out))
         });
-        match known {
-            Some(constant) => {
-                constants.insert(output, constant);
-            }
-            None => {
-                let inputs: Vec<String> = node
-                    .input
-                    .iter()
-                    .map(|input| term(input, &terms, &constants))
-                    .collect();
-                terms.insert(
-                    output,
-                    format!("{}<{to:?}>({})", node.op_type(), inputs.join(", ")),
-                );
-            }
+        if let Some(constant) = known {
+            constants.insert(output, constant);
+        } else {
+            let inputs: Vec<String> = node
+                .input
+                .iter()
+                .map(|input| term(input, &terms, &constants))
+                .collect();
+            terms.insert(
+                output,
+                format!("{}<{to:?}>({})", node.op_type(), inputs.join(", ")),
+            );
         }
     }
     let outputs = match model.functions.first() {

@@ -45,23 +45,21 @@ impl FoldDecisions<'_> {
             return Err(reason::input_not_computed(&self.model.node_path(*node), why).into());
         }
         let constant = self.model.constant(value).map_err(Reason::from)?;
-        let malformed = |error: BadTensor| match error {
+        let malformed = |error: BadTensor| {
             // Only the user can provide the folder, and only for all casts at once.
-            BadTensor::Location(BadLocation::NoFolder(_)) => {
-                reason::data_unavailable(&error).into()
+            if let BadTensor::Location(BadLocation::NoFolder(_)) = error {
+                return reason::data_unavailable(&error).into();
             }
-            _ => {
-                let name = self.model.name(value);
-                let place = self.model.node_place(node).about_value(name);
-                let invalid = Invalid::at(place, format!("input '{name}': {error}"));
-                Skip::Invalid(Box::new(
-                    Invalid {
-                        kind: error.kind(),
-                        ..invalid
-                    }
-                    .with_source(error),
-                ))
-            }
+            let name = self.model.name(value);
+            let place = self.model.node_place(node).about_value(name);
+            let invalid = Invalid::at(place, format!("input '{name}': {error}"));
+            Skip::Invalid(Box::new(
+                Invalid {
+                    kind: error.kind(),
+                    ..invalid
+                }
+                .with_source(error),
+            ))
         };
         let content = self.model.content(&constant.tensor).map_err(malformed)?;
         Ok(KnownValue {

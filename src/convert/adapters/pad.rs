@@ -77,9 +77,8 @@ fn pads_for_all_axes(cx: &mut Context) -> Result<(), Reason> {
         (Err(reason), _) | (_, Err(reason)) => {
             if reason.is_about_computed_value() {
                 return place_pads(cx, rank as i64);
-            } else {
-                return Err(reason);
             }
+            return Err(reason);
         }
     };
     let axes = cx.axes_from_front(axes)?;

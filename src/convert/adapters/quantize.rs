@@ -78,23 +78,22 @@ fn type_shows_in_zero_point(cx: &mut Context) -> Result<(), Reason> {
             "the shape of the scale must be known to add a zero point",
         )
     })?;
-    let name = match make::zeros(dtype, &shape) {
-        Some(zeros) => cx.add_constant("zero_point", zeros),
-        None => {
-            let known = Known {
-                shape: cx.known_input(1).shape,
-                ..Known::tensor(dtype)
-            };
-            let dims = cx.constant_int_list("shape", &shape);
-            let zero = make::zeros(dtype, &[1]).map(|zero| AttributeProto::tensor("value", zero));
-            cx.add_before(
-                "ConstantOfShape",
-                &[&dims],
-                Vec::from_iter(zero),
-                "zero_point",
-                known,
-            )
-        }
+    let name = if let Some(zeros) = make::zeros(dtype, &shape) {
+        cx.add_constant("zero_point", zeros)
+    } else {
+        let known = Known {
+            shape: cx.known_input(1).shape,
+            ..Known::tensor(dtype)
+        };
+        let dims = cx.constant_int_list("shape", &shape);
+        let zero = make::zeros(dtype, &[1]).map(|zero| AttributeProto::tensor("value", zero));
+        cx.add_before(
+            "ConstantOfShape",
+            &[&dims],
+            Vec::from_iter(zero),
+            "zero_point",
+            known,
+        )
     };
     cx.set_input(2, &name);
     Ok(())

@@ -244,16 +244,13 @@ impl Renaming<'_> {
     /// Gives a value a new name, unless it is an output of the node that is expanded.
     fn define(&mut self, cx: &mut Context, local: &mut String, constant: Option<&TensorProto>) {
         let (mut known, ints) = self.known.get(local.as_str()).cloned().unwrap_or_default();
-        let name = match self.names.get(local.as_str()) {
-            Some(name) => {
-                known = known.and(cx.known(name));
-                name.clone()
-            }
-            None => {
-                let name = cx.fresh(local);
-                self.names.insert(local.clone(), name.clone());
-                name
-            }
+        let name = if let Some(name) = self.names.get(local.as_str()) {
+            known = known.and(cx.known(name));
+            name.clone()
+        } else {
+            let name = cx.fresh(local);
+            self.names.insert(local.clone(), name.clone());
+            name
         };
         cx.record.added_values.push(AddedValue {
             name: name.clone(),

@@ -184,14 +184,11 @@ fn frames(samples: i64, length: i64, step: i64) -> Option<String> {
 
 /// The cosine and the sine of a part of a circle.
 fn point_of_circle(number: i64, length: i64) -> (f64, f64) {
-    match (4 * i128::from(number)).checked_rem(length.into()) {
-        Some(0) => {
-            [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)][(4 * number / length) as usize % 4]
-        }
-        _ => {
-            let (sine, cosine) = (TAU * number as f64 / length as f64).sin_cos();
-            (cosine, sine)
-        }
+    if (4 * i128::from(number)).checked_rem(length.into()) == Some(0) {
+        [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)][(4 * number / length) as usize % 4]
+    } else {
+        let (sine, cosine) = (TAU * number as f64 / length as f64).sin_cos();
+        (cosine, sine)
     }
 }
 

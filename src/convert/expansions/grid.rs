@@ -451,16 +451,15 @@ fn weighted_sum(rank: usize, taps: usize, padding: Padding) -> String {
             }
             _ => format!("shown_{number} = Identity (pixels_{number})\n"),
         };
-        body += &match taps {
-            1 => format!("sum_{number} = Identity (shown_{number})\n"),
-            _ => {
-                let part = format!("part_{number} = Mul (shown_{number}, factor_{number})\n");
-                let sum = match number {
-                    0 => "sum_0 = Identity (part_0)\n".to_owned(),
-                    _ => format!("sum_{number} = Add (sum_{}, part_{number})\n", number - 1),
-                };
-                join("Mul", "weight", "factor") + &part + &sum
-            }
+        body += &if taps == 1 {
+            format!("sum_{number} = Identity (shown_{number})\n")
+        } else {
+            let part = format!("part_{number} = Mul (shown_{number}, factor_{number})\n");
+            let sum = match number {
+                0 => "sum_0 = Identity (part_0)\n".to_owned(),
+                _ => format!("sum_{number} = Add (sum_{}, part_{number})\n", number - 1),
+            };
+            join("Mul", "weight", "factor") + &part + &sum
         };
     }
     body + &format!(

@@ -166,18 +166,17 @@ fn causal_convolution(cx: &Context) -> Result<String, Reason> {
             "the number of channels and the length of the kernel must be known",
         ));
     };
-    let mut body = match cx.input(3) {
-        Some(_) => "padded = Concat <axis: int = 2> (past_state, input)\n".to_owned(),
-        None => {
-            let pads = format!(
-                "pads = Constant <value = int64[6] {{0, 0, {}, 0, 0, 0}}> ()\n",
-                kernel - 1
-            );
-            if kernel == 1 {
-                "padded = Identity (input)\n".to_owned()
-            } else {
-                pads + "padded = Pad (input, pads)\n"
-            }
+    let mut body = if cx.input(3).is_some() {
+        "padded = Concat <axis: int = 2> (past_state, input)\n".to_owned()
+    } else {
+        let pads = format!(
+            "pads = Constant <value = int64[6] {{0, 0, {}, 0, 0, 0}}> ()\n",
+            kernel - 1
+        );
+        if kernel == 1 {
+            "padded = Identity (input)\n".to_owned()
+        } else {
+            pads + "padded = Pad (input, pads)\n"
         }
     };
     let bias = if cx.input(2).is_some() { ", bias" } else { "" };

@@ -69,19 +69,18 @@ fn check_initializer(demanded: &mut Demanded, value: ValueId) -> Option<Finding>
         .and_then(|info| info.r#type.as_ref())
         .and_then(tensor_type)
         .filter(is_eight_bit_float);
-    let (dtype, evidence) = match declared {
-        Some(dtype) => (dtype, format!("declared as {dtype}")),
-        None => {
-            let mut uses: Vec<(NodeId, u32)> = model.uses(value).collect();
-            uses.sort_unstable();
-            let (dtype, node) = uses
-                .iter()
-                .find_map(|&(node, input)| Some((demanded.at_input(node, input)?, node)))?;
-            (
-                dtype,
-                format!("used as {dtype} by {}", model.node_path(node)),
-            )
-        }
+    let (dtype, evidence) = if let Some(dtype) = declared {
+        (dtype, format!("declared as {dtype}"))
+    } else {
+        let mut uses: Vec<(NodeId, u32)> = model.uses(value).collect();
+        uses.sort_unstable();
+        let (dtype, node) = uses
+            .iter()
+            .find_map(|&(node, input)| Some((demanded.at_input(node, input)?, node)))?;
+        (
+            dtype,
+            format!("used as {dtype} by {}", model.node_path(node)),
+        )
     };
     let finding = Finding::at_value(
         model,

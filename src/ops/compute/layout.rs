@@ -187,32 +187,31 @@ fn split(call: &Call) -> Computed {
     let outputs = call.proto().output.len();
     let axis = call.axis(call.int("axis")?.unwrap_or(0), input.dims().len())?;
     let dim = input.dims()[axis];
-    let lengths = match call.ints("split", 1)? {
-        Some(lengths) => lengths,
-        None => {
-            let parts = outputs as i64;
-            let each = if parts > 0 {
-                dim / parts + i64::from(dim % parts != 0)
-            } else {
-                0
-            };
-            // What the last part has, if all others are equal.
-            let last = each.checked_mul(parts - 1).map(|others| dim - others);
-            // Since opset 18, the last part may be shorter.
-            let is_split = last
-                .is_some_and(|last| last == each || (call.schema.since_version >= 18 && last >= 0));
-            if call
-                .int("num_outputs")?
-                .is_some_and(|stated| stated != parts)
-                || parts == 0
-                || !is_split
-            {
-                return Err(undefined(format!(
-                    "{dim} indices are not split into {parts} equal parts"
-                )));
-            }
-            (0..parts).map(|part| each.min(dim - part * each)).collect()
+    let lengths = if let Some(lengths) = call.ints("split", 1)? {
+        lengths
+    } else {
+        let parts = outputs as i64;
+        let each = if parts > 0 {
+            dim / parts + i64::from(dim % parts != 0)
+        } else {
+            0
+        };
+        // What the last part has, if all others are equal.
+        let last = each.checked_mul(parts - 1).map(|others| dim - others);
+        // Since opset 18, the last part may be shorter.
+        let is_split =
+            last.is_some_and(|last| last == each || (call.schema.since_version >= 18 && last >= 0));
+        if call
+            .int("num_outputs")?
+            .is_some_and(|stated| stated != parts)
+            || parts == 0
+            || !is_split
+        {
+            return Err(undefined(format!(
+                "{dim} indices are not split into {parts} equal parts"
+            )));
         }
+        (0..parts).map(|part| each.min(dim - part * each)).collect()
     };
     if lengths.iter().any(|&length| length < 0)
         || lengths

@@ -292,19 +292,18 @@ fn type_of(
     let stored = model
         .initializer(value)
         .and_then(|tensor| Tensor::read(tensor).ok());
-    let (dtype, dims): (Option<DType>, Option<Vec<String>>) = match stored {
-        Some(tensor) => (
+    let (dtype, dims): (Option<DType>, Option<Vec<String>>) = if let Some(tensor) = stored {
+        (
             Some(tensor.dtype()),
             Some(tensor.dims().iter().map(i64::to_string).collect()),
-        ),
-        None => {
-            let known = inferred.of(value);
-            let dims = known
-                .shape
-                .as_ref()
-                .map(|shape| shape.iter().copied().enumerate().map(dim).collect());
-            (model.element_type(value).or_else(|| known.dtype()), dims)
-        }
+        )
+    } else {
+        let known = inferred.of(value);
+        let dims = known
+            .shape
+            .as_ref()
+            .map(|shape| shape.iter().copied().enumerate().map(dim).collect());
+        (model.element_type(value).or_else(|| known.dtype()), dims)
     };
     let dims = dims.map_or_else(String::new, |dims| format!("[{}]", dims.join(",")));
     dtype.map_or_else(String::new, |dtype| format!("{dtype}{dims}"))

@@ -371,12 +371,11 @@ fn around_middles(from: DType, to: DType) -> Vec<u64> {
     let value = |code: u64, wide: DType| {
         convert_element(&Cast::new(to, wide, Rules::default()).unwrap(), code).0
     };
-    let sum_and_half = |code: u64| match from {
-        DType::Float => {
+    let sum_and_half = |code: u64| {
+        if from == DType::Float {
             let of = |code| f32::from_bits(value(code, from) as u32);
             u64::from((of(code) / 2.0 + of(code + 1) / 2.0).to_bits())
-        }
-        _ => {
+        } else {
             let of = |code| f64::from_bits(value(code, from));
             f64::midpoint(of(code), of(code + 1)).to_bits()
         }

@@ -20,15 +20,14 @@ const WITH_SUMS: i64 = 11;
 pub(super) fn stable(cx: &Context) -> Result<String, Reason> {
     let axis = cx.int_or("axis", -1)?;
     let largest = cx.int_or("largest", 1)?;
-    let (count, known) = match cx.int("k")? {
-        Some(k) => (
+    let (count, known) = if let Some(k) = cx.int("k")? {
+        (
             format!("count = Constant <value = int64[1] {{{k}}}> ()"),
             Some(k),
-        ),
-        None => {
-            let known = cx.read_ints(1).ok().and_then(|ints| ints.first().copied());
-            ("count = Identity (K)".to_owned(), known)
-        }
+        )
+    } else {
+        let known = cx.read_ints(1).ok().and_then(|ints| ints.first().copied());
+        ("count = Identity (K)".to_owned(), known)
     };
     let parameters: &[(&str, &dyn std::fmt::Display)] = &[
         ("axis", &axis),

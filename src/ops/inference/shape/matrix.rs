@@ -111,39 +111,36 @@ fn einsum(view: &View) -> Option<Dims> {
             .find(|(known, _)| *known == label)
             .map(|(_, dim)| *dim)
     };
-    match right {
-        Some(right) => {
-            let at = right.find("...").unwrap_or(right.len());
-            let (head, tail) = right.split_at(at);
-            let labels = |part: &str| {
-                part.chars()
-                    .filter(|&label| label != '.')
-                    .map(of_label)
-                    .collect::<Option<Dims>>()
-            };
-            let dots = if right.contains("...") {
-                dots?
-            } else {
-                Vec::new()
-            };
-            Some(
-                labels(head)?
-                    .into_iter()
-                    .chain(dots)
-                    .chain(labels(tail)?)
-                    .collect(),
-            )
-        }
-        None => {
-            let once = |label: &char| left.chars().filter(|other| other == label).count() == 1;
-            let mut labels: Vec<char> = dims.iter().map(|(label, _)| *label).filter(once).collect();
-            labels.sort_unstable();
-            Some(
-                dots.unwrap_or_default()
-                    .into_iter()
-                    .chain(labels.into_iter().filter_map(of_label))
-                    .collect(),
-            )
-        }
+    if let Some(right) = right {
+        let at = right.find("...").unwrap_or(right.len());
+        let (head, tail) = right.split_at(at);
+        let labels = |part: &str| {
+            part.chars()
+                .filter(|&label| label != '.')
+                .map(of_label)
+                .collect::<Option<Dims>>()
+        };
+        let dots = if right.contains("...") {
+            dots?
+        } else {
+            Vec::new()
+        };
+        Some(
+            labels(head)?
+                .into_iter()
+                .chain(dots)
+                .chain(labels(tail)?)
+                .collect(),
+        )
+    } else {
+        let once = |label: &char| left.chars().filter(|other| other == label).count() == 1;
+        let mut labels: Vec<char> = dims.iter().map(|(label, _)| *label).filter(once).collect();
+        labels.sort_unstable();
+        Some(
+            dots.unwrap_or_default()
+                .into_iter()
+                .chain(labels.into_iter().filter_map(of_label))
+                .collect(),
+        )
     }
 }
