@@ -19,7 +19,8 @@ use crate::base::printable::{Printed, Shown};
 use crate::files::{self, SaveTarget};
 use crate::inspect;
 use crate::report::{self, About, ChangedModel, Lengths, Results, Sketch, Verdict, plural};
-use crate::storage::{OverInput, SaveProgress};
+use crate::storage::OverInput;
+use crate::storage::WriteProgress;
 use crate::verify::Verification;
 use crate::{Error, ErrorKind, Model, SavePlan, Saved};
 
@@ -395,7 +396,7 @@ fn write_all(
         };
         return (plans.into_iter().map(preview).collect(), None);
     }
-    let files: Vec<SaveProgress> = plans.iter().flat_map(|(plan, _)| plan.progress()).collect();
+    let files: Vec<WriteProgress> = plans.iter().flat_map(|(plan, _)| plan.progress()).collect();
     progress::of_files(messages, &files, || {
         let mut written = Vec::new();
         for (plan, verification) in plans {

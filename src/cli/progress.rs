@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::options::Messages;
 use crate::report::{bytes, plural};
-use crate::storage::SaveProgress;
+use crate::storage::WriteProgress;
 use crate::{Model, Phase, Progress};
 
 const TEMPLATE: &str = "{bar:30} {percent:>3}%, {msg}, {elapsed}";
@@ -43,10 +43,10 @@ pub fn reporting(model: Model) -> Model {
 }
 
 /// Writes files, with a progress bar of their bytes and of the phase.
-pub fn of_files<T>(messages: Messages, files: &[SaveProgress], write: impl FnOnce() -> T) -> T {
-    let bytes: u64 = files.iter().map(SaveProgress::bytes).sum();
+pub fn of_files<T>(messages: Messages, files: &[WriteProgress], write: impl FnOnce() -> T) -> T {
+    let bytes: u64 = files.iter().map(WriteProgress::bytes).sum();
     let state = || {
-        let written = files.iter().map(SaveProgress::written).sum();
+        let written = files.iter().map(WriteProgress::written).sum();
         // The file that is written, or was written last.
         let current = files
             .iter()
@@ -55,7 +55,7 @@ pub fn of_files<T>(messages: Messages, files: &[SaveProgress], write: impl FnOnc
         (
             written,
             words(
-                current.map_or(Phase::Planning, SaveProgress::phase),
+                current.map_or(Phase::Planning, WriteProgress::phase),
                 written,
                 bytes,
             ),

@@ -12,7 +12,7 @@ use prost::Message;
 
 use super::lossless::{Known, Lossless};
 use super::piece::{InsertedPiece, Piece, draw};
-use super::progress::{Progress, Tally};
+use super::write_progress::{WriteProgress, WriteState};
 use crate::base::progress::{Cancelled, Counter, Phase};
 
 /// A file as a list of pieces: encoded messages, and between them long runs of bytes that are in
@@ -22,7 +22,7 @@ use crate::base::progress::{Cancelled, Counter, Phase};
 pub struct Layout {
     head: Bytes,
     runs: Vec<InsertedPiece>,
-    written: Tally,
+    written: WriteState,
     counter: Option<Arc<Counter>>,
 }
 
@@ -59,8 +59,8 @@ impl Layout {
 
     /// The progress of writing this file.
     #[must_use]
-    pub fn progress(&self) -> Progress {
-        Progress {
+    pub fn progress(&self) -> WriteProgress {
+        WriteProgress {
             bytes: self.bytes(),
             written: self.written.clone(),
         }

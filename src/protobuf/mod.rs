@@ -16,10 +16,10 @@ pub mod outline;
 mod part;
 mod piece;
 mod pieces;
-mod progress;
 mod recipe;
 mod sealed;
 mod spans;
+mod write_progress;
 
 /// protobuf's limit for the length of a message: 31 bits.
 pub const LARGEST_MESSAGE: u64 = i32::MAX as u64;
@@ -30,10 +30,10 @@ pub use lossless::{Known, Lossless, Malformed, MalformedReason};
 pub use part::PartBox;
 pub use piece::Piece;
 pub use pieces::Pieces;
-pub use progress::Progress;
 pub use recipe::Recipe;
 pub use sealed::Sealed;
 pub use spans::{Spans, values_of};
+pub use write_progress::WriteProgress;
 
 /// prost's structs for `proto/onnx.proto`, without the fields of a tensor's values, which stay
 /// encoded, see [`Lossless::rest`].

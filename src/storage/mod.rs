@@ -34,8 +34,8 @@ mod unplaceable;
 mod unused;
 mod write;
 
+pub(crate) use crate::protobuf::WriteProgress;
 #[cfg(feature = "cli")]
-pub(crate) use crate::protobuf::Progress as SaveProgress;
 pub(crate) use neighbours::data_ranges;
 pub use neighbours::reason_not_to_replace;
 pub use options::{Options, Placement};

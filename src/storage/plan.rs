@@ -22,7 +22,7 @@ use crate::files::{
 };
 use crate::graph::{Edit, Model, TensorPlace};
 use crate::protobuf::schema::TensorProto;
-use crate::protobuf::{LARGEST_MESSAGE, Layout, Piece, Progress};
+use crate::protobuf::{LARGEST_MESSAGE, Layout, Piece, WriteProgress};
 use crate::tensor::{Reference, is_external, moved_to_file, moved_to_model};
 
 /// The files of a model that will be written.
@@ -195,7 +195,7 @@ impl SavePlan {
     }
 
     /// The progress of each file.
-    pub(crate) fn progress(&self) -> impl Iterator<Item = Progress> {
+    pub(crate) fn progress(&self) -> impl Iterator<Item = WriteProgress> {
         let layouts = self
             .files
             .data

@@ -21,7 +21,7 @@ use crate::files::{
     open_with_data, save, save_together,
 };
 use crate::graph::Model;
-use crate::protobuf::Progress;
+use crate::protobuf::WriteProgress;
 use crate::protobuf::schema::ModelProto;
 
 /// Judges a model that is written and opened again, before its files get their names. An error
@@ -113,7 +113,7 @@ impl SavePlan {
 /// The progress of all files of a plan.
 struct Steps {
     counter: Arc<Counter>,
-    files: Vec<Progress>,
+    files: Vec<WriteProgress>,
 }
 
 impl Steps {

@@ -4,7 +4,7 @@ use super::fault::{Fault, NotVerified};
 use super::matching::Matching;
 use super::unchanged_fields::{compare_models, compare_nodes, of_conversion};
 use super::verified::Verified;
-use super::{carried, rewrite, storage};
+use super::{carried, rewrite, value_fields};
 use crate::base::hash::HashSet;
 use crate::base::parallel;
 use crate::convert::{self, NotConverted, Options, PlannedConversion};
@@ -85,7 +85,7 @@ pub(super) fn verify(
     match planned.apply(original) {
         Ok(again) => {
             faults.extend(compare_models(&again.model, written, |_, _, _| false));
-            faults.extend(storage::ambiguous(&again.model, written));
+            faults.extend(value_fields::ambiguous(&again.model, written));
             parallel::drop_in_background(again.model);
         }
         Err(error) => faults.extend(cannot_be_converted(error.into()).faults),

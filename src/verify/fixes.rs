@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use super::fault::Fault;
 use super::matching::Matching;
-use super::storage;
 use super::unchanged_fields::{compare_models, compare_nodes};
+use super::value_fields;
 use super::verified::Verified;
 use crate::diff::DifferenceKind::{self, Removed};
 use crate::graph::Model;
@@ -52,7 +52,7 @@ pub(super) fn verify(original: &Model, written: &Model, fixes: &Fixes) -> (Verif
     let mut faults = compare_models(&again.model, written, |_, _, _| false);
     faults.extend(compare_models(original, written, of_fixes));
     faults.extend(nodes(original, written, &again.fixed));
-    faults.extend(storage::ambiguous(&again.model, written));
+    faults.extend(value_fields::ambiguous(&again.model, written));
     (verified, faults)
 }
 

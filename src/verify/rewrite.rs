@@ -8,7 +8,7 @@ use super::new_messages::NewMessages;
 use super::terms::Terms;
 use super::unchanged_fields::{compare_models, of_passes};
 use super::verified::Verified;
-use super::{constants, declared, order, storage};
+use super::{constants, declared, order, value_fields};
 use crate::base::hash::HashMap;
 use crate::base::parallel;
 use crate::base::threshold::Threshold;
@@ -40,7 +40,7 @@ pub(super) fn verify(
 /// Faults of the models as a whole.
 fn as_a_whole(original: &Model, written: &Model) -> Vec<Fault> {
     let mut faults = compare_models(original, written, of_passes);
-    faults.extend(storage::ambiguous(original, written));
+    faults.extend(value_fields::ambiguous(original, written));
     faults
 }
 

@@ -5,7 +5,7 @@ use prost::Message;
 use super::decisions::{ChainResult, Extent, Fold, FoldDecisions, Skip};
 use super::known::{Derivation, Key, KnownValue};
 use super::reason;
-use super::storage::ChainId;
+use super::stored_bytes::ChainId;
 use crate::base::error::{Classified, Invalid};
 use crate::base::reason::Reason;
 use crate::files::BadLocation;
@@ -270,7 +270,7 @@ impl FoldDecisions<'_> {
         }
         let model = self.model;
         let change = self.change(model.inputs(node).map(|(_, value)| value), &folds);
-        let growth = change.after.growth - self.storage.growth;
+        let growth = change.after.growth - self.stored_bytes.growth;
         if growth > WORTH_A_NODE as i64 {
             return Err(reason::not_worth_node(growth, WORTH_A_NODE).into());
         }

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use super::known::{Computed, Derivation, KnownValue};
 use super::leading::leading_to_casts;
 use super::reason;
-use super::storage::{ChainId, SharedChain, Storage};
+use super::stored_bytes::{ChainId, SharedChain, StoredBytes};
 use crate::base::error::Invalid;
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::options::options;
@@ -61,7 +61,7 @@ pub fn decide<'m>(model: &'m Model, options: &'m Options, extent: Extent) -> Fol
         chains: HashMap::default(),
         results: Vec::new(),
         budget: CastBudget::default(),
-        storage: Storage::default(),
+        stored_bytes: StoredBytes::default(),
         computed: Computed::default(),
         inferred: OnceCell::new(),
     };
@@ -179,7 +179,7 @@ pub struct FoldDecisions<'m> {
     /// By chain.
     pub(super) results: Vec<ChainResult>,
     pub(super) budget: CastBudget<ValueId>,
-    pub(super) storage: Storage,
+    pub(super) stored_bytes: StoredBytes,
     /// Results that nodes other than casts compute from constants.
     pub(super) computed: Computed,
     /// The inferred types; inferred when the first one is needed.

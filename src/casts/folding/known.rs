@@ -1,6 +1,6 @@
 //! Known values.
 
-use super::storage::ChainId;
+use super::stored_bytes::ChainId;
 use crate::base::hash::{HashMap, HashSet};
 use crate::graph::{NodeId, ValueId};
 use crate::ops::compute::{NotComputed, TypeAndShape};

@@ -26,7 +26,7 @@ mod known;
 mod leading;
 pub mod reason;
 mod sharing;
-mod storage;
+mod stored_bytes;
 
 pub use decisions::{Extent, Fold, Options, decide, kernel, known_opset};
 

@@ -8,7 +8,7 @@
 //! only. A result that has to keep its name in another scope is also stored there.
 
 use super::decisions::{Fold, FoldDecisions};
-use super::storage::{SharedChain, Storage, StorageChange};
+use super::stored_bytes::{SharedChain, StoredBytes, StoredBytesChange};
 use crate::base::hash::HashMap;
 use crate::graph::{Edit, FreshNames, NodeId, ScopeId, ValueId};
 use crate::tensor::Tensor;
@@ -34,17 +34,17 @@ impl FoldDecisions<'_> {
         &mut self,
         inputs: impl Iterator<Item = ValueId>,
         folds: &[Fold],
-    ) -> StorageChange {
-        let mut after = Storage {
-            growth: self.storage.growth,
-            ..Storage::default()
+    ) -> StoredBytesChange {
+        let mut after = StoredBytes {
+            growth: self.stored_bytes.growth,
+            ..StoredBytes::default()
         };
         let mut released: Vec<ValueId> = inputs.collect();
         while let Some(input) = released.pop() {
             // The uses are counted once, also if the change is not made: a constant may have as
             // many uses as there are casts.
             let all = self
-                .storage
+                .stored_bytes
                 .uses_left
                 .entry(input)
                 .or_insert_with(|| self.model.uses(input).count());
@@ -56,7 +56,12 @@ impl FoldDecisions<'_> {
             match (self.by_output.get(&input), self.computing_node(input)) {
                 (Some(&unneeded), _) => self.count(&mut after, &self.folds[unneeded], input, -1),
                 (None, Some(node)) => {
-                    let all = self.storage.outputs_left.get(&node).copied().unwrap_or(0);
+                    let all = self
+                        .stored_bytes
+                        .outputs_left
+                        .get(&node)
+                        .copied()
+                        .unwrap_or(0);
                     let outputs = after.outputs_left.entry(node).or_insert(all);
                     *outputs = outputs.saturating_sub(1);
                     if *outputs == 0 {
@@ -72,7 +77,7 @@ impl FoldDecisions<'_> {
                 self.count(&mut after, fold, output, 1);
             }
         }
-        StorageChange {
+        StoredBytesChange {
             stores: after.growth > before,
             after,
         }
@@ -85,18 +90,18 @@ impl FoldDecisions<'_> {
             .outputs(node)
             .filter(|&(_, value)| self.is_needed(value))
             .count();
-        self.storage.outputs_left.insert(node, needed);
+        self.stored_bytes.outputs_left.insert(node, needed);
     }
 
-    pub(super) fn commit(&mut self, StorageChange { after, .. }: StorageChange) {
-        self.storage.uses_left.extend(after.uses_left);
-        self.storage.outputs_left.extend(after.outputs_left);
-        self.storage.copies.extend(after.copies);
-        self.storage.growth = after.growth;
+    pub(super) fn commit(&mut self, StoredBytesChange { after, .. }: StoredBytesChange) {
+        self.stored_bytes.uses_left.extend(after.uses_left);
+        self.stored_bytes.outputs_left.extend(after.outputs_left);
+        self.stored_bytes.copies.extend(after.copies);
+        self.stored_bytes.growth = after.growth;
     }
 
     /// Adds or removes a result.
-    fn count(&self, after: &mut Storage, fold: &Fold, value: ValueId, by: i64) {
+    fn count(&self, after: &mut StoredBytes, fold: &Fold, value: ValueId, by: i64) {
         let bytes = fold.content.bytes() as i64;
         let role = self.role(fold, value);
         if role == Role::Apart {
@@ -104,7 +109,7 @@ impl FoldDecisions<'_> {
             return;
         }
         let before = || {
-            self.storage
+            self.stored_bytes
                 .copies
                 .get(&fold.shared)
                 .copied()
@@ -149,7 +154,7 @@ impl FoldDecisions<'_> {
     pub(super) fn unneeded(&self) -> Vec<ValueId> {
         #[expect(clippy::disallowed_methods, reason = "they are sorted")]
         let mut unneeded: Vec<ValueId> = self
-            .storage
+            .stored_bytes
             .uses_left
             .keys()
             .copied()
@@ -160,7 +165,7 @@ impl FoldDecisions<'_> {
     }
 
     fn uses_left(&self, value: ValueId) -> usize {
-        self.storage
+        self.stored_bytes
             .uses_left
             .get(&value)
             .copied()

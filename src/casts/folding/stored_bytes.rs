@@ -25,9 +25,9 @@ impl Copies {
     }
 }
 
-/// The storage after the folds so far.
+/// The bytes that are stored after the folds so far.
 #[derive(Debug, Default)]
-pub(super) struct Storage {
+pub(super) struct StoredBytes {
     /// Remaining uses of values that have lost a use, or may lose one.
     pub(super) uses_left: HashMap<ValueId, usize>,
     /// By computed node that is not a cast: how many of its outputs are still needed.
@@ -37,11 +37,11 @@ pub(super) struct Storage {
     pub(super) growth: i64,
 }
 
-/// The storage after one more fold.
+/// The bytes that are stored after one more fold.
 #[derive(Debug, Default)]
-pub(super) struct StorageChange {
+pub(super) struct StoredBytesChange {
     /// The entries that differ, and the growth.
-    pub(super) after: Storage,
+    pub(super) after: StoredBytes,
     /// Whether the result is stored itself instead of an equal one.
     pub(super) stores: bool,
 }

@@ -7,14 +7,14 @@ use crate::base::progress::Phase;
 
 /// The progress of a file, readable from any thread.
 #[derive(Clone, Debug)]
-pub struct Progress {
+pub struct WriteProgress {
     pub(super) bytes: u64,
-    pub(super) written: Tally,
+    pub(super) written: WriteState,
 }
 
 /// The number of written bytes of a layout, and what is done with the file. Copies share them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally(Arc<State>);
+pub(super) struct WriteState(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -31,7 +31,7 @@ const PHASES: [Phase; 4] = [
     Phase::Verifying,
 ];
 
-impl Tally {
+impl WriteState {
     pub(super) fn add(&self, bytes: u64) {
         self.0.written.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -42,7 +42,7 @@ impl Tally {
     }
 }
 
-impl Progress {
+impl WriteProgress {
     /// The length of the complete file.
     #[must_use]
     pub fn bytes(&self) -> u64 {
