@@ -8,7 +8,7 @@ use crate::base::parallel;
 use crate::convert;
 
 use crate::graph::Model;
-use crate::storage::{Options, SavePlan, Saved};
+use crate::storage::{Options, SavePlan, Saved, WrittenCheck};
 use crate::verify::{Expected, Fault, NotVerified, Verification, Verified, verify_copy};
 
 /// # Verified saving
@@ -67,7 +67,7 @@ impl SavePlan {
     /// [`Error::faults`] lists what was found.
     pub fn execute_verified(self, verification: &Verification) -> Result<(Saved, Verified), Error> {
         let (target, mut outcome) = (self.target().name(), None);
-        let check = |model: &Model| {
+        let accept = |model: &Model| {
             let verdict = verification
                 .verdict(model)
                 .map_err(|error| match error.kind() {
@@ -85,10 +85,14 @@ impl SavePlan {
                 None => Ok(()),
             }
         };
-        // Another thread decodes the original, or converts it again, during the write.
+        let check = WrittenCheck {
+            original: verification.original_proto().clone(),
+            accept: Box::new(accept),
+        };
+        // Another thread indexes the original, or converts it again, during the write.
         let is_copy = self.is_copy();
         let (written, ()) = parallel::join_here(
-            || self.execute_if(Some(Box::new(check))),
+            || self.execute_if(Some(check)),
             || {
                 if !is_copy {
                     verification.compute_ahead();
@@ -118,10 +122,10 @@ impl Verification {
         self.compare(expected, written)
     }
 
-    /// Begins to decode the original, or to convert it again, on another thread, while the model
-    /// is changed and written. This needs memory for both models; a run on many models verifies
-    /// them in turn without it. Only for a model that has not changed since it was read; without
-    /// effect for others.
+    /// Begins to index the original, or to convert it again, on another thread, while the model is
+    /// changed and written. This needs memory for what differs between both models, and for a second
+    /// index; a run on many models verifies them in turn without it. Only for a model that has not
+    /// changed since it was read; without effect for others.
     pub fn begin(&self) {
         if self.is_unchanged() {
             let verification = self.clone();

@@ -94,7 +94,7 @@ impl Fold {
             .reporting
             .verifies()
             .then(|| Verification::of_passes(model, &self.passes.0, &options));
-        // A model that passes leave as it is is not decoded again.
+        // A model that passes leave as it is is not indexed again.
         if has_cast_of_constant(model) {
             self.models.begin(verification.as_ref());
         }

@@ -6,30 +6,18 @@ use super::index::Index;
 use super::model::{Model, ModelSource};
 use crate::protobuf::schema::ModelProto;
 
-/// The state of a model.
+/// The state of a model. It shares the messages that the model does not change later.
 #[derive(Clone, Debug)]
 pub(crate) struct Checkpoint {
-    messages: Messages,
+    proto: ModelProto,
     source: ModelSource,
 }
 
-#[derive(Clone, Debug)]
-enum Messages {
-    /// The bytes of a model that has not changed since it was read; they are decoded again.
-    Encoded(Bytes),
-    Decoded(ModelProto),
-}
-
 impl Model {
-    /// The state of the model, to be restored if an operation fails. Free of cost for a model that
-    /// has not changed since it was read.
+    /// The state of the model, to be restored if an operation fails.
     pub(crate) fn checkpoint(&self) -> Checkpoint {
-        let messages = match self.proto.source() {
-            Some(bytes) => Messages::Encoded(bytes.clone()),
-            None => Messages::Decoded(self.proto.clone()),
-        };
         Checkpoint {
-            messages,
+            proto: self.proto.clone(),
             source: self.source.clone(),
         }
     }
@@ -47,23 +35,19 @@ impl Model {
 
 impl Checkpoint {
     /// The bytes of a model that has not changed since it was read.
-    pub(crate) fn bytes(&self) -> Option<&Bytes> {
-        match &self.messages {
-            Messages::Encoded(bytes) => Some(bytes),
-            Messages::Decoded(_) => None,
-        }
+    pub(crate) fn bytes(&self) -> Option<Bytes> {
+        self.proto.source()
+    }
+
+    /// The messages of the model.
+    pub(crate) fn proto(&self) -> &ModelProto {
+        &self.proto
     }
 
     /// The model in this state.
     pub(crate) fn restore(self) -> Model {
-        let proto = match self.messages {
-            Messages::Encoded(bytes) => {
-                ModelProto::from_bytes(bytes).expect("these bytes were decoded before")
-            }
-            Messages::Decoded(proto) => proto,
-        };
         let model =
-            Model::with_unchecked_tensors(proto).expect("these messages were indexed before");
+            Model::with_unchecked_tensors(self.proto).expect("these messages were indexed before");
         Model {
             source: self.source,
             ..model

@@ -4,7 +4,7 @@
 //! [`decode`] finds the runs of nodes in the main graph and decodes parts of them at the same time;
 //! when the decoder comes to the beginning of a run, it takes the nodes and skips their bytes. If a
 //! part is malformed, or needs too much memory, there is no such run, and the decoder finds the
-//! fault in the order of the file.
+//! fault in the order of the file. Nodes of a model that is known already are shared with it.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -13,7 +13,8 @@ use bytes::{Buf, BufMut, Bytes};
 use prost::encoding::{DecodeContext, WireType, decode_key, message, skip_field};
 use prost::{DecodeError, Message};
 
-use super::schema::NodeProto;
+use super::node_pool::NodePool;
+use super::schema::{ModelProto, NodeProto};
 use super::spans::Spans;
 use super::{context, outline};
 use crate::base::parallel;
@@ -37,13 +38,13 @@ thread_local! {
 }
 
 /// Decodes the nodes of a model's main graph, and keeps them for [`take`]. Other messages have no
-/// nodes.
-pub(super) fn decode(message: &outline::Message, bytes: &Bytes) {
+/// nodes. Nodes with the bytes of a node of `known` are shared with it.
+pub(super) fn decode(message: &outline::Message, bytes: &Bytes, known: Option<&ModelProto>) {
     let is_worth_it = cfg!(feature = "parallel")
         && bytes.len() >= 2 * PART.get()
         && message.name == outline::MODEL_PROTO.name;
     RUNS.set(if is_worth_it {
-        decode_runs(bytes)
+        decode_runs(bytes, known)
     } else {
         Vec::new()
     });
@@ -68,7 +69,8 @@ pub(super) fn take(start: usize, list: &mut Vec<NodeProto>) -> Option<usize> {
     Some(run.range.end)
 }
 
-fn decode_runs(bytes: &Bytes) -> Vec<NodeRun> {
+fn decode_runs(bytes: &Bytes, known: Option<&ModelProto>) -> Vec<NodeRun> {
+    let known = known.map(NodePool::of);
     let graph = number(&outline::MODEL_PROTO, "graph");
     let graphs = Spans::of(bytes)
         .filter(|span| span.tag == graph && span.has_length && span.value.end <= bytes.len());
@@ -79,7 +81,9 @@ fn decode_runs(bytes: &Bytes) -> Vec<NodeRun> {
     runs.filter_map(|parts| {
         expect_large_graph();
         let range = parts.first()?.start..parts.last()?.end;
-        let parts = parallel::map_owned(parts, |part| nodes_in(bytes, part, &context));
+        let parts = parallel::map_owned(parts, |part| {
+            nodes_in(bytes, part, &context, known.as_ref())
+        });
         Some(NodeRun {
             range,
             parts: parts.into_iter().collect::<Option<_>>()?,
@@ -117,6 +121,7 @@ fn nodes_in(
     bytes: &Bytes,
     part: Range<usize>,
     context: &DecodeContext,
+    known: Option<&NodePool>,
 ) -> Option<(Vec<NodeProto>, usize)> {
     let mut rest = bytes.slice(part.clone());
     let room = context::memory_budget_of_part(part.len(), bytes.len());
@@ -125,6 +130,11 @@ fn nodes_in(
     let mut nodes = Vec::new();
     let mut result = Ok(());
     while rest.has_remaining() && result.is_ok() && !context::is_full() {
+        if let Some((node, end)) = known.and_then(|known| known_node(&rest, known)) {
+            nodes.push(node);
+            rest.advance(end);
+            continue;
+        }
         let key = decode_key(&mut rest);
         result = key.and_then(|(_, wire_type)| {
             message::merge_repeated(wire_type, &mut nodes, &mut rest, context.clone())
@@ -132,6 +142,12 @@ fn nodes_in(
     }
     let left = context::end();
     (result.is_ok() && left > 0).then(|| (nodes, room - left))
+}
+
+/// The node at the beginning of these bytes, if it is known, and the end of its field.
+fn known_node(bytes: &Bytes, known: &NodePool) -> Option<(NodeProto, usize)> {
+    let field = Spans::of(bytes).next()?.value;
+    Some((known.get(bytes.get(field.clone())?)?, field.end))
 }
 
 fn number(message: &outline::Message, field: &str) -> u32 {
@@ -215,7 +231,7 @@ mod tests {
         let nodes: Vec<Vec<u8>> = (0..50_000).map(node).collect();
         let bytes = model(&nodes);
         assert_eq!(
-            decode_runs(&bytes)
+            decode_runs(&bytes, None)
                 .iter()
                 .map(|run| run.parts.iter().map(|(nodes, _)| nodes.len()).sum())
                 .collect::<Vec<usize>>(),
@@ -235,6 +251,44 @@ mod tests {
             place += encoded.len();
         }
         assert_eq!(decoded.encode_to_vec(), bytes);
+    }
+
+    #[test]
+    fn known_nodes_are_shared_and_others_are_decoded() {
+        let nodes: Vec<Vec<u8>> = (0..50_000).map(node).collect();
+        let mut known = ModelProto::from_bytes(model(&nodes)).unwrap();
+        // A node that was changed is not known by its bytes.
+        known.graph.as_mut().unwrap().node[7].name = Some("seven".to_owned());
+        let written: Vec<Vec<u8>> = (0..50_000)
+            .filter(|index| index % 1_000 != 3)
+            .map(|index| match index % 1_000 {
+                4 => node(index + 100_000),
+                5 => node(5),
+                _ => node(index),
+            })
+            .collect();
+        let bytes = model(&written);
+        let shared = ModelProto::from_bytes_with(bytes.clone(), &known).unwrap();
+        let decoded = ModelProto::from_bytes(bytes.clone()).unwrap();
+        assert_eq!(shared, decoded);
+        assert_eq!(shared.encode_to_vec(), bytes);
+        let list = |model: &ModelProto| model.graph.as_ref().unwrap().node.clone();
+        let address = |node: &NodeProto| std::ptr::from_ref(&**node);
+        let of_known: std::collections::HashSet<_> = list(&known).iter().map(address).collect();
+        let all = list(&shared);
+        let own: Vec<&str> = all
+            .iter()
+            .filter(|node| !of_known.contains(&address(node)))
+            .map(|node| node.output[0].as_str())
+            .collect();
+        // Each node(4) is another one, node(7) is changed in the known model, and the last node is
+        // not in a run.
+        let mut expected: Vec<String> = (0..50)
+            .map(|thousand| format!("v{}", thousand * 1_000 + 100_005))
+            .collect();
+        expected.insert(1, "v8".to_owned());
+        expected.push("v1".to_owned());
+        assert_eq!(own, expected);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use prost::{DecodeError, Message};
 use super::field::{Field, Value};
 use super::locate::field_at;
 use super::piece::{Piece, put};
+use super::schema::ModelProto;
 use super::{ahead, context, outline};
 use crate::base::error::{Classified, ErrorKind, Place};
 
@@ -25,7 +26,7 @@ use crate::base::error::{Classified, ErrorKind, Place};
 const LONGEST_KEY: usize = 5;
 
 /// The declaration of a message in the schema; generated from `proto/onnx.proto`.
-pub trait Known: Message + Default {
+pub trait Known: Message + Default + Clone {
     /// The numbers of the fields that are decoded into the struct.
     const FIELDS: &'static [u32];
     /// The fields of the message in the schema.
@@ -60,9 +61,10 @@ pub(super) fn reserve_item<T>(list: &mut Vec<T>) {
 /// A changed message is encoded again, with its undecoded fields last; for each message inside it,
 /// the same rule applies.
 ///
-/// It is boxed, since most of the optional messages in a message are absent.
-#[derive(Clone)]
-pub struct Lossless<M>(Box<Inner<M>>);
+/// It is a pointer, since most of the optional messages in a message are absent. Clones share it
+/// until one of them is borrowed mutably: that one then has a message of its own, which shares the
+/// messages inside it.
+pub struct Lossless<M>(Arc<Inner<M>>);
 
 #[derive(Clone, Default)]
 struct Inner<M> {
@@ -203,7 +205,11 @@ impl<M: Known> Lossless<M> {
     /// If the bytes are not a message of this schema, with the offset of the field that cannot be
     /// decoded.
     pub fn from_bytes(bytes: Bytes) -> Result<Lossless<M>, Malformed> {
-        ahead::decode(M::OUTLINE, &bytes);
+        Lossless::decode_bytes(bytes, None)
+    }
+
+    fn decode_bytes(bytes: Bytes, known: Option<&ModelProto>) -> Result<Lossless<M>, Malformed> {
+        ahead::decode(M::OUTLINE, &bytes, known);
         let length = bytes.len();
         let room = context::memory_budget(length);
         context::begin(bytes.clone(), room);
@@ -233,7 +239,7 @@ impl<M: Known> Lossless<M> {
         ahead::forget();
         // The range of the outermost message is known, even if its keys are encoded in an unusual
         // way.
-        message.0.source = EncodedSource {
+        Arc::make_mut(&mut message.0).source = EncodedSource {
             start: 0,
             end: length,
             input: Some(Arc::new(bytes)),
@@ -246,6 +252,35 @@ impl<M: Known> Lossless<M> {
     #[must_use]
     pub fn to_bytes(&self) -> Bytes {
         self.source().unwrap_or_else(|| self.encode_to_vec().into())
+    }
+}
+
+impl ModelProto {
+    /// Like [`Lossless::from_bytes`]; nodes with the bytes of a node of `known` may be shared with
+    /// it, and have the offsets of that model.
+    ///
+    /// # Errors
+    /// See [`Lossless::from_bytes`].
+    pub(crate) fn from_bytes_with(
+        bytes: Bytes,
+        known: &ModelProto,
+    ) -> Result<ModelProto, Malformed> {
+        Lossless::decode_bytes(bytes, Some(known))
+    }
+}
+
+impl<M: Clone> Lossless<M> {
+    /// The undecoded fields, for changes.
+    pub fn rest_mut(&mut self) -> &mut Vec<Field> {
+        let message = Arc::make_mut(&mut self.0);
+        message.source.input = None;
+        message.rest.get_or_insert_default()
+    }
+
+    /// The decoded part of the message; undecoded fields are lost.
+    #[must_use]
+    pub fn into_known(self) -> M {
+        Arc::unwrap_or_clone(self.0).known
     }
 }
 
@@ -302,17 +337,11 @@ impl<M> Lossless<M> {
             .find(|field| field.tag == tag)
             .map(|field| &field.value)
     }
+}
 
-    /// The undecoded fields, for changes.
-    pub fn rest_mut(&mut self) -> &mut Vec<Field> {
-        self.0.source.input = None;
-        self.0.rest.get_or_insert_default()
-    }
-
-    /// The decoded part of the message; undecoded fields are lost.
-    #[must_use]
-    pub fn into_known(self) -> M {
-        self.0.known
+impl<M> Clone for Lossless<M> {
+    fn clone(&self) -> Lossless<M> {
+        Lossless(Arc::clone(&self.0))
     }
 }
 
@@ -321,13 +350,13 @@ impl<M: Default> Default for Lossless<M> {
     fn default() -> Lossless<M> {
         // Allocators use more memory than is requested.
         context::count_allocation(size_of::<Inner<M>>() * 9 / 8);
-        Lossless(Box::default())
+        Lossless(Arc::default())
     }
 }
 
 impl<M> From<M> for Lossless<M> {
     fn from(known: M) -> Lossless<M> {
-        Lossless(Box::new(Inner {
+        Lossless(Arc::new(Inner {
             known,
             rest: None,
             source: EncodedSource::default(),
@@ -343,10 +372,11 @@ impl<M> Deref for Lossless<M> {
     }
 }
 
-impl<M> DerefMut for Lossless<M> {
+impl<M: Clone> DerefMut for Lossless<M> {
     fn deref_mut(&mut self) -> &mut M {
-        self.0.source.input = None;
-        &mut self.0.known
+        let message = Arc::make_mut(&mut self.0);
+        message.source.input = None;
+        &mut message.known
     }
 }
 
@@ -399,18 +429,19 @@ impl<M: Known> Message for Lossless<M> {
         encode_key(tag, wire_type, &mut key.as_mut_slice());
         let key = &key[..key_len(tag)];
         let start = length.saturating_sub(buf.remaining() + key.len());
+        let message = Arc::make_mut(&mut self.0);
         let result = if context::is_full() {
             // The text of the error is not used: the cause is known.
             decode_varint(&mut &[][..]).map(drop)
-        } else if let Some(end) = self.0.known.take_decoded(tag, start) {
+        } else if let Some(end) = message.known.take_decoded(tag, start) {
             buf.advance(end - (length - buf.remaining()));
             Ok(())
         } else if M::FIELDS.contains(&tag) {
-            self.0.known.reserve_item(tag);
-            self.0.known.merge_field(tag, wire_type, buf, ctx)
+            message.known.reserve_item(tag);
+            message.known.merge_field(tag, wire_type, buf, ctx)
         } else {
             Field::take(tag, wire_type, buf, ctx).map(|field| {
-                let rest = self.0.rest.get_or_insert_default();
+                let rest = message.rest.get_or_insert_default();
                 reserve_item(rest);
                 rest.push(field);
             })
@@ -420,7 +451,7 @@ impl<M: Known> Message for Lossless<M> {
             return result;
         }
         let end = length.saturating_sub(buf.remaining());
-        context::with_input(|input| self.0.source.add(input, start, end, key));
+        context::with_input(|input| message.source.add(input, start, end, key));
         Ok(())
     }
 

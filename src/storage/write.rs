@@ -24,9 +24,16 @@ use crate::graph::Model;
 use crate::protobuf::WriteProgress;
 use crate::protobuf::schema::ModelProto;
 
-/// Judges a model that is written and opened again, before its files get their names. An error
-/// leaves all files as they were.
-pub(crate) type WrittenCheck<'j> = Box<dyn FnOnce(&Model) -> io::Result<()> + 'j>;
+/// Opens a model that is written, before its files get their names, and judges it. An error leaves
+/// all files as they were.
+pub(crate) struct WrittenCheck<'j> {
+    /// The model before the changes. The written one shares equal nodes with it.
+    pub original: ModelProto,
+    /// Fails for a model that must not be written.
+    pub accept: Box<Accept<'j>>,
+}
+
+type Accept<'j> = dyn FnOnce(&Model) -> io::Result<()> + 'j;
 
 impl SavePlan {
     /// Reports the progress of writing to the callback of the model.
@@ -57,19 +64,19 @@ impl SavePlan {
     /// # Errors
     /// Any I/O error, with the path, and any error of the check; also if an input changed while it
     /// was read. An existing model is then unchanged.
-    pub(crate) fn write_if(mut self, accept: Option<WrittenCheck>) -> io::Result<Saved> {
+    pub(crate) fn write_if(mut self, verify: Option<WrittenCheck>) -> io::Result<Saved> {
         let steps = self.count();
         // A stream is verified before it is written.
         let after = match &self.target {
             SaveTarget::File(path) if !is_stream(path) => Phase::Flushing,
             _ => Phase::Writing,
         };
-        let accept = accept.map(|accept| steps.around(accept, after));
+        let verify = verify.map(|check| steps.around(check, after));
         match self.target {
             SaveTarget::File(path) if self.exists_already => {
-                if let Some(accept) = accept {
+                if let Some(check) = verify {
                     let (input, data) = open_with_data(&path)?;
-                    accept(&open_again(&path, input.bytes, data)?)?;
+                    check.open_and_check(&path, input.bytes, data)?;
                 }
             }
             SaveTarget::File(path) if !is_stream(&path) => {
@@ -95,12 +102,13 @@ impl SavePlan {
                     }
                 };
                 let (sources, image) = (Arc::clone(&self.sources), self.image);
-                let inspect = accept.map(|accept| inspection(sources, image, accept));
+                let inspect = verify.map(|check| inspection(sources, image, check));
                 save_together(files, self.files.interim, inspect, check)?;
             }
             target => {
-                if let (Some(accept), Some(image)) = (accept, self.image) {
-                    accept(&image.open(&self.folder.join("model.onnx"), &self.sources, [])?)?;
+                if let (Some(check), Some(image)) = (verify, self.image) {
+                    let path = self.folder.join("model.onnx");
+                    image.check(&path, &self.sources, [], check)?;
                 }
                 save(self.model, &target)?;
                 self.sources.expect_unchanged()?;
@@ -123,13 +131,15 @@ impl Steps {
     }
 
     /// The check, whose work is a phase, and the phase after it.
-    fn around(self, accept: WrittenCheck, after: Phase) -> WrittenCheck {
-        Box::new(move |model| {
+    fn around(self, check: WrittenCheck, after: Phase) -> WrittenCheck {
+        let WrittenCheck { original, accept } = check;
+        let accept = Box::new(move |model: &Model| {
             self.enter(Phase::Verifying);
             let verdict = accept(model);
             self.enter(after);
             verdict
-        })
+        });
+        WrittenCheck { original, accept }
     }
 }
 
@@ -137,50 +147,54 @@ impl Steps {
 fn inspection<'j>(
     sources: Arc<DataFolder>,
     image: Option<Image>,
-    accept: WrittenCheck<'j>,
+    check: WrittenCheck<'j>,
 ) -> Inspect<'j> {
     Box::new(move |mut files| {
         let Some((path, bytes)) = files.pop() else {
             return Ok(());
         };
         if let Some(image) = image {
-            return accept(&image.open(&path, &sources, files)?);
+            return image.check(&path, &sources, files, check);
         }
         let data = sources.with_new_files(&path, files);
-        let model = open_again(&path, bytes.try_to_bytes()?, data)?;
-        let verdict = accept(&model);
-        parallel::drop_in_background(model);
-        verdict
+        check.open_and_check(&path, bytes.try_to_bytes()?, data)
     })
 }
 
 impl Image {
-    /// Opens the image of the model that gets this path, among the new files of the run.
-    fn open(
+    /// Checks the image of the model that gets this path, among the new files of the run.
+    fn check(
         self,
         path: &Path,
         sources: &DataFolder,
         files: impl IntoIterator<Item = (PathBuf, Stored)>,
-    ) -> io::Result<Model> {
+        check: WrittenCheck,
+    ) -> io::Result<()> {
         let computed = (folder_of(path).join(&self.location), self.data);
-        open_again(
-            path,
-            self.model,
-            sources.with_new_files(path, files.into_iter().chain([computed])),
-        )
+        let data = sources.with_new_files(path, files.into_iter().chain([computed]));
+        check.open_and_check(path, self.model, data)
     }
 }
 
-fn open_again(path: &Path, bytes: Bytes, data: DataFolder) -> io::Result<Model> {
-    let damaged = |error: String| {
-        at(
-            path,
-            io::Error::other(format!("the written bytes are not the model: {error}")),
-        )
-    };
-    let proto = ModelProto::from_bytes(bytes).map_err(|error| damaged(error.to_string()))?;
-    let model = Model::with_unchecked_tensors(proto).map_err(|error| damaged(error.to_string()))?;
-    Ok(model.with_data(data).with_path(path.to_owned()))
+impl WrittenCheck<'_> {
+    /// Opens a written model and checks it.
+    fn open_and_check(self, path: &Path, bytes: Bytes, data: DataFolder) -> io::Result<()> {
+        let damaged = |error: String| {
+            at(
+                path,
+                io::Error::other(format!("the written bytes are not the model: {error}")),
+            )
+        };
+        let proto = ModelProto::from_bytes_with(bytes, &self.original)
+            .map_err(|error| damaged(error.to_string()))?;
+        drop(self.original);
+        let model =
+            Model::with_unchecked_tensors(proto).map_err(|error| damaged(error.to_string()))?;
+        let model = model.with_data(data).with_path(path.to_owned());
+        let verdict = (self.accept)(&model);
+        parallel::drop_in_background(model);
+        verdict
+    }
 }
 
 /// Checks that only the output uses a data file that is about to be replaced: another run may have

@@ -231,7 +231,7 @@ fn subgraph_key(model: &Model, scope: ScopeId) -> Option<(NodeId, &str, Option<u
 }
 
 /// Whether two messages have the same bytes and are as they were read.
-pub(super) fn are_same<M: Known + Clone>(messages: [&Lossless<M>; 2]) -> bool {
+pub(super) fn are_same<M: Known>(messages: [&Lossless<M>; 2]) -> bool {
     let [left, right] = messages.map(Lossless::as_source);
     left.is_some() && left == right
 }

@@ -169,7 +169,7 @@ pub(super) fn with_names_of(original: &NodeProto, written: &NodeProto) -> Option
 }
 
 /// The differences of two messages at the same path of two models.
-pub(super) fn compare<M: Known + Clone>(
+pub(super) fn compare<M: Known>(
     path: &str,
     message: &'static Message,
     models: [&Model; 2],

@@ -20,11 +20,11 @@ use crate::lint::{Baseline, Options as LintOptions, Safety};
 use crate::ops::inference::Deferred;
 use crate::passes::{LOSSY, Options, Pass};
 use crate::precision::Report as PrecisionReport;
+use crate::protobuf::schema::ModelProto;
 
 /// The original of a verification, and the options of the run that wrote its result.
 ///
-/// A model that has not changed since it was read is decoded again when the result is checked, so
-/// that until then only its bytes are kept.
+/// The original and the model that the run changes share the messages that stay as they are.
 #[derive(Clone, Debug)]
 pub struct Verification {
     original: Checkpoint,
@@ -142,6 +142,11 @@ impl Verification {
         self.original.bytes().is_some()
     }
 
+    /// The messages of the model before.
+    pub(crate) fn original_proto(&self) -> &ModelProto {
+        self.original.proto()
+    }
+
     /// The model before.
     pub(crate) fn original(&self) -> Model {
         self.original.clone().restore()
@@ -169,7 +174,7 @@ impl Verification {
         let bytes = written.proto().source();
         matches!(self.work, Work::Change(Change::Passes { .. }))
             && bytes.is_some()
-            && bytes.as_ref() == self.original.bytes()
+            && bytes == self.original.bytes()
             && written.data_ranges().is_empty()
     }
 

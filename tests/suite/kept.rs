@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use onnx_recast::internals::protobuf::Layout;
 use onnx_recast::passes::Options;
-use onnx_recast::proto::{Field, ModelProto};
+use onnx_recast::proto::{Field, ModelProto, Value};
 use prost::Message;
 
 use crate::support::{fold, model};
@@ -45,6 +45,35 @@ pub fn written(model: &ModelProto) -> Vec<u8> {
         out.extend(bytes);
     }
     out
+}
+
+#[test]
+fn a_clone_shares_the_messages_that_are_not_changed() {
+    let bytes = model(
+        r#"<ir_version: 8, opset_import: ["": 17]> g (float[n] x) => (float[n] y) {
+            a = Relu (x) y = Clip <max: float = 6.0> (a)
+        }"#,
+    )
+    .encode_to_vec();
+    let original = ModelProto::from_bytes(bytes.clone().into()).unwrap();
+    let mut changed = original.clone();
+    changed.graph.as_mut().unwrap().node[1].attribute[0].f = Some(1.0);
+    let nodes = |model: &ModelProto| model.graph.as_ref().unwrap().node.clone();
+    let [before, after] = [nodes(&original), nodes(&changed)];
+    assert_eq!(original.source().as_deref(), Some(bytes.as_slice()));
+    assert_eq!((changed.source(), after[1].source()), (None, None));
+    assert_eq!(before[1].attribute[0].f, Some(6.0));
+    assert_eq!(after[1].attribute[0].f, Some(1.0));
+    assert!(std::ptr::eq(&*before[0], &*after[0]));
+    assert!(!std::ptr::eq(&*before[1], &*after[1]));
+    // Undecoded fields are shared, too.
+    let mut extended = original.clone();
+    extended.rest_mut().push(Field {
+        tag: 200,
+        value: Value::Varint(1),
+    });
+    assert!(original.rest().is_empty() && extended.source().is_none());
+    assert_eq!(written(&original), bytes);
 }
 
 #[test]

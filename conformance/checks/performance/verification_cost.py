@@ -16,8 +16,8 @@ from support.elements import number_of
 from support.measure import measured
 
 NODES, RUNS = 50_000, 5
-# The goal for memory is 1.6; models of one million nodes take 1.95.
-LONGEST_GRAPH, MOST_MEMORY = 2.0, 2.2
+# The goal for memory is 1.6; it differs by a twentieth between runs, with the threads.
+LONGEST_GRAPH, MOST_MEMORY = 2.0, 1.7
 ELEMENTS = 1 << 28
 # Seconds with and without verification, at most.
 LONGEST_CASTS = {
