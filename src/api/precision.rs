@@ -93,7 +93,7 @@ impl Model {
         options: &Options,
         verify: bool,
     ) -> Result<(Report, Option<Verification>), Error> {
-        let before = verify.then(|| self.checkpoint());
+        let before = verify.then(|| self.shared_checkpoint());
         let report = self.change_precision(options)?;
         let verification = before.map(|before| Verification::of_precision_from(before, &report));
         Ok((report, verification))

@@ -86,7 +86,7 @@ impl SavePlan {
             }
         };
         let check = WrittenCheck {
-            original: verification.original_proto().clone(),
+            original: verification.original_proto(),
             accept: Box::new(accept),
         };
         // Another thread indexes the original, or converts it again, during the write.

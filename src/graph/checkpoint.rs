@@ -6,18 +6,39 @@ use super::index::Index;
 use super::model::{Model, ModelSource};
 use crate::protobuf::schema::ModelProto;
 
-/// The state of a model. It shares the messages that the model does not change later.
+/// The state of a model.
 #[derive(Clone, Debug)]
 pub(crate) struct Checkpoint {
-    proto: ModelProto,
+    messages: Messages,
     source: ModelSource,
 }
 
+#[derive(Clone, Debug)]
+enum Messages {
+    /// The bytes of a model that has not changed since it was read; they are decoded again.
+    Encoded(Bytes),
+    /// They are shared with the model until it changes them.
+    Decoded(ModelProto),
+}
+
 impl Model {
-    /// The state of the model, to be restored if an operation fails.
+    /// The state of the model, to be restored if an operation fails. An operation that changes
+    /// every node frees the messages of a model that was read.
     pub(crate) fn checkpoint(&self) -> Checkpoint {
+        match self.proto.source() {
+            Some(bytes) => self.with_messages(Messages::Encoded(bytes)),
+            None => self.shared_checkpoint(),
+        }
+    }
+
+    /// The state of the model, to be compared with a later one.
+    pub(crate) fn shared_checkpoint(&self) -> Checkpoint {
+        self.with_messages(Messages::Decoded(self.proto.clone()))
+    }
+
+    fn with_messages(&self, messages: Messages) -> Checkpoint {
         Checkpoint {
-            proto: self.proto.clone(),
+            messages,
             source: self.source.clone(),
         }
     }
@@ -36,21 +57,27 @@ impl Model {
 impl Checkpoint {
     /// The bytes of a model that has not changed since it was read.
     pub(crate) fn bytes(&self) -> Option<Bytes> {
-        self.proto.source()
+        match &self.messages {
+            Messages::Encoded(bytes) => Some(bytes.clone()),
+            Messages::Decoded(proto) => proto.source(),
+        }
     }
 
     /// The messages of the model.
-    pub(crate) fn proto(&self) -> &ModelProto {
-        &self.proto
+    pub(crate) fn into_proto(self) -> ModelProto {
+        match self.messages {
+            Messages::Encoded(bytes) => {
+                ModelProto::from_bytes(bytes).expect("these bytes were decoded before")
+            }
+            Messages::Decoded(proto) => proto,
+        }
     }
 
     /// The model in this state.
     pub(crate) fn restore(self) -> Model {
-        let model =
-            Model::with_unchecked_tensors(self.proto).expect("these messages were indexed before");
-        Model {
-            source: self.source,
-            ..model
-        }
+        let source = self.source.clone();
+        let model = Model::with_unchecked_tensors(self.into_proto())
+            .expect("these messages were indexed before");
+        Model { source, ..model }
     }
 }

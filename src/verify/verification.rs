@@ -65,7 +65,7 @@ impl Verification {
             .iter()
             .any(|pass| LOSSY.iter().any(|lossy| lossy.name() == pass.name()));
         Verification::new(
-            original.checkpoint(),
+            original.shared_checkpoint(),
             Work::Change(Change::Passes {
                 options: *options,
                 is_lossy,
@@ -77,7 +77,7 @@ impl Verification {
     #[must_use]
     pub fn of_conversion(original: &Model, options: &ConvertOptions) -> Verification {
         Verification::new(
-            original.checkpoint(),
+            original.shared_checkpoint(),
             Work::Conversion(Box::new(options.clone())),
         )
     }
@@ -86,7 +86,7 @@ impl Verification {
     /// before, with the report of the change.
     #[must_use]
     pub fn of_precision(original: &Model, report: &PrecisionReport) -> Verification {
-        Verification::of_precision_from(original.checkpoint(), report)
+        Verification::of_precision_from(original.shared_checkpoint(), report)
     }
 
     /// Like [`Verification::of_precision`], of the state of a model before.
@@ -114,7 +114,7 @@ impl Verification {
             known: known.clone(),
         };
         Verification::new(
-            original.checkpoint(),
+            original.shared_checkpoint(),
             Work::Change(Change::Fixes(Box::new(fixes))),
         )
     }
@@ -127,7 +127,7 @@ impl Verification {
             known: known.clone(),
         };
         Verification::new(
-            original.checkpoint(),
+            original.shared_checkpoint(),
             Work::Change(Change::Noqa(Box::new(added))),
         )
     }
@@ -143,8 +143,8 @@ impl Verification {
     }
 
     /// The messages of the model before.
-    pub(crate) fn original_proto(&self) -> &ModelProto {
-        self.original.proto()
+    pub(crate) fn original_proto(&self) -> ModelProto {
+        self.original.clone().into_proto()
     }
 
     /// The model before.
