@@ -69,6 +69,7 @@ mod protobuf;
 mod report;
 mod storage;
 mod tensor;
+mod tensor_files;
 pub mod verify;
 
 pub use api::{Comparison, MissingNode, OpenOptions, RunsOn, WrongNode, diff};
@@ -126,10 +127,6 @@ pub mod internals {
     pub use crate::lint::run::lint as lint_model;
     pub use crate::passes::run::run as run_passes;
     pub use crate::passes::select::all as all_passes;
-
-    pub mod api {
-        pub use crate::api::tensor_files;
-    }
 
     pub mod base {
         pub use crate::base::{printable, threshold};
@@ -218,5 +215,9 @@ pub mod internals {
             BadTensor, Content, Data, RAW_DATA, Reference, Tensor, Values, is_external,
             moved_to_file, moved_to_model, raw_data, without_values,
         };
+    }
+
+    pub mod tensor_files {
+        pub use crate::tensor_files::{Array, Failure, Form, Remedy, layout, read};
     }
 }

@@ -14,7 +14,6 @@ mod open;
 mod precision;
 mod runtimes;
 mod save;
-pub mod tensor_files;
 mod verify;
 
 pub use compare::{Comparison, diff};

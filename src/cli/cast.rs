@@ -17,7 +17,6 @@ use super::remedy::ALLOW_FOLDER;
 use super::streams::{message, print, print_message};
 use super::{files, output, progress};
 use crate::api::not_written;
-use crate::api::tensor_files::{self, Failure, Form, Remedy};
 use crate::base::printable::Shown;
 use crate::cast::{Cast, Summary};
 use crate::files::{
@@ -25,6 +24,7 @@ use crate::files::{
 };
 use crate::protobuf::Layout;
 use crate::report::{bytes, plural};
+use crate::tensor_files::{self, Failure, Form, Remedy};
 use crate::{CastOptions, Contested, DType, RoundMode, Rules, Tally};
 
 /// Cast one tensor, or a number, to another type, as ONNX's Cast does

@@ -59,7 +59,6 @@ const PRIVATE_IN_COMMAND: [&str; 19] = [
     "api::explain_open",
     "api::is_text_model",
     "api::not_written",
-    "api::tensor_files",
     "base::choice::choice",
     "base::choice::nearest",
     "base::error::catch",
@@ -75,6 +74,7 @@ const PRIVATE_IN_COMMAND: [&str; 19] = [
     "protobuf::Piece",
     "protobuf::Pieces",
     "storage",
+    "tensor_files",
 ];
 
 #[test]

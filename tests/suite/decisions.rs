@@ -401,7 +401,7 @@ fn a_dimension_of_zero_leaves_no_elements_however_large_the_others_are() {
             name: "t.pb".to_owned(),
             bytes: bytes.into(),
         };
-        match onnx_recast::internals::api::tensor_files::read(&input, None, &Default::default()) {
+        match onnx_recast::internals::tensor_files::read(&input, None, &Default::default()) {
             Ok(array) => {
                 let (cast, _) = array
                     .cast(Cast::new(DType::Float, DType::Float16, Rules::default()).unwrap())

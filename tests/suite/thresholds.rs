@@ -56,7 +56,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     (
         "a limit that decides what is done",
         &[
-            "api/tensor_files/strings.rs LARGEST",
+            "tensor_files/strings.rs LARGEST",
             "base/patterns.rs MOST_NESTED",
             "casts/folding/computed.rs LARGEST_RESULT WORTH_A_NODE",
             "casts/folding/sharing.rs LONGEST_SHARED_NAME",

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use bytes::Bytes;
 use onnx_cast::{Cast, DType, Rules, convert_element, packed};
-use onnx_recast::internals::api::tensor_files::{self, Form, layout};
 use onnx_recast::internals::files::{SaveTarget, save};
 use onnx_recast::internals::protobuf::{Layout, Pieces};
 use onnx_recast::internals::tensor::{Content, Data, Tensor};
+use onnx_recast::internals::tensor_files::{self, Form, layout};
 use onnx_recast::proto::Piece;
 use onnx_recast::{Array, CastOptions, Packing, Stored};
 

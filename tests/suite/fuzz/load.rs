@@ -1,8 +1,8 @@
 //! Any bytes are a model, a tensor, or an error; and whatever was read can be looked at.
 
-use onnx_recast::internals::api::tensor_files;
 use onnx_recast::internals::files::{DataFolder, Input};
 use onnx_recast::internals::onnx_text;
+use onnx_recast::internals::tensor_files;
 
 pub fn run(bytes: &[u8]) {
     let input = Input {
