@@ -6,6 +6,7 @@
 //! A function is inferred once per list of argument types of its calls. Only facts that hold in all
 //! calls are known.
 
+mod bodies;
 mod element;
 mod inferred;
 mod ints;

@@ -5,14 +5,14 @@
 
 use std::cell::Cell;
 
+use super::bodies::Bodies;
 use super::known::{Dims, Fact, Known, Numbers, UNKNOWN, is_kept};
 use super::length::Symbols;
 use super::view::{Call, View};
 use super::{element, ints, microsoft, shape};
 use crate::base::hash::HashMap;
-use crate::graph::{Body, Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
+use crate::graph::{Model, NodeId, Origin, ScopeId, ScopeKind, ValueId};
 use crate::ops::schemas::{self, TypeSet, ValueType, canonical_domain};
-use crate::protobuf::schema::ValueInfoProto;
 use onnx_cast::{Contested, DType};
 
 /// The maximum number of argument lists for which a function is inferred; further calls use no
@@ -145,99 +145,6 @@ fn walk_with<'m>(
     )
 }
 
-/// The structure of the model that the walk uses.
-struct Bodies<'m> {
-    /// By scope: its nodes in topological order.
-    order: HashMap<ScopeId, Vec<NodeId>>,
-    /// By scope: its values that no node produces.
-    given: HashMap<ScopeId, Vec<ValueId>>,
-    /// By node: the bodies in its attributes.
-    inner: HashMap<NodeId, Vec<ScopeId>>,
-    /// The declared facts of values, by their index.
-    declared: Vec<Fact>,
-    functions: HashMap<(&'m str, &'m str, &'m str), ScopeId>,
-    /// By function: the values of its body and of nested bodies.
-    values: HashMap<ScopeId, Vec<ValueId>>,
-}
-
-impl<'m> Bodies<'m> {
-    fn new(model: &'m Model) -> (Bodies<'m>, Symbols<'m>) {
-        let mut symbols = Symbols::default();
-        let mut bodies = Bodies {
-            order: HashMap::default(),
-            given: HashMap::default(),
-            inner: model.subgraphs(),
-            declared: vec![Fact::default(); model.value_count()],
-            functions: HashMap::default(),
-            values: HashMap::default(),
-        };
-        for &node in model.topological_order() {
-            bodies.order.entry(node.scope).or_default().push(node);
-        }
-        for value in model.values() {
-            let scope = model.scope_of(value);
-            if !matches!(model.origin(value), Origin::Node { .. }) {
-                bodies.given.entry(scope).or_default().push(value);
-            }
-            let root = model.root(scope);
-            if let ScopeKind::Function(_) = model.scope_kind(root) {
-                bodies.values.entry(root).or_default().push(value);
-            }
-        }
-        for scope in model.scopes() {
-            bodies.declare(model, scope, &mut symbols);
-        }
-        (bodies, symbols)
-    }
-
-    /// Forgets the declared shapes of the results of nodes.
-    fn forget_results(&mut self, model: &Model) {
-        for value in model
-            .values()
-            .filter(|&value| matches!(model.origin(value), Origin::Node { .. }))
-        {
-            self.declared[value.index()].shape = None;
-        }
-    }
-
-    /// Dimensions of a body have no symbols: in a loop, they may differ between iterations.
-    fn declare(&mut self, model: &'m Model, scope: ScopeId, symbols: &mut Symbols<'m>) {
-        let body = model.body(scope);
-        let has_symbols = !matches!(
-            model.scope_kind(scope),
-            ScopeKind::Subgraph { .. } | ScopeKind::Function(_)
-        );
-        let [inputs, outputs]: [&'m [ValueInfoProto]; 2] = match body {
-            Body::Graph(graph) => [&graph.input, &graph.output],
-            Body::Function(function) => {
-                let key = (
-                    canonical_domain(function.domain()),
-                    function.name(),
-                    function.overload(),
-                );
-                self.functions.insert(key, scope);
-                [&[], &[]]
-            }
-        };
-        let infos = [(true, inputs), (false, outputs), (false, body.value_info())];
-        for (is_input, info) in infos
-            .into_iter()
-            .flat_map(|(is_input, infos)| infos.iter().map(move |info| (is_input, info)))
-        {
-            if let (Some(proto), Some(value)) = (&info.r#type, model.defined(scope, info.name())) {
-                let known = &mut self.declared[value.index()];
-                let declared = Fact::of_type_with(proto, |name| match name {
-                    _ if !has_symbols => None,
-                    "" if is_input => symbols.unnamed(),
-                    "" => None,
-                    name => symbols.named(scope, name),
-                });
-                *known = std::mem::take(known).and(&declared);
-            }
-        }
-    }
-}
-
 /// The results of the calls of a function.
 #[derive(Default)]
 struct Calls {
@@ -281,7 +188,9 @@ impl<'w, 'm> Walk<'w, 'm> {
         self.depth += 1;
         for &value in bodies.given.get(&scope).into_iter().flatten() {
             let given = |index: u32| {
-                bodies.declared[value.index()]
+                bodies
+                    .declared
+                    .of(value)
                     .clone()
                     .and(inputs.get(index as usize).unwrap_or(&UNKNOWN))
             };
@@ -319,7 +228,7 @@ impl<'w, 'm> Walk<'w, 'm> {
                     .map(std::mem::take)
                     .unwrap_or_default();
                 self.compare(value, &found);
-                self.known[value.index()] = found.and(&bodies.declared[value.index()]);
+                self.known[value.index()] = found.and(bodies.declared.of(value));
                 let ints = ints.get_mut(index as usize).and_then(Option::take);
                 self.keep_ints(
                     value,
@@ -343,7 +252,7 @@ impl<'w, 'm> Walk<'w, 'm> {
     /// Records whether the facts that were found contradict those that are declared. Calls of a
     /// function may differ.
     fn compare(&mut self, value: ValueId, found: &Fact) {
-        let declared = &self.bodies.declared[value.index()];
+        let declared = self.bodies.declared.of(value);
         let root = || {
             self.model
                 .scope_kind(self.model.root(self.model.scope_of(value)))
