@@ -5,12 +5,13 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use onnx_recast::internals::files::{DataFolder, SaveTarget, open_with_data};
+#[cfg(target_os = "linux")]
+use onnx_recast::internals::files::DataFolder;
+use onnx_recast::internals::files::{SaveTarget, open_with_data};
 use onnx_recast::internals::graph::with_data;
 use onnx_recast::internals::storage::plan_of;
 use onnx_recast::internals::tensor::{Reference, moved_to_file};
 use onnx_recast::proto::ModelProto;
-#[cfg(target_os = "linux")]
 use onnx_recast::{Model, Placement, SaveOptions as Options, SavePlan};
 use prost::Message;
 
