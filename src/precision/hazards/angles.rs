@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::backward::marked_before;
-use super::effects::{Effect, effect_of};
+use super::effects::Effect;
 use super::transfer::WalkData;
-use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
+use crate::graph::{NodeId, Origin, ScopeId, ValueId};
 use crate::precision::rules::operator;
 use onnx_cast::{Class, DType};
 
@@ -49,7 +49,7 @@ pub fn angles(known: &WalkData, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
             leads[angle.index()] = true;
         }
     }
-    marked_before(model, edges, leads, |node| carries(model, node), is_angle)
+    marked_before(model, edges, leads, |node| carries(known, node), is_angle)
 }
 
 fn positions(known: &WalkData, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
@@ -78,7 +78,7 @@ fn positions(known: &WalkData, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
             positions[taker.index()] = positions[taker.index()].max(given);
         }
         for &node in model.topological_order() {
-            if !carries(model, node) {
+            if !carries(known, node) {
                 continue;
             }
             let of_inputs = || {
@@ -113,9 +113,9 @@ fn is_integer(dtype: DType) -> bool {
 }
 
 /// Whether a node makes positions of positions.
-fn carries(model: &Model, node: NodeId) -> bool {
+fn carries(known: &WalkData, node: NodeId) -> bool {
     let is_arithmetic = matches!(
-        effect_of(model, node),
+        known.effects.of(node),
         Some(
             Effect::Moves
                 | Effect::Casts
@@ -128,7 +128,7 @@ fn carries(model: &Model, node: NodeId) -> bool {
     );
     is_arithmetic
         || matches!(
-            operator(model, node),
+            operator(known.model, node),
             "MatMul" | "Einsum" | "Neg" | "CumSum"
         )
 }

@@ -26,10 +26,8 @@ pub fn edges(types: &Types) -> Vec<(ValueId, ValueId)> {
     if givers.is_empty() {
         return Vec::new();
     }
-    let values: HashMap<Variable, ValueId> = model
-        .values()
-        .map(|value| (value.index() as Variable, value))
-        .collect();
+    // The first variables are those of the values.
+    let values: Vec<ValueId> = model.values().collect();
     // The variable of an argument of a function is that of the function's input.
     let own = model
         .values()
@@ -37,7 +35,7 @@ pub fn edges(types: &Types) -> Vec<(ValueId, ValueId)> {
     let equal = types
         .equal
         .iter()
-        .filter_map(|(value, variable)| Some((*variable, *values.get(value)?)));
+        .filter_map(|(value, variable)| Some((*variable, *values.get(*value as usize)?)));
     let mut edges: Vec<(ValueId, ValueId)> = own
         .chain(equal)
         .flat_map(|(variable, taker)| {

@@ -1,7 +1,8 @@
 //! What each operator does to the range of numbers.
 
 use super::interval::Interval;
-use crate::graph::{Model, NodeId};
+use crate::base::hash::HashMap;
+use crate::graph::{Model, NodeId, ScopeId};
 use crate::precision::rules::operator;
 
 /// What an operator does to the range of numbers. An operator that is not in the table brings them
@@ -183,12 +184,30 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("Xor", Effect::Within(Interval::UNIT)),
 ];
 
-/// The effect of a node; none brings numbers back into the range.
-pub fn effect_of(model: &Model, node: NodeId) -> Option<Effect> {
-    let row = EFFECTS
-        .binary_search_by_key(&operator(model, node), |row| row.0)
-        .ok()?;
-    Some(EFFECTS[row].1)
+/// The effects of the nodes of a model, each looked up once.
+pub struct NodeEffects {
+    /// By scope and position: the row in [`EFFECTS`].
+    rows: HashMap<ScopeId, Vec<Option<u8>>>,
+}
+
+impl NodeEffects {
+    pub fn of_model(model: &Model) -> NodeEffects {
+        let row = |node: NodeId| {
+            let row = EFFECTS.binary_search_by_key(&operator(model, node), |row| row.0);
+            row.ok().map(|row| row as u8)
+        };
+        let rows = model
+            .scopes()
+            .map(|scope| (scope, model.nodes(scope).map(row).collect()))
+            .collect();
+        NodeEffects { rows }
+    }
+
+    /// The effect of a node; none brings numbers back into the range.
+    pub fn of(&self, node: NodeId) -> Option<Effect> {
+        let row = (*self.rows.get(&node.scope)?.get(node.position as usize)?)?;
+        Some(EFFECTS[usize::from(row)].1)
+    }
 }
 
 fn same(number: f64) -> f64 {
@@ -224,6 +243,7 @@ mod tests {
     #[test]
     fn the_table_is_sorted_and_names_operators() {
         assert!(EFFECTS.is_sorted_by_key(|row| row.0));
+        assert!(EFFECTS.len() <= usize::from(u8::MAX));
         for (operator, _) in EFFECTS {
             assert!(!schemas::versions("", operator).is_empty(), "{operator}");
         }

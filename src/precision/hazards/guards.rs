@@ -1,13 +1,13 @@
 //! Divisors and arguments of logarithms, which must not become zero.
 
 use super::backward::marked_before;
-use super::effects::{Effect, effect_of};
+use super::effects::{Effect, NodeEffects};
 use crate::graph::{Model, ValueId};
 use crate::precision::rules::{needs_nonzero, operator};
 
 /// The values, by index, that a guard keeps from zero if there is one: divisors and arguments of
 /// logarithms, also before they are moved, added to, or their root is taken.
-pub fn guarded(model: &Model, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
+pub fn guarded(model: &Model, effects: &NodeEffects, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
     let keeps_guard = |effect: Effect| {
         matches!(
             effect,
@@ -22,14 +22,18 @@ pub fn guarded(model: &Model, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
                 | Effect::Casts
         )
     };
-    divisors(model, edges, keeps_guard)
+    divisors(model, effects, edges, keeps_guard)
 }
 
 /// The values, by index, that are probabilities of which the logarithm is taken, or by which
 /// something is divided, without a guard.
-pub fn probabilities(model: &Model, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
+pub fn probabilities(
+    model: &Model,
+    effects: &NodeEffects,
+    edges: &[(ValueId, ValueId)],
+) -> Vec<bool> {
     let moves = |effect: Effect| matches!(effect, Effect::Moves | Effect::Root | Effect::Casts);
-    let mut found = divisors(model, edges, moves);
+    let mut found = divisors(model, effects, edges, moves);
     for value in model.values() {
         let is_probability = model
             .producer(value)
@@ -42,7 +46,12 @@ pub fn probabilities(model: &Model, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
 /// The values, by index, for which it matters that they are not zero: something divides by them or
 /// takes their logarithm, possibly behind operators of some effects. `edges` lead from values to
 /// those of other scopes.
-fn divisors(model: &Model, edges: &[(ValueId, ValueId)], effects: fn(Effect) -> bool) -> Vec<bool> {
+fn divisors(
+    model: &Model,
+    effects: &NodeEffects,
+    edges: &[(ValueId, ValueId)],
+    carries: fn(Effect) -> bool,
+) -> Vec<bool> {
     let mut divisors = vec![false; model.value_count()];
     for &node in model.topological_order() {
         // The root of zero is zero; what divides by it decides.
@@ -56,7 +65,7 @@ fn divisors(model: &Model, edges: &[(ValueId, ValueId)], effects: fn(Effect) -> 
         model,
         edges,
         divisors,
-        |node| effect_of(model, node).is_some_and(effects),
+        |node| effects.of(node).is_some_and(carries),
         |_| true,
     )
 }

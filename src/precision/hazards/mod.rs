@@ -29,6 +29,7 @@ mod transfer;
 mod variances;
 mod walk;
 
+use self::effects::NodeEffects;
 use self::interval::Interval;
 use self::numbers::Constants;
 use self::transfer::WalkData;
@@ -56,12 +57,14 @@ pub(super) fn keep(types: &mut Types, found: &[(ValueId, Code)], selection: &Sel
 pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec<(ValueId, Code)> {
     let model = types.model;
     let edges = edges::edges(types);
-    let numbers = Constants::read(model, weights, beyond);
+    let effects = NodeEffects::of_model(model);
+    let numbers = Constants::read(model, &effects, weights, beyond);
     let limit = f64::from(largest(types.change.to));
     let range = Interval::new(-limit, limit);
-    let states = walk::states(model, &types.inferred, &numbers, range, &edges);
+    let states = walk::states(model, &effects, &types.inferred, &numbers, range, &edges);
     let known = WalkData {
         model,
+        effects: &effects,
         inferred: &types.inferred,
         numbers: &numbers,
         states: &states,
@@ -69,10 +72,10 @@ pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec
     };
     let angles = angles::angles(&known, &edges);
     let (guarded, probabilities) = (
-        guards::guarded(model, &edges),
-        guards::probabilities(model, &edges),
+        guards::guarded(model, &effects, &edges),
+        guards::probabilities(model, &effects, &edges),
     );
-    let scales = scales::scales(model, &numbers);
+    let scales = scales::scales(model, &effects, &numbers);
     let (means, products) = (
         variances::squared_means(&known),
         products::added_to_squares(&known),

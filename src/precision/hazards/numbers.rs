@@ -1,6 +1,6 @@
 //! The numbers of constants.
 
-use super::effects::{Effect, effect_of};
+use super::effects::{Effect, NodeEffects};
 use super::interval::Interval;
 use super::state::{HazardKind, State};
 use crate::base::hash::HashSet;
@@ -21,7 +21,12 @@ pub struct Constants {
 
 impl Constants {
     /// Reads the constants. Those of `beyond` stay beyond the range of the type.
-    pub fn read(model: &Model, weights: &[Weight], beyond: &[ValueId]) -> Constants {
+    pub fn read(
+        model: &Model,
+        effects: &NodeEffects,
+        weights: &[Weight],
+        beyond: &[ValueId],
+    ) -> Constants {
         let vanishing = weights
             .iter()
             .filter(|weight| weight.survey.became_zero > 0);
@@ -31,7 +36,7 @@ impl Constants {
             let Ok(constant) = model.constant(value) else {
                 continue;
             };
-            let numbers = if is_weight(model, value) {
+            let numbers = if is_weight(model, effects, value) {
                 None
             } else {
                 read(model, &constant.tensor)
@@ -80,10 +85,10 @@ fn of_type(tensor: &TensorProto) -> State {
 
 /// Whether only products of matrices use a constant, whose results are in the range whatever its
 /// numbers are.
-fn is_weight(model: &Model, constant: ValueId) -> bool {
+fn is_weight(model: &Model, effects: &NodeEffects, constant: ValueId) -> bool {
     let is_product = |(user, _): (NodeId, u32)| {
         !operator(model, user).is_empty()
-            && matches!(effect_of(model, user), None | Some(Effect::Contracts))
+            && matches!(effects.of(user), None | Some(Effect::Contracts))
     };
     model.scopes_that_output(constant).is_empty() && model.uses(constant).all(is_product)
 }

@@ -1,7 +1,7 @@
 //! Products that are added to squares: if the squares of the numbers leave the range, the products
 //! do so, too.
 
-use super::effects::{Effect, effect_of};
+use super::effects::Effect;
 use super::transfer::WalkData;
 use crate::graph::ValueId;
 
@@ -12,7 +12,7 @@ pub fn added_to_squares(known: &WalkData) -> Vec<bool> {
     let mut added = vec![false; model.value_count()];
     for &node in model.topological_order() {
         if !matches!(
-            effect_of(model, node),
+            known.effects.of(node),
             Some(Effect::Adds | Effect::Subtracts)
         ) {
             continue;
@@ -41,7 +41,7 @@ fn product(known: &WalkData, value: ValueId) -> Option<Vec<ValueId>> {
     let node = model
         .producer(value)
         .filter(|_| model.uses(value).count() == 1)?;
-    let mut values = match effect_of(model, node)? {
+    let mut values = match known.effects.of(node)? {
         Effect::Contracts => Vec::new(),
         Effect::Moves | Effect::Multiplies | Effect::Carries(_) => model
             .inputs(node)

@@ -1,17 +1,17 @@
 //! Scales of quantization that the model computes: their products are small, and move the whole
 //! grid of the integers that they scale.
 
-use super::effects::{Effect, effect_of};
+use super::effects::{Effect, NodeEffects};
 use super::numbers::Constants;
 use crate::graph::{Model, ValueId};
 
 /// The values, by index, that are scales of `DynamicQuantizeLinear`, or products of them and
 /// constants.
-pub fn scales(model: &Model, numbers: &Constants) -> Vec<bool> {
+pub fn scales(model: &Model, effects: &NodeEffects, numbers: &Constants) -> Vec<bool> {
     let mut scales = vec![false; model.value_count()];
     for &node in model.topological_order() {
         let is_product = matches!(
-            effect_of(model, node),
+            effects.of(node),
             Some(Effect::Multiplies | Effect::Divides | Effect::Moves)
         );
         let index = if is_product {

@@ -1,7 +1,7 @@
 //! Means, and differences from means, that are squared: their rounding is as large as a
 //! variance that is small compared with them.
 
-use super::effects::{Effect, effect_of};
+use super::effects::Effect;
 use super::transfer::WalkData;
 
 /// The values, by index, that are means or differences from means, and are squared later.
@@ -10,7 +10,7 @@ pub fn squared_means(known: &WalkData) -> Vec<bool> {
     // Forward: means, and values that data movement or subtraction makes of them.
     let mut of_mean = vec![false; model.value_count()];
     for &node in model.topological_order() {
-        let is_of_mean = match effect_of(model, node) {
+        let is_of_mean = match known.effects.of(node) {
             Some(Effect::Means) => true,
             Some(
                 Effect::Moves | Effect::Casts | Effect::Subtracts | Effect::Adds | Effect::Absolute,
@@ -30,7 +30,7 @@ pub fn squared_means(known: &WalkData) -> Vec<bool> {
                 .any(|(_, output)| squared[output.index()])
         };
         let (first, second) = (model.input(node, 0), model.input(node, 1));
-        let leads = match effect_of(model, node) {
+        let leads = match known.effects.of(node) {
             Some(Effect::Multiplies) => first == second,
             Some(Effect::Powers) => known.numbers.is_constant_above_one(second),
             Some(Effect::SumsSquares) => true,

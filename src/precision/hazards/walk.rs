@@ -1,5 +1,6 @@
 //! The states of all values of a model.
 
+use super::effects::NodeEffects;
 use super::interval::Interval;
 use super::numbers::Constants;
 use super::state::State;
@@ -13,6 +14,7 @@ const MOST_WALKS: usize = 64;
 /// The states of all values, by index. `edges` lead from values to those of other scopes.
 pub fn states(
     model: &Model,
+    effects: &NodeEffects,
     inferred: &Inferred,
     numbers: &Constants,
     range: Interval,
@@ -37,6 +39,7 @@ pub fn states(
                 if !is_given[output.index()] {
                     states[output.index()] = WalkData {
                         model,
+                        effects,
                         inferred,
                         numbers,
                         states: &states,
