@@ -285,12 +285,12 @@ impl Uses {
             let User::Input(node, index) = used.user else {
                 continue;
             };
-            if needs_nonzero(model, node, index) {
+            if needs_nonzero(operator(model, node), index) {
                 variables.push(used.variable);
             } else if matches!(operator(model, node), "Add" | "Sub" | "Max" | "Clip") {
                 let results = model.outputs(node).flat_map(|(_, result)| self.of(result));
                 let sensitive =
-                    results.filter(|used| matches!(used.user, User::Input(node, index) if needs_nonzero(model, node, index)));
+                    results.filter(|used| matches!(used.user, User::Input(node, index) if needs_nonzero(operator(model, node), index)));
                 let sensitive: Vec<Variable> = sensitive.map(|used| used.variable).collect();
                 if !sensitive.is_empty() {
                     variables.push(used.variable);

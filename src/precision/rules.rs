@@ -80,9 +80,9 @@ pub(super) fn operator(model: &Model, node: NodeId) -> &str {
     if model.is_op(node, name) { name } else { "" }
 }
 
-/// Whether it matters for a node that an input is not zero.
-pub(super) fn needs_nonzero(model: &Model, node: NodeId, index: u32) -> bool {
-    match operator(model, node) {
+/// Whether it matters for an operator of ai.onnx that an input is not zero.
+pub(super) fn needs_nonzero(operator: &str, index: u32) -> bool {
+    match operator {
         "Div" => index == 1,
         "Sqrt" | "Log" | "Reciprocal" | "Pow" => index == 0,
         _ => false,

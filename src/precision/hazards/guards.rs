@@ -54,11 +54,13 @@ fn divisors(
 ) -> Vec<bool> {
     let mut divisors = vec![false; model.value_count()];
     for &node in model.topological_order() {
+        let operator = operator(model, node);
         // The root of zero is zero; what divides by it decides.
-        let is_divisor =
-            |index: u32| operator(model, node) != "Sqrt" && needs_nonzero(model, node, index);
-        for (_, input) in model.inputs(node).filter(|(index, _)| is_divisor(*index)) {
-            divisors[input.index()] = true;
+        if operator == "Sqrt" {
+            continue;
+        }
+        for (index, input) in model.inputs(node) {
+            divisors[input.index()] |= needs_nonzero(operator, index);
         }
     }
     marked_before(
