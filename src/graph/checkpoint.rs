@@ -21,6 +21,17 @@ enum Messages {
     Decoded(ModelProto),
 }
 
+impl Messages {
+    fn into_proto(self) -> ModelProto {
+        match self {
+            Messages::Encoded(bytes) => {
+                ModelProto::from_bytes(bytes).expect("these bytes were decoded before")
+            }
+            Messages::Decoded(proto) => proto,
+        }
+    }
+}
+
 impl Model {
     /// The state of the model, to be restored if an operation fails. An operation that changes
     /// every node frees the messages of a model that was read.
@@ -64,20 +75,17 @@ impl Checkpoint {
     }
 
     /// The messages of the model.
-    pub(crate) fn into_proto(self) -> ModelProto {
-        match self.messages {
-            Messages::Encoded(bytes) => {
-                ModelProto::from_bytes(bytes).expect("these bytes were decoded before")
-            }
-            Messages::Decoded(proto) => proto,
-        }
+    pub(crate) fn proto(&self) -> ModelProto {
+        self.messages.clone().into_proto()
     }
 
     /// The model in this state.
     pub(crate) fn restore(self) -> Model {
-        let source = self.source.clone();
-        let model = Model::with_unchecked_tensors(self.into_proto())
+        let model = Model::with_unchecked_tensors(self.messages.into_proto())
             .expect("these messages were indexed before");
-        Model { source, ..model }
+        Model {
+            source: self.source,
+            ..model
+        }
     }
 }

@@ -13,10 +13,10 @@ use bytes::{Buf, BufMut, Bytes};
 use prost::encoding::{DecodeContext, WireType, decode_key, message, skip_field};
 use prost::{DecodeError, Message};
 
-use super::node_pool::NodePool;
 use super::schema::{ModelProto, NodeProto};
 use super::spans::Spans;
 use super::{context, outline};
+use crate::base::hash::HashMap;
 use crate::base::parallel;
 use crate::base::threshold::Threshold;
 use crate::process::expect_large_graph;
@@ -24,6 +24,10 @@ use crate::process::expect_large_graph;
 /// The approximate number of encoded bytes per part. Models of less than two parts are decoded by
 /// one thread.
 const PART: Threshold = Threshold::new("part of encoded nodes", 1 << 18);
+
+/// The nodes of a model that is known, by their bytes. A written model has most of the nodes of its
+/// original: they are not decoded again, and both models have one message in memory.
+type KnownNodes<'m> = HashMap<&'m [u8], &'m NodeProto>;
 
 /// Consecutive fields of the file that are nodes.
 struct NodeRun {
@@ -70,7 +74,7 @@ pub(super) fn take(start: usize, list: &mut Vec<NodeProto>) -> Option<usize> {
 }
 
 fn decode_runs(bytes: &Bytes, known: Option<&ModelProto>) -> Vec<NodeRun> {
-    let known = known.map(NodePool::of);
+    let known = known.map(unchanged_nodes).unwrap_or_default();
     let graph = number(&outline::MODEL_PROTO, "graph");
     let graphs = Spans::of(bytes)
         .filter(|span| span.tag == graph && span.has_length && span.value.end <= bytes.len());
@@ -81,15 +85,26 @@ fn decode_runs(bytes: &Bytes, known: Option<&ModelProto>) -> Vec<NodeRun> {
     runs.filter_map(|parts| {
         expect_large_graph();
         let range = parts.first()?.start..parts.last()?.end;
-        let parts = parallel::map_owned(parts, |part| {
-            nodes_in(bytes, part, &context, known.as_ref())
-        });
+        let parts = parallel::map_owned(parts, |part| nodes_in(bytes, part, &context, &known));
         Some(NodeRun {
             range,
             parts: parts.into_iter().collect::<Option<_>>()?,
         })
     })
     .collect()
+}
+
+/// The nodes of a model's main graph that have not changed since it was read.
+fn unchanged_nodes(model: &ModelProto) -> KnownNodes<'_> {
+    let nodes = model.graph.as_ref().map_or(&[][..], |graph| &graph.node);
+    let mut known = KnownNodes::default();
+    known.reserve(nodes.len());
+    known.extend(
+        nodes
+            .iter()
+            .filter_map(|node| Some((node.as_source()?, node))),
+    );
+    known
 }
 
 /// The long runs of nodes in a graph, each in parts.
@@ -121,7 +136,7 @@ fn nodes_in(
     bytes: &Bytes,
     part: Range<usize>,
     context: &DecodeContext,
-    known: Option<&NodePool>,
+    known: &KnownNodes,
 ) -> Option<(Vec<NodeProto>, usize)> {
     let mut rest = bytes.slice(part.clone());
     let room = context::memory_budget_of_part(part.len(), bytes.len());
@@ -130,7 +145,7 @@ fn nodes_in(
     let mut nodes = Vec::new();
     let mut result = Ok(());
     while rest.has_remaining() && result.is_ok() && !context::is_full() {
-        if let Some((node, end)) = known.and_then(|known| known_node(&rest, known)) {
+        if let Some((node, end)) = known_node(&rest, known) {
             nodes.push(node);
             rest.advance(end);
             continue;
@@ -145,9 +160,10 @@ fn nodes_in(
 }
 
 /// The node at the beginning of these bytes, if it is known, and the end of its field.
-fn known_node(bytes: &Bytes, known: &NodePool) -> Option<(NodeProto, usize)> {
+fn known_node(bytes: &Bytes, known: &KnownNodes) -> Option<(NodeProto, usize)> {
     let field = Spans::of(bytes).next()?.value;
-    Some((known.get(bytes.get(field.clone())?)?, field.end))
+    let node = *known.get(bytes.get(field.clone())?)?;
+    Some((node.clone(), field.end))
 }
 
 fn number(message: &outline::Message, field: &str) -> u32 {

@@ -12,7 +12,6 @@ pub mod ir_version;
 mod layout;
 mod locate;
 mod lossless;
-mod node_pool;
 pub mod outline;
 mod part;
 mod piece;

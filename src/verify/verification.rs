@@ -144,7 +144,7 @@ impl Verification {
 
     /// The messages of the model before.
     pub(crate) fn original_proto(&self) -> ModelProto {
-        self.original.clone().into_proto()
+        self.original.proto()
     }
 
     /// The model before.
