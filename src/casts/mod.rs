@@ -6,7 +6,6 @@ mod moves;
 
 use std::cell::OnceCell;
 
-use crate::base::hash::HashMap;
 use crate::graph::{Model, NodeId, TypeSource, ValueId};
 use crate::ops::inference::{Inferred, infer};
 use onnx_cast::DType;
@@ -19,9 +18,8 @@ pub use moves::{admits, keeps_kernels, keeps_kernels_of_cast, moves, runs};
 pub struct Casts<'m> {
     model: &'m Model,
     inferred: OnceCell<Inferred>,
+    /// In document order, which is that of the nodes' ids.
     casts: Vec<ResolvedCast<'m>>,
-    /// By result: the index of the cast.
-    by_output: HashMap<ValueId, usize>,
 }
 
 impl<'m> Casts<'m> {
@@ -32,15 +30,9 @@ impl<'m> Casts<'m> {
             model,
             inferred: OnceCell::new(),
             casts: Vec::new(),
-            by_output: HashMap::default(),
         };
         casts.casts = cast_nodes(model)
             .filter_map(|node| read_cast(&casts, node))
-            .collect();
-        casts.by_output = casts
-            .iter()
-            .enumerate()
-            .filter_map(|(index, cast)| Some((cast.output?, index)))
             .collect();
         // A declaration of the result of a cast may be wrong.
         let made: Vec<_> = casts
@@ -63,19 +55,26 @@ impl<'m> Casts<'m> {
     /// The casts, each after the producers of its inputs.
     #[must_use]
     pub fn in_topological_order(&self) -> Vec<&ResolvedCast<'m>> {
-        let by_node: HashMap<NodeId, &ResolvedCast> =
-            self.iter().map(|cast| (cast.node, cast)).collect();
-        self.model
-            .topological_order()
-            .iter()
-            .filter_map(|node| by_node.get(node).copied())
-            .collect()
+        let order = self.model.topological_order().iter();
+        order.filter_map(|&node| self.at(node)).collect()
+    }
+
+    /// The index in document order of the cast that is this node.
+    #[must_use]
+    pub fn index(&self, node: NodeId) -> Option<usize> {
+        self.casts
+            .binary_search_by_key(&node, |cast| cast.node)
+            .ok()
+    }
+
+    fn at(&self, node: NodeId) -> Option<&ResolvedCast<'m>> {
+        self.index(node).map(|index| &self.casts[index])
     }
 
     /// The cast that produces a value.
     #[must_use]
     pub fn producing(&self, value: ValueId) -> Option<&ResolvedCast<'m>> {
-        self.by_output.get(&value).map(|&index| &self.casts[index])
+        self.at(self.model.producer(value)?)
     }
 
     /// The casts of the results of other casts, in document order.

@@ -47,7 +47,7 @@
 //! let report = model.run_passes(&passes, &FoldOptions::default())?;
 //! assert_eq!(model.proto().graph.as_ref().unwrap().node.len(), 1);
 //! let dead = Event::RemovedNode { node: "graph/dead".to_owned(), reason: Reason::new("unused", "nothing uses it") };
-//! assert_eq!(report.entries[0].event, dead);
+//! assert_eq!(report.passes[0].events, [dead]);
 //! # Ok(())
 //! # }
 //! ```
@@ -76,8 +76,8 @@ mod sink_casts;
 pub use crate::casts::folding::Options;
 pub use event::{ComputedNode, Event, Folded, KeptNode, NodeChange, Removed};
 pub use pass::{Pass, Plan};
-pub use report::{Entry, Report};
 pub(crate) use report::{OfPass, RemovalOf};
+pub use report::{PassEvents, Report};
 #[cfg(feature = "cli")]
 pub(crate) use select::{Tier, all};
 pub use select::{UnknownPass, selected};

@@ -4,7 +4,7 @@ use super::bypass::Bypasses;
 use super::pass::{Pass, Plan};
 use super::removal;
 use crate::base::error::Invalid;
-use crate::base::hash::{HashMap, HashSet};
+use crate::base::hash::HashMap;
 use crate::casts::folding::Options;
 use crate::casts::{Casts, ResolvedCast, keeps_kernels_of_cast, runs};
 use crate::graph::{Edit, Model, NodeId, ValueId};
@@ -64,16 +64,40 @@ pub(crate) fn left_by(passes: &[&dyn Pass], model: &Model) -> usize {
 /// What the pass does, without the texts of its report.
 struct Decisions<'m> {
     bypasses: Bypasses<'m>,
-    /// The casts that are removed.
-    removed: HashSet<NodeId>,
+    removed: Removed<'m>,
     /// The values that casts use from now on in place of their inputs, and their types.
     sources: HashMap<NodeId, (ValueId, DType)>,
 }
 
-fn decide<'m>(model: &'m Model, casts: &Casts, in_order: &[&ResolvedCast]) -> Decisions<'m> {
+/// The casts that are removed.
+struct Removed<'m> {
+    casts: &'m Casts<'m>,
+    /// By the index of the cast.
+    is_removed: Vec<bool>,
+}
+
+impl<'m> Removed<'m> {
+    fn none_of(casts: &'m Casts<'m>) -> Removed<'m> {
+        let is_removed = vec![false; casts.iter().len()];
+        Removed { casts, is_removed }
+    }
+
+    fn contains(&self, node: NodeId) -> bool {
+        let index = self.casts.index(node);
+        index.is_some_and(|index| self.is_removed[index])
+    }
+
+    /// Adds a cast; returns whether it was not there.
+    fn insert(&mut self, cast: &ResolvedCast) -> bool {
+        let index = self.casts.index(cast.node);
+        index.is_some_and(|index| !std::mem::replace(&mut self.is_removed[index], true))
+    }
+}
+
+fn decide<'m>(model: &'m Model, casts: &'m Casts<'m>, in_order: &[&ResolvedCast]) -> Decisions<'m> {
     let mut bypasses = Bypasses::new(model);
     let mut sources: HashMap<NodeId, (ValueId, DType)> = HashMap::default();
-    let mut removed: HashSet<NodeId> = HashSet::default();
+    let mut removed = Removed::none_of(casts);
     for cast in in_order.iter().filter(|cast| !cast.is_generic()) {
         let Some((source, from)) = source(casts, cast, &bypasses, &sources) else {
             continue;
@@ -81,7 +105,7 @@ fn decide<'m>(model: &'m Model, casts: &Casts, in_order: &[&ResolvedCast]) -> De
         if copies(from, cast.to, cast.rules().saturate)
             && bypasses.bypass(cast.node, cast.output, source, removal::changes_nothing)
         {
-            removed.insert(cast.node);
+            removed.insert(cast);
             continue;
         }
         let is_shorter = from != cast.to && source != bypasses.current(cast.input);
@@ -112,7 +136,7 @@ fn plan(model: &Model) -> Plan {
         sources,
     } = decide(model, &casts, &in_order);
     let mut plan = bypasses.plan();
-    for cast in in_order.iter().filter(|cast| !removed.contains(&cast.node)) {
+    for cast in in_order.iter().filter(|cast| !removed.contains(cast.node)) {
         let Some(&(source, from)) = sources.get(&cast.node) else {
             continue;
         };
@@ -142,7 +166,7 @@ fn remove_unused(
     model: &Model,
     in_order: &[&ResolvedCast],
     sources: &HashMap<NodeId, (ValueId, DType)>,
-    removed: &mut HashSet<NodeId>,
+    removed: &mut Removed,
     bypasses: &mut Bypasses,
 ) {
     let mut new_users: HashMap<ValueId, Vec<NodeId>> = HashMap::default();
@@ -166,15 +190,15 @@ fn remove_unused(
             .chain(replaced.get(&output).into_iter().flatten().copied());
         // The second input of CastLike stays.
         let keeps = |(user, index): (NodeId, u32)| {
-            !removed.contains(&user) && (index != 0 || !sources.contains_key(&user))
+            !removed.contains(user) && (index != 0 || !sources.contains_key(&user))
         };
         let is_used = values.into_iter().any(|value| model.uses(value).any(keeps))
             || new_users
                 .get(&output)
                 .into_iter()
                 .flatten()
-                .any(|user| !removed.contains(user));
-        if !is_used && removed.insert(cast.node) {
+                .any(|&user| !removed.contains(user));
+        if !is_used && removed.insert(cast) {
             bypasses.remove_unused(cast.node);
         }
     }

@@ -11,18 +11,18 @@ use crate::base::reason::Reason;
 /// The events of all passes that ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// In the order in which the passes ran and reported.
-    pub entries: Vec<Entry>,
+    /// In the order in which the passes ran; runs without events are left out.
+    pub passes: Vec<PassEvents>,
 }
 
-/// One event of a pass.
+/// The events of one run of a pass.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct PassEvents {
     /// The pass.
     pub pass: &'static str,
-    /// The event.
-    pub event: Event,
+    /// Its events, in the order in which it reported them.
+    pub events: Vec<Event>,
 }
 
 /// A record with the pass that reports it.
@@ -47,7 +47,14 @@ pub(crate) struct RemovalOf<'r> {
 impl Report {
     /// The events of all passes.
     pub fn events(&self) -> impl Iterator<Item = &Event> + Clone {
-        self.entries.iter().map(|entry| &entry.event)
+        self.passes.iter().flat_map(|of_pass| &of_pass.events)
+    }
+
+    /// The events of all passes, each with the name of its pass.
+    fn with_passes(&self) -> impl Iterator<Item = (&'static str, &Event)> + Clone {
+        self.passes
+            .iter()
+            .flat_map(|PassEvents { pass, events }| events.iter().map(|event| (*pass, event)))
     }
 
     /// The casts that were replaced by constants.
@@ -65,8 +72,12 @@ impl Report {
     /// States for each node that was kept for a reason with one of these codes the option that
     /// removes the obstacle.
     pub(crate) fn add_remedies(&mut self, remedy: impl Fn(&Reason) -> Option<&'static str>) {
-        for entry in &mut self.entries {
-            if let Event::Kept(kept) = &mut entry.event {
+        for event in self
+            .passes
+            .iter_mut()
+            .flat_map(|of_pass| &mut of_pass.events)
+        {
+            if let Event::Kept(kept) = event {
                 kept.remedy = kept.remedy.or_else(|| remedy(&kept.reason));
             }
         }
@@ -114,7 +125,7 @@ impl Report {
 
     /// The nodes and constants that were removed.
     pub(crate) fn removals(&self) -> impl Iterator<Item = RemovalOf<'_>> + Clone {
-        self.entries.iter().filter_map(|Entry { pass, event }| {
+        self.with_passes().filter_map(|(pass, event)| {
             let (path, kind, reason): (Cow<'_, str>, _, &Reason) = match event {
                 Event::RemovedNode { node, reason } => (node.into(), "node", reason),
                 Event::RemovedConstant(removed) => {
@@ -135,11 +146,9 @@ impl Report {
         &'r self,
         record: fn(&'r Event) -> Option<&'r R>,
     ) -> impl Iterator<Item = OfPass<'r, R>> + Clone {
-        self.entries.iter().filter_map(move |entry| {
-            Some(OfPass {
-                pass: entry.pass,
-                record: record(&entry.event)?,
-            })
+        self.with_passes().filter_map(move |(pass, event)| {
+            let record = record(event)?;
+            Some(OfPass { pass, record })
         })
     }
 }

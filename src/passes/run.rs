@@ -1,8 +1,7 @@
 //! Runs passes.
 
-use super::{Entry, Event, Options, Pass, Report};
+use super::{Event, Options, Pass, PassEvents, Report};
 use crate::base::error::{Classified, ErrorKind, Invalid, Place};
-use crate::base::parallel;
 use crate::graph::{Model, Refused};
 
 /// Why a pass failed.
@@ -106,13 +105,16 @@ pub fn run(
                     .map_err(broken("ensures"))?;
             }
             // A node may be kept in one round and change in the next.
-            report.entries.retain(|entry| {
-                entry.pass != pass.name() || !matches!(entry.event, Event::Kept(_))
-            });
-            parallel::extend_each(&mut report.entries, plan.events, |event| Entry {
+            for earlier in report.passes.iter_mut().filter(|of| of.pass == pass.name()) {
+                earlier
+                    .events
+                    .retain(|event| !matches!(event, Event::Kept(_)));
+            }
+            report.passes.push(PassEvents {
                 pass: pass.name(),
-                event,
+                events: plan.events,
             });
+            report.passes.retain(|of_pass| !of_pass.events.is_empty());
         }
         if !changes {
             break;

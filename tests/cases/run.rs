@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use onnx_recast::lint::{Layer, Selection};
-use onnx_recast::passes::{EXACT, Event};
+use onnx_recast::passes::{EXACT, Event, PassEvents};
 use onnx_recast::proto::ModelProto;
 use onnx_recast::{FoldOptions, LintOptions, Model};
 use prost::Message;
@@ -249,18 +249,14 @@ fn superfluous(bytes: &[u8]) -> Vec<String> {
     let Ok(report) = changed else {
         return Vec::new();
     };
-    let changes = report
-        .entries
-        .iter()
-        .filter(|entry| !matches!(entry.event, Event::Kept(_)));
-    changes
-        .map(|entry| {
-            format!(
-                "the exact passes change it: {}: {:?}",
-                entry.pass, entry.event
-            )
-        })
-        .collect()
+    let mut found = Vec::new();
+    for PassEvents { pass, events, .. } in report.passes {
+        let changes = events
+            .iter()
+            .filter(|event| !matches!(event, Event::Kept(_)));
+        found.extend(changes.map(|event| format!("the exact passes change it: {pass}: {event:?}")));
+    }
+    found
 }
 
 /// Faults of a written model that the original does not have: it cannot be opened, or rules about

@@ -32,9 +32,9 @@ fn the_pass_runs_with_those_of_the_library() {
             &FoldOptions::default(),
         )
         .unwrap();
-    assert_eq!(report.entries.len(), 1);
+    assert_eq!(report.events().count(), 1);
     assert_eq!(
-        (report.entries[0].pass, nodes(&model)),
+        (report.passes[0].pass, nodes(&model)),
         ("remove-identities", vec!["[relu] y = Relu (x)".to_owned()])
     );
 }

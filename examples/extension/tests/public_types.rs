@@ -133,7 +133,7 @@ types! {
     onnx_recast::lint::UnknownRule,
     onnx_recast::lint::ValueType,
     onnx_recast::passes::ComputedNode,
-    onnx_recast::passes::Entry,
+    onnx_recast::passes::PassEvents,
     onnx_recast::passes::Event,
     onnx_recast::passes::Folded,
     onnx_recast::passes::KeptNode,

@@ -73,11 +73,13 @@ impl Results<'_> {
 
     /// The summaries of the passes that changed something.
     fn passes(&self) -> Vec<PassFacts> {
-        let changes = self
-            .reports()
-            .flat_map(|report| &report.entries)
-            .filter(|entry| !matches!(entry.event, Event::Kept(_)));
-        let names: BTreeSet<&str> = changes.map(|entry| entry.pass).collect();
+        let changes =
+            |events: &[Event]| events.iter().any(|event| !matches!(event, Event::Kept(_)));
+        let passes = self.reports().flat_map(|report| &report.passes);
+        let names: BTreeSet<&str> = passes
+            .filter(|of_pass| changes(&of_pass.events))
+            .map(|of_pass| of_pass.pass)
+            .collect();
         let facts = |(_, pass): (Tier, &'static dyn Pass)| PassFacts {
             name: pass.name(),
             summary: pass.summary(),

@@ -64,7 +64,7 @@ pub fn changed(
         (model, report)
     };
     // What the passes do to the original is not asked here.
-    if fixpoint(before).1.entries.is_empty() {
+    if fixpoint(before).1.passes.is_empty() {
         let (tidied, _) = fixpoint(&after);
         failures.extend(difference(
             &format!("{name}: passes change it"),
