@@ -1,7 +1,7 @@
 """Conversions for a runtime whose results are known from running models: each result is run, in a process and with packages of its own.
 
-The models are onnx's node tests and those of facts/runs: boundaries.py, which runtimes compute wrong for some values of their inputs, and
-branches.py, with subgraphs and a function. A sample runs all of these, and some of the node tests: more of operators that the facts call wrong,
+The models are onnx's node tests and those of facts/runs: boundaries.py and extremes.py, which runtimes compute wrong for some values of their inputs,
+and branches.py, with subgraphs and a function. A sample runs all of these, and some of the node tests: more of operators that the facts call wrong,
 partly wrong or special than of others.
 """
 
@@ -72,7 +72,7 @@ class Target:
             suspects = [test for test in tests if is_suspect(test)]
             rest = [test for test in tests if test not in suspects]
             tests = [*suspects[::SUSPECTS], *rest[::others]]
-        return [*(test for name in ("boundaries", "branches", "combinations") for test in written_tests(name)), *tests]
+        return [*(test for name in ("boundaries", "branches", "combinations", "extremes") for test in written_tests(name)), *tests]
 
     def outcomes(self, test):
         """What the runtime makes of a model, and of its conversion; whether the conversion notes that this is not known; and what a second

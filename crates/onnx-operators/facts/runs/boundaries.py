@@ -19,7 +19,11 @@ def versions_of(op):
 
 def write(folder):
     """A `model.onnx` for each, beside a folder with its data."""
-    for name, opset, graph, inputs, expected in models():
+    write_models(folder, models())
+
+
+def write_models(folder, models):
+    for name, opset, graph, inputs, expected in models:
         model = parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}]> g {graph}')
         model.ir_version = 10 if opset > 20 else 8
         outputs = expected(model, inputs) if callable(expected) else expected

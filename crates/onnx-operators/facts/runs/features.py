@@ -3,7 +3,8 @@
 The name is a type variable; `input:` or `output:` and the name of a formal one that may be absent, with the value `*` or `-`; or an attribute,
 whose value, or default, is an integer or a text, any other value (`*`), or none (`-`); or `rank`, that of the first input. `value:` and the name of a
 formal input has the numbers of an initializer, or `-`. `captures`: whether a body reads values of the graphs around it (`*`) or not (`-`). `vectors`: how many inputs of a
-MatMul have rank 1. `empty`: whether the first input has no elements (`*`) or has some (`-`). `slope`: whether that of a PRelu has an element for each
+MatMul have rank 1. `empty`: whether the first input has no elements (`*`) or has some (`-`). `indices`: whether those of
+GatherND and ScatterND are constants that count from the `front`, or that is `unknown`. `slope`: whether that of a PRelu has an element for each
 of the `channels`, or other `elements`, when the last axes correspond. `reduced`: which axes a reduction names. `rows`: whether images have `one` row and
 several columns. `combination`: the operator that the node looks like with the nodes before it,
 though they compute something else, or `-`. crates/onnx-operators/src/kernels has the same functions.
@@ -24,6 +25,8 @@ def features_of(model, node, since):
         features["combination"] = combination(model)
     if node.op_type == "MaxPool":
         features["last_window"] = last_window(model, node)
+    if node.op_type in ("GatherND", "ScatterND"):
+        features["indices"] = indices(model, node)
     if node.op_type.startswith("Reduce"):
         features["reduced"] = reduced(model, node)
     if node.op_type == "Resize":
@@ -54,6 +57,12 @@ def vectors(model, node):
     ranks = ranks_of(model)
     known = all(name in ranks for name in node.input)
     return {"vectors": str(sum(ranks[name] == 1 for name in node.input))} if known else {}
+
+
+def indices(model, node):
+    """Whether all indices are constants that count from the `front` of their axes, or that is `unknown`, or some do not."""
+    found = constant(model, node, 1)
+    return "front" if found is not None and (found >= 0).all() else "unknown"
 
 
 def slope(model, node):

@@ -17,10 +17,10 @@ from support.environments import name_made
 from support.models import readable
 from support.newest_nodes import newest_node_models
 
-from runs import boundaries, branches, combinations, flattening
+from runs import boundaries, branches, combinations, extremes, flattening
 
 OLDER = CACHE / f"onnx-{onnx.__version__}-nodes-older"
-WRITTEN = {"flattening": flattening, "boundaries": boundaries, "branches": branches, "combinations": combinations}
+WRITTEN = {"flattening": flattening, "boundaries": boundaries, "branches": branches, "combinations": combinations, "extremes": extremes}
 WHEEL_FOLDERS = ("node", "pytorch-converted", "pytorch-operator")
 
 # The name, the file, and where the values are.

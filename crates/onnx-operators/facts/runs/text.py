@@ -31,7 +31,8 @@ HEADER = """\
 # one that the node has (*) or lacks (-); or an attribute, whose value or default is one of the values, any (*), none (-), or not this one (!);
 # or `rank`, that of the first input; `value:` and the name of an input, the numbers of a constant (- if it is not one); `last_window`, where that of a
 # pooling begins; `scaled_length`, whether lengths times scales are whole numbers; `captures`, whether a body reads outer values; `vectors`, how
-# many inputs of MatMul have rank 1; `empty`, whether the first input has no elements; `slope`, whether that of PRelu has an element for each of the
+# many inputs of MatMul have rank 1; `empty`, whether the first input has no elements; `indices`, whether those of GatherND and ScatterND are
+# constants that count from the `front`, or that is `unknown`; `slope`, whether that of PRelu has an element for each of the
 # `channels`, or other `elements`, with its last axis on that of the input; `reduced`, which axes a reduction names; `rows`, whether images have
 # `one` row and several columns; `combination`, the operator that the node looks like with the nodes before it, though they compute something else
 # (facts/runs/features.py).
@@ -130,18 +131,21 @@ def lines_of(runtime, op, since, nodes):
         if is_shown("refused", covered, f"{op}-{since} {conditions}"):
             found.append(("refused", len(covered), conditions, "", False))
             rest = [node for node in rest if node not in covered]
-    for outcome, entries in (("wrong", known.INSTEAD), ("partly", known.PARTLY), ("special", known.SPECIAL)):
+    for outcome, entries in (("wrong", known.INSTEAD), ("partly", known.PARTLY), ("partly", known.ENDS), ("special", known.SPECIAL)):
         for ops, conditions, words in entries:
             if op not in ops.split():
                 continue
             conditions = conditions_of(conditions)
             covered = [node for node in rest if holds(conditions, node[1])]
+            if entries is known.ENDS:
+                covered = [(name, features, "wrong" if found == "refused" else found) for name, features, found in covered]
             refused = [node for node in covered if node[2] == "refused"]
             if not is_shown(outcome, covered, f"{op}-{since} {words}"):
                 continue
             found.append((outcome, len(covered) - len(refused), conditions, words, bool(refused)))
             explained[words] = [name for name, _, each in covered if each in ("wrong", "special")]
-            rest = [node for node in rest if node not in covered or node in refused]
+            names = {name for name, _, _ in covered}
+            rest = [node for node in rest if node[0] not in names or node in refused]
     unexplained = [name for name, _, outcome in rest if outcome == "wrong"]
     plain = {"wrong": "unknown", "special": "right"}
     rest = [(name, features, plain.get(outcome, outcome)) for name, features, outcome in rest]

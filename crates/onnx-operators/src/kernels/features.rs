@@ -6,7 +6,16 @@ use super::node::{AttributeValue, Node};
 
 /// Whether lines of `facts/runs/` depend on constants of an operator.
 pub(super) fn reads_constants(op: &str) -> bool {
-    matches!(op, "DFT" | "Resize" | "Tile") || op.starts_with("Reduce")
+    matches!(op, "DFT" | "GatherND" | "Resize" | "ScatterND" | "Tile") || op.starts_with("Reduce")
+}
+
+/// Whether all indices of a `GatherND` or `ScatterND` count from the `front` of their axes, or that
+/// is `unknown`, or some do not.
+pub(super) fn indices(constant: Option<&[f64]>) -> &'static str {
+    match constant {
+        Some(indices) if indices.iter().all(|&index| index >= 0.0) => "front",
+        _ => "unknown",
+    }
 }
 
 /// Of how many inputs of an operator lines of `facts/runs/` depend on the shape.
@@ -199,6 +208,19 @@ mod tests {
             .iter()
             .map(|&length| (length >= 0).then_some(length))
             .collect()
+    }
+
+    #[test]
+    fn constant_indices_from_the_front_are_told_apart() {
+        let cases: &[(Option<&[f64]>, &str)] = &[
+            (Some(&[0.0, 2.0]), "front"),
+            (Some(&[]), "front"),
+            (Some(&[1.0, -1.0]), "unknown"),
+            (None, "unknown"),
+        ];
+        for &(constant, expected) in cases {
+            assert_eq!(indices(constant), expected, "{constant:?}");
+        }
     }
 
     /// Lengths of -1 are unknown.

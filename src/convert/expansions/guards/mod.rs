@@ -7,12 +7,16 @@
 mod apart;
 mod extrema;
 mod fourier;
+mod index;
+mod magnitude;
+mod narrowing;
 mod order;
 mod overlap;
 mod reduction;
 mod resize;
 mod saturation;
 mod shift;
+mod size;
 mod tile;
 mod windows;
 
@@ -25,10 +29,22 @@ const WITH_AXES: i64 = 13;
 pub(super) const GUARDS: &[Expansion] = &[
     exact("Add Div Log Mul Reshape Sub", 7, apart::apart).kept_whole(),
     exact("BitShift", 11, shift::shifted),
+    exact("Cast CastLike", 6, narrowing::low_bits)
+        .in_opset(WITH_AXES)
+        .for_runtime("opencv"),
     exact("Cast CastLike", 19, saturation::saturated),
     exact("DFT", 20, fourier::along_axis_one),
+    exact("GatherND ScatterND", 11, index::from_front),
+    by_definition("LogSoftmax", 1, magnitude::log_of_sum).in_opset(magnitude::OPSET),
     exact("MaxPool", 10, windows::padded),
     by_definition("NonMaxSuppression", 10, overlap::beyond_threshold).in_opset(WITH_AXES),
+    by_definition("ReduceLogSumExp", 1, magnitude::log_sum_exp)
+        .in_opset(magnitude::OPSET)
+        .for_runtime("opencv")
+        .for_refused(),
+    by_definition("ReduceLogSumExp", 1, magnitude::log_sum_exp)
+        .in_opset(magnitude::OPSET)
+        .for_runtime("tract"),
     by_definition(reduction::ALL, 1, reduction::along_two_axes)
         .in_opset(reduction::OPSET)
         .for_runtime("opencv")
@@ -47,6 +63,11 @@ pub(super) const GUARDS: &[Expansion] = &[
     by_definition("Resize", 11, resize::aligned)
         .in_opset(WITH_AXES)
         .or_by(resize_tables::as_defined),
+    exact("Size", 1, size::of_dimensions)
+        .in_opset(WITH_AXES)
+        .for_runtime("opencv"),
+    exact("Softplus", 1, magnitude::linear).in_opset(WITH_AXES),
+    exact("Tanh", 1, magnitude::limited).in_opset(WITH_AXES),
     exact("Tile", 6, tile::expanded).in_opset(WITH_AXES),
     exact("TopK", 1, order::stable).in_opset(WITH_AXES),
 ];

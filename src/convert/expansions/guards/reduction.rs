@@ -34,8 +34,7 @@ pub(super) fn along_two_axes(cx: &Context) -> Result<String, Reason> {
     };
     let axes = axes(cx)?;
     let keepdims = cx.int_or("keepdims", 1)?;
-    let (first_axis, others) = axes.split_at(axes.len().min(1));
-    let pairs: Vec<&[i64]> = others.rchunks(2).chain([first_axis]).collect();
+    let pairs = pairs(&axes);
     let mut body = String::new();
     let mut value = "data".to_owned();
     for (index, pair) in pairs.iter().enumerate() {
@@ -56,21 +55,45 @@ pub(super) fn along_two_axes(cx: &Context) -> Result<String, Reason> {
     Ok(body)
 }
 
+/// The axes in the order in which they are reduced: two at a time, the last ones first, and the
+/// first one alone.
+fn pairs(axes: &[i64]) -> Vec<&[i64]> {
+    let (first, others) = axes.split_at(axes.len().min(1));
+    others.rchunks(2).chain([first]).collect()
+}
+
+/// A reduction that keeps the axes, as several along two of them at most.
+pub(super) fn along_pairs(op: &str, from: &str, result: &str, axes: &[i64]) -> String {
+    let pairs = pairs(axes);
+    let mut body = String::new();
+    let mut value = from.to_owned();
+    for (index, pair) in pairs.iter().enumerate() {
+        let reduced = if index + 1 == pairs.len() {
+            result.to_owned()
+        } else {
+            format!("{result}_{index}")
+        };
+        body += &format!(
+            "{result}_axes_{index} = Constant <value = int64[{}] {{{}}}> ()
+             {reduced} = {op} <keepdims: int = 1> ({value}, {result}_axes_{index})\n",
+            pair.len(),
+            list(*pair)
+        );
+        value = reduced;
+    }
+    body
+}
+
 /// By its definition with `ReduceSum`, and for `ReduceLogSumExp` with the largest element, so that
 /// no power is infinite.
 ///
 /// OpenVINO ignores the attribute `axes` in version 13, and reduces along all axes.
 pub(super) fn by_sum(cx: &Context) -> Result<String, Reason> {
     let (op, dtype) = (cx.schema.name, cx.dtype(0)?);
-    let highest = match highest(dtype) {
-        Some(highest) => highest,
-        None if op == "ReduceL1" => "",
-        None => {
-            return Err(Reason::new(
-                TypeUnsupported,
-                format!("the result of {op} is no {dtype}, and how it is rounded is not defined"),
-            ));
-        }
+    let highest = if op == "ReduceL1" {
+        highest(dtype).unwrap_or_default()
+    } else {
+        expect_highest(cx)?
     };
     let body = match op {
         "ReduceL1" => {
@@ -118,6 +141,18 @@ pub(super) fn by_sum(cx: &Context) -> Result<String, Reason> {
     ))
 }
 
+/// # Errors
+/// If the type has no fractions.
+pub(super) fn expect_highest(cx: &Context) -> Result<&'static str, Reason> {
+    let (op, dtype) = (cx.schema.name, cx.dtype(0)?);
+    highest(dtype).ok_or_else(|| {
+        Reason::new(
+            TypeUnsupported,
+            format!("the result of {op} is no {dtype}, and how it is rounded is not defined"),
+        )
+    })
+}
+
 /// The largest finite number of a type with fractions that reductions have.
 fn highest(dtype: DType) -> Option<&'static str> {
     match dtype {
@@ -129,13 +164,17 @@ fn highest(dtype: DType) -> Option<&'static str> {
     }
 }
 
-/// The axes of a reduction, in ascending order.
-fn axes(cx: &Context) -> Result<Vec<i64>, Reason> {
+/// The axes of a reduction, in ascending order: all of them, if it names none.
+pub(super) fn axes(cx: &Context) -> Result<Vec<i64>, Reason> {
     let axes = match cx.input(1) {
         Some(_) => Some(cx.read_ints(1)?),
         None => cx.ints("axes")?,
     };
-    let axes = axes.ok_or_else(|| Reason::new(NodeInvalid, "the node has no axes"))?;
+    let axes = match axes.filter(|axes| !axes.is_empty()) {
+        Some(axes) => axes,
+        None if cx.int_or("noop_with_empty_axes", 0)? == 0 => (0..cx.rank(0)? as i64).collect(),
+        None => return Err(Reason::new(NodeInvalid, "the node reduces no axes")),
+    };
     let mut axes = cx.axes_from_front(axes)?;
     axes.sort_unstable();
     Ok(axes)

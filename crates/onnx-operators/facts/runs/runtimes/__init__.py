@@ -8,8 +8,8 @@ lists of operators, conditions, and a phrase. `!` before a value means any other
 REFUSED has no phrases: the outcome of its tests is found, too, but not that it depends on a rank.
 
 All tests of the operators of INSTEAD for which the conditions hold have to be wrong; wrong ones for which none hold are listed as unknown. Whether a
-node of PARTLY is wrong depends on the values of its inputs: some of its tests have to be wrong. A node of SPECIAL is wrong for infinities or NaN
-alone.
+node of PARTLY is wrong depends on the values of its inputs: some of its tests have to be wrong. A node of ENDS ends the run for some values: some of
+its tests have to be refused. A node of SPECIAL is wrong for infinities or NaN alone.
 """
 
 from runs.runtimes import opencv, openvino, tract

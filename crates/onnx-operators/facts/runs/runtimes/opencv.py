@@ -16,6 +16,16 @@ SCALAR = "gives a result of shape [1] instead of a scalar"
 SKIPPED = "skips elements along the axes before the last two"
 REDUCTIONS = "ReduceL1 ReduceL2 ReduceLogSum ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"
 OTHERS = "T=double|int32|int64|int8|uint8"
+FLOATS = "T=float|float16|double"
+# Integers that narrower types lack.
+NARROWED = [
+    ("int32|int64", "int8|int16|uint8|uint16"),
+    ("int16|uint16", "int8|uint8"),
+    ("int16|int8", "uint16"),
+    ("int8", "uint8"),
+    ("uint16", "int16"),
+    ("uint8", "int8"),
+]
 
 # It ends if a reduction names all axes: it looks for one that is left.
 REFUSED = [("Resize", "coordinate_transformation_mode=tf_crop_and_resize"), ("ReduceLogSumExp", "reduced=all"), (REDUCTIONS, f"reduced=all {OTHERS}")]
@@ -62,7 +72,14 @@ PARTLY = [
     ("Resize", "mode=linear rows=one", "reads memory to which nothing was written"),
     ("MaxPool", "last_window=padding|unknown", "keeps a last window that begins in the padding"),
     ("Swish", "alpha=*", "ignores `alpha`"),
+    *(("Cast CastLike", f"T1={wide} T2={narrow}", "gives the largest or the smallest number for integers that the type lacks") for wide, narrow in NARROWED),
+    ("GatherND", "indices=unknown", "reads other memory at negative indices"),
+    ("LogSoftmax", "T=float|float16", "takes the logarithms of the probabilities, of which small ones are zero"),
+    ("ReduceLogSumExp", FLOATS, "gives infinity for numbers from 89 on"),
+    ("Softplus", "", "gives infinity for numbers from 89 on"),
+    ("Tanh", "", "gives NaN for numbers from 45 on"),
 ]
+ENDS = []
 SPECIAL = []
 # What is read there differs from run to run.
 ONE_ROW = [f"resize_linear_{resize}_exclude_0_{opset}" for resize in ("4_by_0.6", "4_by_2.0", "5_by_0.8", "5_by_1.5") for opset in (11, 13, 18, 19)]

@@ -47,7 +47,7 @@ PARTLY = [
     ("Tile", "value:repeats=-", "leaves parts of the result uninitialized if `repeats` is computed"),
     ("TopK", "", "gives the indices of equal elements in any order, not the lowest first"),
 ]
-
+ENDS = []
 SPECIAL = [
     ("ReduceMax", "T=float|double|float16|bfloat16", "gives the lowest number where every element is -infinity"),
     ("ReduceMin", "T=float|double|float16|bfloat16", "gives the largest number where every element is infinity"),

@@ -7,6 +7,9 @@ READ_AS = {}
 EMPTY_IS_NONE = False
 NOT_FED = ("KeyError: ", "TypeError: ")
 
+FLOATS = "T=float|float16|double"
+INFINITE = "gives infinity for numbers from 89 on, or in FLOAT16 from 12 on"
+
 REFUSED = []
 INSTEAD = [
     ("Attention", "left_window_size=!-1", "ignores `left_window_size`"),
@@ -17,7 +20,11 @@ INSTEAD = [
 ]
 PARTLY = [
     ("BitShift", "", "computes other numbers for negative shifts, and shifts by all bits"),
+    ("LogSoftmax", FLOATS, "takes the logarithms of the probabilities, of which small ones are zero"),
+    ("ReduceLogSumExp", FLOATS, INFINITE),
+    ("Softplus", "", INFINITE),
     ("Swish", "alpha=*", "ignores `alpha`"),
 ]
+ENDS = [("GatherND ScatterND", "indices=unknown", "ends at negative indices")]
 SPECIAL = []
 VARYING = {}
