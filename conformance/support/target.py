@@ -15,7 +15,7 @@ from support.common import FACTS, recast, scratch_folder
 sys.path.append(str(FACTS))
 from casts.runtimes import Process  # noqa: E402
 from runs.page import lines_in  # noqa: E402
-from runs.running import SECONDS, outcome_of, runtime_of  # noqa: E402
+from runs.running import SECONDS, decode, encode, outcome_of, runtime_of  # noqa: E402
 from runs.runtimes import ALL  # noqa: E402
 from runs.tests import node_tests, only_node, values, written_tests  # noqa: E402
 
@@ -92,3 +92,8 @@ class Target:
 
     def convert(self, model, output):
         return recast("convert", model, "--target", self.name, "-o", output)
+
+    def run(self, model, feeds):
+        """The outputs of a model in a file, or the message with which the runtime refuses it."""
+        answer = self.process.ask("run", model.read_bytes(), {name: encode(value) for name, value in feeds.items()}, True)
+        return answer if isinstance(answer, str) else [decode(value) for value in answer]

@@ -37,6 +37,10 @@ impl Node for NodeProto {
         Some(match attribute.i {
             Some(number) => AttributeValue::Int(number),
             None if !attribute.ints.is_empty() => AttributeValue::Ints(&attribute.ints),
+            None if !attribute.strings.is_empty() => {
+                let texts = attribute.strings.iter();
+                AttributeValue::Strings(texts.map(|text| String::from_utf8_lossy(text)).collect())
+            }
             None => text().map_or(AttributeValue::Other, AttributeValue::String),
         })
     }

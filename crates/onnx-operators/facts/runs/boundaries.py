@@ -12,6 +12,10 @@ from onnx.reference import ReferenceEvaluator
 REDUCTIONS = [f"Reduce{name}" for name in ("L1", "L2", "Mean", "Prod", "SumSquare", "LogSum", "LogSumExp", "Max", "Min", "Sum")]
 
 
+# The activations of recurrent operators that ONNX defines as the default.
+GATES = {"GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"], "RNN": ["Tanh"]}
+
+
 def versions_of(op):
     """The first opset of each version of an operator of ai.onnx."""
     return sorted(schema.since_version for schema in defs.get_all_schemas_with_history() if schema.domain == "" and schema.name == op)
@@ -41,16 +45,20 @@ def save_test(folder, model, inputs, outputs):
 
 
 def models():
+    yield from batches()
     yield from bit_shifts()
     yield from equal_elements()
     yield from fourier()
     yield from infinities()
     yield from overlaps()
+    yield from paddings()
+    yield from recurrences()
     yield from reductions()
     yield from slopes()
     yield from reshapes()
     yield from resizes()
     yield from resizes_by_scales()
+    yield from celus()
     yield from crops()
     yield from swishes()
     yield from tiles()
@@ -64,6 +72,53 @@ def by_onnxruntime(model, inputs):
 
 def by_reference(model, inputs):
     return ReferenceEvaluator(model).run(None, inputs)
+
+
+def batches():
+    """Products with matrices of fewer batches, constant and computed."""
+    a, b = (np.random.default_rng(seed).random(shape).astype(np.float32) for seed, shape in ((0, (2, 3, 2, 4)), (1, (3, 4, 2))))
+    numbers = ",".join(map(repr, map(float, b.ravel())))
+    for opset in versions_of("MatMul"):
+        y = [a @ b]
+        yield "matmul_of_fewer_batches", opset, f"(float[2,3,2,4] a) => (float[2,3,2,2] y) <float[3,4,2] b = {{{numbers}}}> {{ y = MatMul (a, b) }}", {"a": a}, y
+        yield "matmul_of_fewer_batches_computed", opset, "(float[2,3,2,4] a, float[3,4,2] b) => (float[2,3,2,2] y) { y = MatMul (a, b) }", {"a": a, "b": b}, y
+
+
+def paddings():
+    """With kernels and strides for which the padding of both sides differs."""
+    x = np.random.default_rng(0).standard_normal((1, 1, 6, 9)).astype(np.float32)
+    for op in ("AveragePool", "Conv", "MaxPool"):
+        for opset in versions_of(op):
+            for auto_pad, kernel, strides in (("SAME_UPPER", (3, 4), (2, 3)), ("SAME_UPPER", (2, 2), (1, 1)), ("SAME_LOWER", (2, 4), (1, 1)), ("SAME_LOWER", (3, 4), (2, 3))):
+                weights = np.random.default_rng(1).standard_normal((1, 1, *kernel)).astype(np.float32)
+                numbers = ",".join(map(repr, map(float, weights.ravel())))
+                constant, argument = (f"<float[1,1,{kernel[0]},{kernel[1]}] w = {{{numbers}}}>", ", w") if op == "Conv" else ("", "")
+                attributes = f'auto_pad = "{auto_pad}", kernel_shape = [{kernel[0]},{kernel[1]}], strides = [{strides[0]},{strides[1]}]'
+                graph = f"(float[1,1,6,9] x) => (float[1,1,{-(-6 // strides[0])},{-(-9 // strides[1])}] y) {constant} {{ y = {op} <{attributes}> (x{argument}) }}"
+                name = f"{op.lower()}_{auto_pad.lower()}_kernel_{kernel[0]}_{kernel[1]}_steps_{strides[0]}_{strides[1]}"
+                yield name, opset, graph, {"x": x}, at_opset(20, graph, {"x": x})
+
+
+def recurrences():
+    """With `clip`, with other activations than the default, and with these."""
+    rng = np.random.default_rng(0)
+    for op, parts, activations in (("GRU", 3, ["Sigmoid", "Relu"]), ("LSTM", 4, ["Sigmoid", "Relu", "Tanh"]), ("RNN", 1, ["Relu"])):
+        shapes = {"x": (2, 1, 3), "w": (1, 2 * parts, 3), "r": (1, 2 * parts, 2)}
+        inputs = {name: 3 * rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+        signature = ", ".join(f"float[{','.join(map(str, shape))}] {name}" for name, shape in shapes.items())
+        for name, attribute in (("clip", "clip = 0.5"), ("activations", of_strings(activations)), ("stated_activations", of_strings(GATES[op]))):
+            graph = f"({signature}) => (float[1,1,2] y) {{ , y = {op} <hidden_size = 2, {attribute}> (x, w, r) }}"
+            for opset in versions_of(op):
+                yield f"{op.lower()}_{name}", opset, graph, inputs, at_opset(14, graph, inputs)
+
+
+def of_strings(activations):
+    return "activations = [" + ",".join(f'"{name}"' for name in activations) + "]"
+
+
+def at_opset(opset, graph, inputs):
+    """What onnxruntime computes for a graph in this opset."""
+    return by_onnxruntime(parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}]> g {graph}'), inputs)
 
 
 def bit_shifts():
@@ -219,6 +274,12 @@ def crops():
         graph = """(float[1,1,4,4] x) => (float[1,1,3,3] y) <float[8] r = {0,0,0.4,0.6,1,1,0.6,0.8}, float[0] s = {}, int64[4] z = {1,1,3,3}> {
             y = Resize <mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize"> (x, r, s, z) }"""
         yield "resize_crop", opset, graph, {"x": x}, by_onnxruntime
+
+
+def celus():
+    x = np.linspace(-4, 4, 9, dtype=np.float32)
+    for opset in versions_of("Celu"):
+        yield "celu_alpha_2", opset, "(float[9] x) => (float[9] y) { y = Celu <alpha = 2.0> (x) }", {"x": x}, [np.where(x < 0, 2 * np.expm1(x / 2), x)]
 
 
 def swishes():

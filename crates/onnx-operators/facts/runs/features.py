@@ -4,7 +4,9 @@ The name is a type variable; `input:` or `output:` and the name of a formal one 
 whose value, or default, is an integer or a text, any other value (`*`), or none (`-`); or `rank`, that of the first input. `value:` and the name of a
 formal input has the numbers of an initializer, or `-`. `captures`: whether a body reads values of the graphs around it (`*`) or not (`-`). `vectors`: how many inputs of a
 MatMul have rank 1. `empty`: whether the first input has no elements (`*`) or has some (`-`). `indices`: whether those of
-GatherND and ScatterND are constants that count from the `front`, or that is `unknown`. `slope`: whether that of a PRelu has an element for each
+GatherND and ScatterND are constants that count from the `front`, or that is `unknown`. `gates`: whether a recurrent
+operator has the activations of ONNX's `default`, or `other` ones. `steps`: whether all strides are `one`, or some are `more`. `batches`: whether
+the second input of a MatMul has batches, but `fewer` axes than the first one, or it is `other`. `slope`: whether that of a PRelu has an element for each
 of the `channels`, or other `elements`, when the last axes correspond. `reduced`: which axes a reduction names. `rows`: whether images have `one` row and
 several columns. `combination`: the operator that the node looks like with the nodes before it,
 though they compute something else, or `-`. crates/onnx-operators/src/kernels has the same functions.
@@ -15,6 +17,7 @@ import math
 import numpy as np
 from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 
+from runs.boundaries import GATES
 from runs.combinations import combination
 
 
@@ -23,6 +26,10 @@ def features_of(model, node, since):
     features = {**rank(model, node), "empty": empty(model, node), **types(model, node, schema), **operands(node, schema), **attributes(node, schema), **values(model, node, schema)}
     if combination(model):
         features["combination"] = combination(model)
+    if node.op_type in ("AveragePool", "Conv", "MaxPool"):
+        features["steps"] = steps(node)
+    if node.op_type in GATES:
+        features["gates"] = gates(node)
     if node.op_type == "MaxPool":
         features["last_window"] = last_window(model, node)
     if node.op_type in ("GatherND", "ScatterND"):
@@ -34,7 +41,7 @@ def features_of(model, node, since):
     if node.op_type == "Scan":
         features["captures"] = captures(node)
     if node.op_type == "MatMul":
-        features |= vectors(model, node)
+        features |= {**vectors(model, node), **batches(model, node)}
     if node.op_type == "PRelu":
         features["slope"] = slope(model, node)
     return features
@@ -57,6 +64,26 @@ def vectors(model, node):
     ranks = ranks_of(model)
     known = all(name in ranks for name in node.input)
     return {"vectors": str(sum(ranks[name] == 1 for name in node.input))} if known else {}
+
+
+def gates(node):
+    """Whether the activations are those of ONNX's `default`, stated or not, or `other` ones."""
+    default = GATES[node.op_type]
+    names = [name.decode() for attribute in node.attribute if attribute.name == "activations" for name in attribute.strings]
+    return "default" if all(names[start : start + len(default)] == default for start in range(0, len(names), len(default))) else "other"
+
+
+def steps(node):
+    """Whether all strides are `one`, or some are `more`."""
+    strides = next((attribute.ints for attribute in node.attribute if attribute.name == "strides"), [])
+    return "more" if any(stride != 1 for stride in strides) else "one"
+
+
+def batches(model, node):
+    """Whether the second input has batches, but `fewer` axes than the first one; else `other`."""
+    ranks = ranks_of(model)
+    first, second = (ranks.get(name) for name in node.input)
+    return {} if first is None or second is None else {"batches": "fewer" if 3 <= second < first else "other"}
 
 
 def indices(model, node):

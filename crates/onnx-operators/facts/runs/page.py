@@ -45,9 +45,12 @@ ATTRIBUTES = {
         "last": "it names three or more axes, the last ones or beside lengths of 1, of which those before the last two have more than two elements together",
         "unknown": "it names three or more axes of unknown lengths",
     },
+    "batches": {"fewer": "the second input has batches, and fewer axes than the first one"},
+    "gates": {"other": "`activations` are not those of the default"},
     "indices": {"unknown": "`indices` are computed, or some are negative"},
     "rows": {"one": "images have one row, and several columns"},
     "slope": {"elements": "`slope`, with its last axis on that of the input, has elements along other axes than the channels"},
+    "steps": {"more": "a stride is not 1"},
     "scaled_length": {"fraction": "a length times its scale is a fraction", "whole": "lengths times scales are whole numbers"},
 }
 

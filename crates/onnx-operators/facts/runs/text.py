@@ -32,7 +32,9 @@ HEADER = """\
 # or `rank`, that of the first input; `value:` and the name of an input, the numbers of a constant (- if it is not one); `last_window`, where that of a
 # pooling begins; `scaled_length`, whether lengths times scales are whole numbers; `captures`, whether a body reads outer values; `vectors`, how
 # many inputs of MatMul have rank 1; `empty`, whether the first input has no elements; `indices`, whether those of GatherND and ScatterND are
-# constants that count from the `front`, or that is `unknown`; `slope`, whether that of PRelu has an element for each of the
+# constants that count from the `front`, or that is `unknown`; `gates`, whether the activations
+# of GRU, LSTM and RNN are those of the `default`, or `other` ones; `steps`, whether all strides are `one`, or some are `more`; `batches`, whether the second
+# input of MatMul has batches, but `fewer` axes than the first one; `slope`, whether that of PRelu has an element for each of the
 # `channels`, or other `elements`, with its last axis on that of the input; `reduced`, which axes a reduction names; `rows`, whether images have
 # `one` row and several columns; `combination`, the operator that the node looks like with the nodes before it, though they compute something else
 # (facts/runs/features.py).

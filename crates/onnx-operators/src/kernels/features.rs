@@ -27,6 +27,48 @@ pub(super) fn shapes_read(op: &str) -> usize {
     }
 }
 
+/// Whether all strides of a convolution or pooling are `one`, or some are `more`.
+pub(super) fn steps(node: &dyn Node) -> &'static str {
+    match node.attribute("strides") {
+        Some(AttributeValue::Ints(strides)) if strides.iter().any(|&stride| stride != 1) => "more",
+        _ => "one",
+    }
+}
+
+/// Whether a recurrent operator has the activations of ONNX's `default`, stated or not, or `other`
+/// ones.
+pub(super) fn gates(op: &str, node: &dyn Node) -> &'static str {
+    let default: &[&str] = match op {
+        "LSTM" => &["Sigmoid", "Tanh", "Tanh"],
+        "GRU" => &["Sigmoid", "Tanh"],
+        _ => &["Tanh"],
+    };
+    match node.attribute("activations") {
+        None => "default",
+        // Those of each direction.
+        Some(AttributeValue::Strings(names))
+            if names.chunks(default.len()).all(|of_one| of_one == default) =>
+        {
+            "default"
+        }
+        Some(_) => "other",
+    }
+}
+
+/// Whether the second input of a `MatMul` has batches, but `fewer` axes than the first one; else
+/// `other`. None if it depends on an unknown rank.
+pub(super) fn batches(
+    shape: Option<&[Option<i64>]>,
+    second: Option<&[Option<i64>]>,
+) -> Option<&'static str> {
+    let (rank, second) = (shape?.len(), second?.len());
+    Some(if (3..rank).contains(&second) {
+        "fewer"
+    } else {
+        "other"
+    })
+}
+
 /// Whether the slope of a `PRelu` has one element for each of the `channels` on axis 1, or one in
 /// all; or other `elements`. Its last axis is the last one of the input, as it is from opset 7 on.
 /// None if it depends on an unknown rank or length.
@@ -208,6 +250,21 @@ mod tests {
             .iter()
             .map(|&length| (length >= 0).then_some(length))
             .collect()
+    }
+
+    #[test]
+    fn matrices_of_fewer_batches_are_told_apart() {
+        let cases = [
+            (4, 3, "fewer"),
+            (4, 4, "other"),
+            (4, 2, "other"),
+            (3, 4, "other"),
+        ];
+        for (first, second, expected) in cases {
+            let [first, second] = [first, second].map(|rank| vec![None; rank]);
+            assert_eq!(batches(Some(&first), Some(&second)), Some(expected));
+        }
+        assert_eq!(batches(None, Some(&[None; 3])), None);
     }
 
     #[test]

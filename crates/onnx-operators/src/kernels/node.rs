@@ -44,6 +44,8 @@ pub enum AttributeValue<'n> {
     Ints(&'n [i64]),
     /// A string.
     String(Cow<'n, str>),
+    /// Strings.
+    Strings(Vec<Cow<'n, str>>),
     /// Of another kind.
     Other,
 }
@@ -54,7 +56,7 @@ impl AttributeValue<'_> {
         match self {
             AttributeValue::Int(number) => Some(number.to_string().into()),
             AttributeValue::String(text) => Some(text.as_ref().into()),
-            AttributeValue::Ints(_) | AttributeValue::Other => None,
+            AttributeValue::Ints(_) | AttributeValue::Strings(_) | AttributeValue::Other => None,
         }
     }
 }

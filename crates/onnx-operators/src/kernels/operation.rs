@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::features::{
-    indices, last_window, reads_constants, reduced, rows, scaled_length, shapes_read, slope,
+    batches, gates, indices, last_window, reads_constants, reduced, rows, scaled_length,
+    shapes_read, slope, steps,
 };
 use super::node::{AttributeValue, Node};
 use crate::schemas::microsoft::{self, Signature};
@@ -347,8 +348,9 @@ impl<'n> Operation<'n> {
     /// than this one (`!1`). `rank` is the rank of the first input; `vectors` the number of inputs of
     /// rank 1; `combination` the operator that the node looks like with the nodes before it, or none
     /// (`-`); `empty` whether the first input is known to have no elements (`*`); `captures` whether
-    /// a body reads values of the graphs around it (`*`) or not (`-`); [`indices`], [`last_window`],
-    /// [`reduced`], [`rows`], [`scaled_length`] and [`slope`] have functions of their own.
+    /// a body reads values of the graphs around it (`*`) or not (`-`); [`batches`], [`gates`], [`indices`],
+    /// [`last_window`], [`reduced`], [`rows`], [`scaled_length`], [`slope`] and [`steps`] have
+    /// functions of their own.
     pub(super) fn satisfies(&self, name: &str, values: &str) -> Option<bool> {
         if let Some(value) = values.strip_prefix('!') {
             let is_present = self.satisfies(name, "*")?;
@@ -368,6 +370,9 @@ impl<'n> Operation<'n> {
             "vectors" => return Some(is_one(&self.vectors()?.to_string())),
             "slope" => return Some(is_one(slope(shape, self.shape(1))?)),
             "captures" => return Some(self.node.captures() == (values == "*")),
+            "batches" => return Some(is_one(batches(shape, self.shape(1))?)),
+            "gates" => return Some(is_one(gates(self.op(), self.node))),
+            "steps" => return Some(is_one(steps(self.node))),
             "indices" => return Some(is_one(indices(self.constant("indices")))),
             "last_window" => return Some(is_one(last_window(self.node, shape))),
             "reduced" => return Some(is_one(self.reduced())),

@@ -5,6 +5,7 @@
 //! in this form: the nodes say so in their doc strings, which a second conversion and `lint` read.
 
 mod apart;
+mod batches;
 mod extrema;
 mod fourier;
 mod index;
@@ -28,14 +29,23 @@ const WITH_AXES: i64 = 13;
 
 pub(super) const GUARDS: &[Expansion] = &[
     exact("Add Div Log Mul Reshape Sub", 7, apart::apart).kept_whole(),
+    exact("AveragePool", 1, windows::averaged)
+        .in_opset(WITH_AXES)
+        .for_runtime("opencv"),
     exact("BitShift", 11, shift::shifted),
     exact("Cast CastLike", 6, narrowing::low_bits)
         .in_opset(WITH_AXES)
         .for_runtime("opencv"),
     exact("Cast CastLike", 19, saturation::saturated),
+    exact("Conv", 1, windows::convolved)
+        .in_opset(WITH_AXES)
+        .for_runtime("opencv"),
     exact("DFT", 20, fourier::along_axis_one),
     exact("GatherND ScatterND", 11, index::from_front),
     by_definition("LogSoftmax", 1, magnitude::log_of_sum).in_opset(magnitude::OPSET),
+    exact("MatMul", 1, batches::repeated)
+        .in_opset(WITH_AXES)
+        .for_runtime("opencv"),
     exact("MaxPool", 10, windows::padded),
     by_definition("NonMaxSuppression", 10, overlap::beyond_threshold).in_opset(WITH_AXES),
     by_definition("ReduceLogSumExp", 1, magnitude::log_sum_exp)

@@ -1,15 +1,71 @@
-//! `MaxPool` with padding that a runtime computes otherwise.
+//! Convolutions and pooling with padding that a runtime computes otherwise.
 
 use super::super::list;
 use crate::convert::context::Context;
-use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown};
+use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown};
 
 /// The padding is explicit: at the end what the last window needs, so that lengths are rounded down.
 ///
 /// ONNX leaves out a last window that begins in the padding after the input, and OpenVINO and OpenCV
-/// do not. OpenCV pads the wrong side with `auto_pad` = SAME_LOWER.
+/// do not.
 pub(super) fn padded(cx: &Context) -> Result<String, Reason> {
     let kernel = cx.required("kernel_shape", |shape| Some(shape.ints.to_vec()))?;
+    let windows = attributes(cx, &kernel)?;
+    let outputs = if cx.has_output(1) { "Y, Indices" } else { "Y" };
+    let storage = match cx.int("storage_order")? {
+        Some(order) => format!(", storage_order: int = {order}"),
+        None => String::new(),
+    };
+    Ok(format!("{outputs} = MaxPool <{windows}{storage}> (X)"))
+}
+
+/// The padding of `auto_pad` is explicit.
+///
+/// OpenCV pads the wrong side with SAME_LOWER, and with SAME_UPPER and strides other elements than
+/// the first ones.
+pub(super) fn convolved(cx: &Context) -> Result<String, Reason> {
+    let kernel = match cx.ints("kernel_shape")? {
+        Some(kernel) => kernel,
+        None => lengths(cx, 1)?,
+    };
+    let windows = attributes(cx, &kernel)?;
+    let group = cx.int_or("group", 1)?;
+    let bias = if cx.input(2).is_some() { ", B" } else { "" };
+    Ok(format!(
+        "Y = Conv <{windows}, group: int = {group}> (X, W{bias})"
+    ))
+}
+
+/// Like [`convolved`]; windows that are rounded up are not supported, since those that exceed the
+/// padding have fewer elements.
+pub(super) fn averaged(cx: &Context) -> Result<String, Reason> {
+    let kernel = cx.required("kernel_shape", |shape| Some(shape.ints.to_vec()))?;
+    let auto_pad = cx.string("auto_pad")?.unwrap_or_default();
+    if !matches!(auto_pad.as_ref(), "SAME_UPPER" | "SAME_LOWER") {
+        return Err(Reason::new(
+            AttributeUnsupported,
+            "`auto_pad` does not state the padding",
+        ));
+    }
+    let windows = attributes(cx, &kernel)?;
+    let counts = cx.int_or("count_include_pad", 0)?;
+    Ok(format!(
+        "Y = AveragePool <{windows}, count_include_pad: int = {counts}> (X)"
+    ))
+}
+
+/// The lengths of an input from its axis 2 on.
+fn lengths(cx: &Context, input: usize) -> Result<Vec<i64>, Reason> {
+    let lengths = (2..cx.rank(input)?).map(|axis| cx.dim(input, axis));
+    lengths.collect::<Option<_>>().ok_or_else(unknown_lengths)
+}
+
+fn unknown_lengths() -> Reason {
+    Reason::new(ShapeUnknown, "the lengths are unknown")
+}
+
+/// The attributes of the windows, with explicit padding.
+fn attributes(cx: &Context, kernel: &[i64]) -> Result<String, Reason> {
     let count = kernel.len();
     let strides = cx.ints("strides")?.unwrap_or_else(|| vec![1; count]);
     let dilations = cx.ints("dilations")?.unwrap_or_else(|| vec![1; count]);
@@ -18,9 +74,7 @@ pub(super) fn padded(cx: &Context) -> Result<String, Reason> {
     let rounds_up = cx.int_or("ceil_mode", 0)? == 1;
     let mut pads = vec![0; 2 * count];
     for (axis, &size) in kernel.iter().enumerate() {
-        let length = cx
-            .dim(0, axis + 2)
-            .ok_or_else(|| Reason::new(ShapeUnknown, "the lengths are unknown"))?;
+        let length = cx.dim(0, axis + 2).ok_or_else(unknown_lengths)?;
         let at = |values: &[i64], index: usize| values.get(index).copied().unwrap_or(0);
         let extent = at(&dilations, axis)
             .saturating_mul(size.saturating_sub(1))
@@ -50,16 +104,18 @@ pub(super) fn padded(cx: &Context) -> Result<String, Reason> {
         pads[axis] = before;
         pads[axis + count] = after;
     }
-    let outputs = if cx.has_output(1) { "Y, Indices" } else { "Y" };
-    let storage = cx.int_or("storage_order", 0)?;
-    Ok(format!(
-        "{outputs} = MaxPool <kernel_shape: ints = [{}], strides: ints = [{}], dilations: ints = [{}], pads: ints = [{}],
-            storage_order: int = {storage}> (X)",
-        list(kernel),
-        list(strides),
-        list(dilations),
-        list(pads)
-    ))
+    let attributes = [
+        ("kernel_shape", kernel),
+        ("strides", &strides),
+        ("dilations", &dilations),
+        ("pads", &pads),
+    ];
+    // Pooling has dilations in later versions only.
+    let is_known = |name: &str| cx.schema.attributes.iter().any(|known| known.name == name);
+    let known = attributes.into_iter().filter(|(name, _)| is_known(name));
+    Ok(list(known.map(|(name, values)| {
+        format!("{name}: ints = [{}]", list(values))
+    })))
 }
 
 /// The windows along an axis.

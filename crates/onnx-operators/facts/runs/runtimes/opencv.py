@@ -28,7 +28,7 @@ NARROWED = [
 ]
 
 # It ends if a reduction names all axes: it looks for one that is left.
-REFUSED = [("Resize", "coordinate_transformation_mode=tf_crop_and_resize"), ("ReduceLogSumExp", "reduced=all"), (REDUCTIONS, f"reduced=all {OTHERS}")]
+REFUSED = [("GRU", "activations=*"), ("LSTM", "gates=other"), ("Resize", "coordinate_transformation_mode=tf_crop_and_resize"), ("ReduceLogSumExp", "reduced=all"), (REDUCTIONS, f"reduced=all {OTHERS}")]
 COMBINED = [
     ("Add", "LayerNormalization"),
     ("Div", "LpNormalization"),
@@ -45,7 +45,7 @@ INSTEAD = [
     ("Softmax LogSoftmax Hardmax", "axis=2 rank=!3", FLATTENS),
     ("Attention", "left_window_size=!-1", "ignores `left_window_size`"),
     ("Attention", "right_window_size=!-1", "ignores `right_window_size`"),
-    ("AveragePool MaxPool", "auto_pad=SAME_LOWER", "computes other numbers with `auto_pad` = SAME_LOWER"),
+    ("GRU LSTM", "clip=*", "ignores `clip`"),
     ("Det", "rank=2", SCALAR),
     ("Dropout", "output:mask=*", "gives a mask of type FLOAT"),
     ("GridSample", "mode=bicubic|cubic", "computes other numbers with cubic interpolation"),
@@ -73,9 +73,12 @@ PARTLY = [
     ("MaxPool", "last_window=padding|unknown", "keeps a last window that begins in the padding"),
     ("Swish", "alpha=*", "ignores `alpha`"),
     *(("Cast CastLike", f"T1={wide} T2={narrow}", "gives the largest or the smallest number for integers that the type lacks") for wide, narrow in NARROWED),
+    ("AveragePool Conv MaxPool", "auto_pad=SAME_UPPER steps=more", "computes other numbers with `auto_pad` = SAME_UPPER and strides"),
+    ("AveragePool Conv MaxPool", "auto_pad=SAME_LOWER", "computes other numbers with `auto_pad` = SAME_LOWER"),
     ("GatherND", "indices=unknown", "reads other memory at negative indices"),
     ("LogSoftmax", "T=float|float16", "takes the logarithms of the probabilities, of which small ones are zero"),
-    ("ReduceLogSumExp", FLOATS, "gives infinity for numbers from 89 on"),
+    ("MatMul", "batches=fewer", "takes the batches of a constant for others"),
+    ("ReduceLogSumExp", f"{FLOATS} empty=-", "gives infinity for numbers from 89 on"),
     ("Softplus", "", "gives infinity for numbers from 89 on"),
     ("Tanh", "", "gives NaN for numbers from 45 on"),
 ]
@@ -83,4 +86,5 @@ ENDS = []
 SPECIAL = []
 # What is read there differs from run to run.
 ONE_ROW = [f"resize_linear_{resize}_exclude_0_{opset}" for resize in ("4_by_0.6", "4_by_2.0", "5_by_0.8", "5_by_1.5") for opset in (11, 13, 18, 19)]
-VARYING = dict.fromkeys([*ONE_ROW, "test_resize_downsample_scales_linear_half_pixel_symmetric"], "other numbers in each run")
+OTHER_MEMORY = [*(f"gathernd_at_negative_indices_{opset}" for opset in (11, 12, 13)), *(f"gathernd_at_negative_indices_of_batches_{opset}" for opset in (12, 13))]
+VARYING = dict.fromkeys([*ONE_ROW, *OTHER_MEMORY, "test_resize_downsample_scales_linear_half_pixel_symmetric"], "other numbers in each run")

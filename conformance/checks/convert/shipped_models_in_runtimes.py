@@ -1,0 +1,88 @@
+"""`convert --target` of the models that packages of PyPI ship, for OpenVINO, OpenCV and tract: each result is run, and is right if it was right
+before. No result is wrong, unless the conversion notes that it is not known.
+
+Only with --all: it needs 100 MB of packages. The inputs are those of `models_from_pypi`, the expected outputs those of onnxruntime without
+optimizations.
+"""
+
+from collections import Counter
+
+import numpy as np
+import onnx
+import onnxruntime
+
+from checks.precision.models_from_pypi import LEAST_SCALE, PACKAGES, inputs_of, shipped
+from checks.precision.values_beyond_float16 import relative_error
+from support.common import scratch_folder
+from support.target import Target
+
+ONLY_WITH_ALL = "needs 100 MB of packages"
+LARGEST_ERROR = 1e-3
+# Results that a runtime refuses, as it refuses the models.
+IF_OF_RANKS = "branches of If whose results have different ranks"
+OWN_DIMENSIONS = "names of dimensions, which it does not unify with lengths"
+REFUSED = {
+    "openvino": {"silero_vad.onnx": IF_OF_RANKS, "silero_vad_16k_op15.onnx": IF_OF_RANKS, "silero_vad_half.onnx": IF_OF_RANKS},
+    "opencv": {
+        "model.onnx": "a Gemm whose third input has rank 3, made by its own fusion",
+        "silero_vad.onnx": IF_OF_RANKS,
+        "silero_vad_16k_op15.onnx": IF_OF_RANKS,
+        "silero_vad_half.onnx": IF_OF_RANKS,
+    },
+    "tract": {
+        "320n.onnx": OWN_DIMENSIONS,
+        "PP-OCRv6_det_small.onnx": OWN_DIMENSIONS,
+        "PP-OCRv6_rec_small.onnx": OWN_DIMENSIONS,
+        "common_old.onnx": "DynamicQuantizeLSTM of com.microsoft",
+        "silero_vad.onnx": IF_OF_RANKS,
+        "silero_vad_16k_op15.onnx": IF_OF_RANKS,
+        "silero_vad_half.onnx": IF_OF_RANKS,
+    },
+}
+
+
+def check(report):
+    models = {path.name: path for package in PACKAGES for path in shipped(package)}
+    feeds = {name: inputs_of(onnx.load(path), name) for name, path in models.items()}
+    expected = {name: by_onnxruntime(path, feeds[name]) for name, path in models.items()}
+    for runtime, refused in REFUSED.items():
+        counts = Counter()
+        with Target(runtime) as target:
+            for name, path in sorted(models.items()):
+                before, after, is_noted = outcomes(target, path, feeds[name], expected[name])
+                is_worse = before == "right" and after != "right"
+                is_unknown = after in ("wrong", "refused") and not is_noted and name not in refused
+                report.case(f"{target.name}: {name}", (is_worse or is_unknown) and f"{before} before, {after} after")
+                counts[after] += 1
+        report.count(f"right in {runtime}", counts["right"])
+        report.details.append(f"{target.name}: {dict(counts)}")
+    report.note(f"{len(models)} models")
+
+
+def by_onnxruntime(path, feeds):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(str(path), options).run(None, feeds)
+
+
+def outcomes(target, path, feeds, expected):
+    """What a runtime makes of a model and of its conversion, and whether the conversion notes that this is not known."""
+    before = outcome(target, path, feeds, expected)
+    with scratch_folder() as folder:
+        output = folder / "model.onnx"
+        done = target.convert(path, output)
+        if done.returncode != 0:
+            return before, "no file", False
+        return before, outcome(target, output, feeds, expected), "it is not known whether" in done.stdout
+
+
+def outcome(target, path, feeds, expected):
+    found = target.run(path, feeds)
+    if isinstance(found, str):
+        return "refused"
+    has_shapes = [array.shape for array in found] == [array.shape for array in expected]
+    return "right" if has_shapes and max(map(error, expected, found)) <= LARGEST_ERROR else "wrong"
+
+
+def error(expected, found):
+    return relative_error(expected, found, LEAST_SCALE) if expected.size else np.float64(0)
