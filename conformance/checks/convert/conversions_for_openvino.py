@@ -1,6 +1,7 @@
 """`convert --target openvino@V` writes what OpenVINO computes as ONNX defines it.
 
-The guarded casts to FLOAT8 are run on all FLOAT16 values, and on FLOAT values that include all ties.
+The guarded casts to FLOAT8 are run on all FLOAT16 values, and on FLOAT values that include all ties. TopK, which writes to other memory along some
+axes, is run along all axes of several shapes.
 """
 
 import ml_dtypes
@@ -14,6 +15,8 @@ from support.target import Target
 OTHERS = 20
 FLOAT8 = {17: ("float8e4m3fn", ml_dtypes.float8_e4m3fn), 19: ("float8e5m2", ml_dtypes.float8_e5m2)}
 RANDOM_FLOATS = 1_000_000
+# Of the inputs of TopK: few elements are behind some of the axes.
+SHAPES = [(3, 4, 3), (4, 3, 2), (2, 3, 4, 2), (3, 5)]
 
 
 def check(report):
@@ -22,6 +25,26 @@ def check(report):
         for to in FLOAT8:
             report.case(f"FLOAT16 to {FLOAT8[to][0]}", guarded(target, to, np.arange(1 << 16, dtype=np.uint16).view(np.float16)))
             report.case(f"FLOAT to {FLOAT8[to][0]}", guarded(target, to, floats(to)))
+        for shape in SHAPES:
+            for axis in range(len(shape)):
+                report.case(f"TopK along axis {axis} of {shape}", largest(target, shape, axis))
+
+
+def largest(target, shape, axis):
+    """What the guarded TopK makes of random numbers, if they are not the two largest ones."""
+    x = np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+    declared, result = (",".join(map(str, lengths)) for lengths in (shape, [*shape[:axis], 2, *shape[axis + 1 :]]))
+    signature = f"(float[{declared}] x) => (float[{result}] v, int64[{result}] i)"
+    text = f'<ir_version: 10, opset_import: ["": 21]> g {signature} <int64[1] k = {{2}}> {{ v, i = TopK <axis = {axis}> (x, k) }}'
+    with scratch_folder() as folder:
+        original, output = folder / "original.onnx", folder / "model.onnx"
+        onnx.save(onnx.parser.parse_model(text), original)
+        done = target.convert(original, output)
+        found = target.run(output, {"x": x}) if done.returncode == 0 else done.stdout + done.stderr
+    order = np.take(np.argsort(-x, axis=axis, kind="stable"), range(2), axis=axis)
+    expected = [np.take_along_axis(x, order, axis), order]
+    same = not isinstance(found, str) and all(map(np.array_equal, expected, found))
+    return not same and f"{found}, not {expected}"
 
 
 def floats(to):
