@@ -4,7 +4,10 @@ A test is a model with one node, or an expanded function, beside a folder with t
 the installed onnx use the newest version of every operator. Those of the wheel of onnx 1.22.0, which are stored, have older ones too.
 """
 
+import functools
+import hashlib
 import os
+import pathlib
 import re
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
@@ -45,13 +48,19 @@ def all_tests():
 
 
 def written_tests(name):
-    """The models that a module of this folder writes."""
-    folder = CACHE / "runs" / name
+    """The models that a module of this folder writes: again, if one of these modules is another."""
+    folder = CACHE / "runs" / f"{name}-{digest()}"
     if not folder.is_dir():
         part = folder.with_name(f"{name}.part.{os.getpid()}")
         WRITTEN[name].write(part)
         name_made(part, folder)
     return [Test(path.parent.name, path, path) for path in sorted(folder.glob("*/model.onnx"))]
+
+
+@functools.cache
+def digest():
+    sources = [pathlib.Path(module.__file__).read_bytes() for module in WRITTEN.values()]
+    return hashlib.sha256(b"".join(sources)).hexdigest()[:8]
 
 
 def essence(test):
