@@ -4,6 +4,7 @@
 pub mod compute;
 pub mod inference;
 pub mod kernels;
+pub mod low_bits;
 pub mod needs;
 pub mod readings;
 pub mod rounding;

@@ -9,18 +9,18 @@ from collections import Counter
 
 import numpy as np
 import onnx
-import onnxruntime
 
 from checks.precision.models_from_pypi import LEAST_SCALE, PACKAGES, inputs_of, shipped
 from checks.precision.values_beyond_float16 import relative_error
 from support.common import scratch_folder
-from support.target import Target
+from support.runners import session_of
+from support.target import Target, notes_unknown
 
 ONLY_WITH_ALL = "needs 100 MB of packages"
 LARGEST_ERROR = 1e-3
-# Results that a runtime refuses, as it refuses the models.
 IF_OF_RANKS = "branches of If whose results have different ranks"
 OWN_DIMENSIONS = "names of dimensions, which it does not unify with lengths"
+# Results that a runtime refuses, as it refuses the models.
 REFUSED = {
     "openvino": {"silero_vad.onnx": IF_OF_RANKS, "silero_vad_16k_op15.onnx": IF_OF_RANKS, "silero_vad_half.onnx": IF_OF_RANKS},
     "opencv": {
@@ -44,7 +44,7 @@ REFUSED = {
 def check(report):
     models = {path.name: path for package in PACKAGES for path in shipped(package)}
     feeds = {name: inputs_of(onnx.load(path), name) for name, path in models.items()}
-    expected = {name: by_onnxruntime(path, feeds[name]) for name, path in models.items()}
+    expected = {name: session_of(path).run(None, feeds[name]) for name, path in models.items()}
     for runtime, refused in REFUSED.items():
         counts = Counter()
         with Target(runtime) as target:
@@ -59,12 +59,6 @@ def check(report):
     report.note(f"{len(models)} models")
 
 
-def by_onnxruntime(path, feeds):
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(str(path), options).run(None, feeds)
-
-
 def outcomes(target, path, feeds, expected):
     """What a runtime makes of a model and of its conversion, and whether the conversion notes that this is not known."""
     before = outcome(target, path, feeds, expected)
@@ -73,7 +67,7 @@ def outcomes(target, path, feeds, expected):
         done = target.convert(path, output)
         if done.returncode != 0:
             return before, "no file", False
-        return before, outcome(target, output, feeds, expected), "it is not known whether" in done.stdout
+        return before, outcome(target, output, feeds, expected), notes_unknown(done)
 
 
 def outcome(target, path, feeds, expected):

@@ -156,14 +156,14 @@ pub(super) fn number(value: f32) -> String {
 }
 
 /// The axes from `axis` to the last one.
-pub(super) fn axes_from(cx: &Context, axis: i64) -> Result<String, Reason> {
+pub(super) fn axes_from(cx: &Context, axis: i64) -> Result<Vec<i64>, Reason> {
     let rank = if axis < 0 {
         cx.rank(0).unwrap_or(MOST_DIMENSIONS)
     } else {
         cx.rank(0)?
     } as i64;
     if (-rank..rank).contains(&axis) {
-        Ok(list(axis..if axis < 0 { 0 } else { rank }))
+        Ok((axis..if axis < 0 { 0 } else { rank }).collect())
     } else {
         Err(Reason::new(
             NodeInvalid,

@@ -58,12 +58,11 @@ fn stashed(cx: &Context, body: &str, (dtype, stash): (DType, DType)) -> Result<S
         ("x_stash", "normalized_stash")
     };
     let axes = axes_from(cx, cx.int_or("axis", -1)?)?;
-    let count = axes.split(',').filter(|axis| !axis.is_empty()).count();
     let parameters: &[(&str, &dyn Display)] = &[
         ("to_stash", &to_stash),
         ("from_stash", &from_stash),
-        ("axes", &axes),
-        ("count", &count),
+        ("axes", &list(&axes)),
+        ("count", &axes.len()),
         ("x", &x),
         ("normalized", &normalized),
         ("epsilon", &epsilon(cx)?),

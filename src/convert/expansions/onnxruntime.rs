@@ -333,8 +333,8 @@ fn simplified(cx: &Context) -> Result<String, Reason> {
             &[
                 ("number", &statistics.number()),
                 ("U", &type_name(statistics)),
-                ("count", &axes.split(',').count()),
-                ("axes", &axes),
+                ("count", &axes.len()),
+                ("axes", &list(&axes)),
                 ("epsilon", &number(float(cx, "epsilon", 1e-5)?)),
                 ("stash", &stash.number()),
             ],

@@ -12,6 +12,8 @@ from onnx.reference import ReferenceEvaluator
 REDUCTIONS = [f"Reduce{name}" for name in ("L1", "L2", "Mean", "Prod", "SumSquare", "LogSum", "LogSumExp", "Max", "Min", "Sum")]
 
 
+# An opset of which onnxruntime knows all operators.
+NEWEST = 20
 # The activations of recurrent operators that ONNX defines as the default.
 GATES = {"GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"], "RNN": ["Tanh"]}
 
@@ -88,15 +90,14 @@ def paddings():
     """With kernels and strides for which the padding of both sides differs."""
     x = np.random.default_rng(0).standard_normal((1, 1, 6, 9)).astype(np.float32)
     for op in ("AveragePool", "Conv", "MaxPool"):
-        for opset in versions_of(op):
-            for auto_pad, kernel, strides in (("SAME_UPPER", (3, 4), (2, 3)), ("SAME_UPPER", (2, 2), (1, 1)), ("SAME_LOWER", (2, 4), (1, 1)), ("SAME_LOWER", (3, 4), (2, 3))):
-                weights = np.random.default_rng(1).standard_normal((1, 1, *kernel)).astype(np.float32)
-                numbers = ",".join(map(repr, map(float, weights.ravel())))
-                constant, argument = (f"<float[1,1,{kernel[0]},{kernel[1]}] w = {{{numbers}}}>", ", w") if op == "Conv" else ("", "")
-                attributes = f'auto_pad = "{auto_pad}", kernel_shape = [{kernel[0]},{kernel[1]}], strides = [{strides[0]},{strides[1]}]'
-                graph = f"(float[1,1,6,9] x) => (float[1,1,{-(-6 // strides[0])},{-(-9 // strides[1])}] y) {constant} {{ y = {op} <{attributes}> (x{argument}) }}"
-                name = f"{op.lower()}_{auto_pad.lower()}_kernel_{kernel[0]}_{kernel[1]}_steps_{strides[0]}_{strides[1]}"
-                yield name, opset, graph, {"x": x}, at_opset(20, graph, {"x": x})
+        for auto_pad, kernel, strides in (("SAME_UPPER", (3, 4), (2, 3)), ("SAME_UPPER", (2, 2), (1, 1)), ("SAME_LOWER", (2, 4), (1, 1)), ("SAME_LOWER", (3, 4), (2, 3))):
+            weights = np.random.default_rng(1).standard_normal((1, 1, *kernel)).astype(np.float32)
+            numbers = ",".join(map(repr, map(float, weights.ravel())))
+            constant, argument = (f"<float[1,1,{kernel[0]},{kernel[1]}] w = {{{numbers}}}>", ", w") if op == "Conv" else ("", "")
+            attributes = f'auto_pad = "{auto_pad}", kernel_shape = [{kernel[0]},{kernel[1]}], strides = [{strides[0]},{strides[1]}]'
+            graph = f"(float[1,1,6,9] x) => (float[1,1,{-(-6 // strides[0])},{-(-9 // strides[1])}] y) {constant} {{ y = {op} <{attributes}> (x{argument}) }}"
+            name = f"{op.lower()}_{auto_pad.lower()}_kernel_{kernel[0]}_{kernel[1]}_steps_{strides[0]}_{strides[1]}"
+            yield from in_all_versions(op, name, graph, {"x": x})
 
 
 def recurrences():
@@ -108,17 +109,24 @@ def recurrences():
         signature = ", ".join(f"float[{','.join(map(str, shape))}] {name}" for name, shape in shapes.items())
         for name, attribute in (("clip", "clip = 0.5"), ("activations", of_strings(activations)), ("stated_activations", of_strings(GATES[op]))):
             graph = f"({signature}) => (float[1,1,2] y) {{ , y = {op} <hidden_size = 2, {attribute}> (x, w, r) }}"
-            for opset in versions_of(op):
-                yield f"{op.lower()}_{name}", opset, graph, inputs, at_opset(14, graph, inputs)
+            yield from in_all_versions(op, f"{op.lower()}_{name}", graph, inputs)
 
 
 def of_strings(activations):
     return "activations = [" + ",".join(f'"{name}"' for name in activations) + "]"
 
 
-def at_opset(opset, graph, inputs):
-    """What onnxruntime computes for a graph in this opset."""
-    return by_onnxruntime(parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}]> g {graph}'), inputs)
+def in_all_versions(op, name, graph, inputs, first=1):
+    """A graph in all versions of its operator from the first one on that has what it states."""
+    outputs = by_newest(graph, inputs)
+    for opset in versions_of(op):
+        if opset >= first:
+            yield name, opset, graph, inputs, outputs
+
+
+def by_newest(graph, inputs):
+    """What onnxruntime computes for a graph in an opset whose operators compute what older versions do, too."""
+    return by_onnxruntime(parser.parse_model(f'<ir_version: 8, opset_import: ["": {NEWEST}]> g {graph}'), inputs)
 
 
 def bit_shifts():

@@ -4,10 +4,8 @@ indices, and integers that a narrower type lacks. The expected outputs are those
 import itertools
 
 import numpy as np
-import onnxruntime
-from onnx import parser
 
-from runs.boundaries import versions_of, write_models
+from runs.boundaries import by_newest, in_all_versions, versions_of, write_models
 
 ACTIVATIONS = (
     *("Atan", "Celu", "Elu", "Erf", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Relu", "Selu", "Sigmoid", "Softplus", "Softsign"),
@@ -15,11 +13,9 @@ ACTIVATIONS = (
 )
 NUMBERS = (0.5, 5, 12, 30, 50, 90, 120, 1000)
 LARGE = np.float32([*NUMBERS, *(-number for number in NUMBERS)])
-# In which the four operators of the second line are tried, too.
+# Types in which these operators are tried, too.
 OTHER_TYPES = ("float16", "double")
 OF_OTHER_TYPES = ("Sigmoid", "Softplus", "Tanh", "LogSoftmax", "Softmax", "ReduceLogSumExp")
-# The opset in which onnxruntime computes what an older version of an operator computes, too.
-OPSET = 20
 INTEGERS = [0, 1, 127, 128, 255, 256, 300, 32767, 40000, 65536, 70000, 2**40 + 5, -1, -100, -128, -129, -256, -32768, -40000, -(2**35) - 77]
 # Types of which narrower ones, or those with the other sign, lack some integers, and these types with their numbers in ONNX.
 WIDE = ("int8", "uint8", "int16", "uint16", "int32", "int64")
@@ -40,13 +36,13 @@ def models():
 def large_numbers():
     for op in ACTIVATIONS:
         for dtype, opset in types_and_versions(op):
-            yield from of_large_numbers(op, dtype, opset, LARGE, "", "")
+            yield of_large_numbers(op, dtype, opset, LARGE)
     rows = np.stack([LARGE, -LARGE, LARGE[::-1] / 2, np.minimum(LARGE, 12)])
     for op in ("LogSoftmax", "Softmax"):
         for dtype, opset in types_and_versions(op):
-            yield from of_large_numbers(op, dtype, opset, rows, "<axis = 1>", "")
+            yield of_large_numbers(op, dtype, opset, rows, "<axis = 1>")
     for dtype, opset in types_and_versions("ReduceLogSumExp"):
-        yield from of_large_numbers("ReduceLogSumExp", dtype, opset, rows, "" if opset >= 18 else "<axes = [1]>", "<int64[1] axes = {1}>" if opset >= 18 else "")
+        yield of_large_numbers("ReduceLogSumExp", dtype, opset, rows, "" if opset >= 18 else "<axes = [1]>")
 
 
 def types_and_versions(op):
@@ -55,21 +51,20 @@ def types_and_versions(op):
             yield dtype, opset
 
 
-def of_large_numbers(op, dtype, opset, x, attributes, constant):
+def of_large_numbers(op, dtype, opset, x, attributes=""):
     """A model. The numbers are those of FLOAT16, so that the results are those of FLOAT, rounded."""
-    lengths = ",".join(map(str, x.shape))
-    result = f"{x.shape[0]},1" if op.startswith("Reduce") else lengths
-    argument = ", axes" if constant else ""
-    graph = f"({dtype}[{lengths}] x) => ({dtype}[{result}] y) {constant} {{ y = {op} {attributes} (x{argument}) }}"
-    newest = "<int64[1] axes = {1}> { y = ReduceLogSumExp (x, axes) }" if op.startswith("Reduce") else f"{{ y = {op} {attributes} (x) }}"
-    [y] = results(f"(float[{lengths}] x) => (float[{result}] y) {newest}", {"x": x})
+    [y] = by_newest(graph_of(op, "float", x, "" if op.startswith("Reduce") else attributes), {"x": x})
     kind = {"float": np.float32, "double": np.float64, "float16": np.float16}[dtype]
-    yield f"{op.lower()}_of_large_numbers_{dtype}", opset, graph, {"x": x.astype(kind)}, [y.astype(kind)]
+    return f"{op.lower()}_of_large_numbers_{dtype}", opset, graph_of(op, dtype, x, attributes), {"x": x.astype(kind)}, [y.astype(kind)]
 
 
-def results(graph, inputs):
-    model = parser.parse_model(f'<ir_version: 8, opset_import: ["": {OPSET}]> g {graph}')
-    return onnxruntime.InferenceSession(model.SerializeToString()).run(None, inputs)
+def graph_of(op, dtype, x, attributes):
+    """A graph of one node. A reduction without attributes has its axes as an input."""
+    lengths = ",".join(map(str, x.shape))
+    is_reduction = op.startswith("Reduce")
+    result = f"{x.shape[0]},1" if is_reduction else lengths
+    constant, argument = ("<int64[1] axes = {1}>", ", axes") if is_reduction and not attributes else ("", "")
+    return f"({dtype}[{lengths}] x) => ({dtype}[{result}] y) {constant} {{ y = {op} {attributes} (x{argument}) }}"
 
 
 def negative_indices():
@@ -82,32 +77,24 @@ def negative_indices():
             inputs = {"x": x, "i": np.array(indices)}
             if opset >= 11 or min(indices) >= 0:
                 yield f"gather_at_{indices[0]}".replace("-", "minus_"), opset, graph, inputs, [x[:, indices]]
-    for opset in versions_of("GatherElements"):
-        graph = "(float[2,3,4] x, int64[2,1,4] i) => (float[2,1,4] y) { y = GatherElements <axis = 1> (x, i) }"
-        yield of_indices("gatherelements_at_negative_indices", opset, graph, {"x": x, "i": of_axis})
-    for opset in versions_of("GatherND"):
-        graph = "(float[2,3,4] x, int64[2,2] i) => (float[2,4] y) { y = GatherND (x, i) }"
-        yield of_indices("gathernd_at_negative_indices", opset, graph, {"x": x, "i": np.array([[-1, -2], [0, -1]])})
-        graph = "(float[2,3,4] x) => (float[2,4] y) <int64[2,2] i = {1,0,0,2}> { y = GatherND (x, i) }"
-        yield of_indices("gathernd_at_constant_indices", opset, graph, {"x": x})
-        if opset >= 12:
-            graph = "(float[2,3,4] x, int64[2,1] i) => (float[2,4] y) { y = GatherND <batch_dims = 1> (x, i) }"
-            yield of_indices("gathernd_at_negative_indices_of_batches", opset, graph, {"x": x, "i": np.array([[-1], [-3]])})
-    for opset in versions_of("ScatterElements"):
-        graph = "(float[2,3,4] x, int64[2,1,4] i, float[2,1,4] u) => (float[2,3,4] y) { y = ScatterElements <axis = 1> (x, i, u) }"
-        yield of_indices("scatterelements_at_negative_indices", opset, graph, {"x": x, "i": of_axis, "u": updates})
-    for opset in versions_of("ScatterND"):
-        graph = "(float[2,3,4] x, int64[2,1] i, float[2,3,4] u) => (float[2,3,4] y) { y = ScatterND (x, i, u) }"
-        yield of_indices("scatternd_at_negative_indices", opset, graph, {"x": x, "i": np.array([[-1], [0]]), "u": -x})
-        graph = "(float[2,3,4] x, float[2,3,4] u) => (float[2,3,4] y) <int64[2,1] i = {1,0}> { y = ScatterND (x, i, u) }"
-        yield of_indices("scatternd_at_constant_indices", opset, graph, {"x": x, "u": -x})
-    for opset in versions_of("OneHot")[1:]:
-        graph = "(int64[3] i) => (float[3,4] y) <int64 d = {4}, float[2] v = {0,1}> { y = OneHot (i, d, v) }"
-        yield of_indices("onehot_at_negative_indices", opset, graph, {"i": np.array([-1, 2, -4])})
-
-
-def of_indices(name, opset, graph, inputs):
-    return name, opset, graph, inputs, results(graph, inputs)
+    graph = "(float[2,3,4] x, int64[2,1,4] i) => (float[2,1,4] y) { y = GatherElements <axis = 1> (x, i) }"
+    yield from in_all_versions("GatherElements", "gatherelements_at_negative_indices", graph, {"x": x, "i": of_axis})
+    graph = "(float[2,3,4] x, int64[2,2] i) => (float[2,4] y) { y = GatherND (x, i) }"
+    yield from in_all_versions("GatherND", "gathernd_at_negative_indices", graph, {"x": x, "i": np.array([[-1, -2], [0, -1]])})
+    graph = "(float[2,3,4] x) => (float[2,4] y) <int64[2,2] i = {1,0,0,2}> { y = GatherND (x, i) }"
+    yield from in_all_versions("GatherND", "gathernd_at_constant_indices", graph, {"x": x})
+    graph = "(float[2,3,4] x, int64[2,1] i) => (float[2,4] y) { y = GatherND <batch_dims = 1> (x, i) }"
+    inputs = {"x": x, "i": np.array([[-1], [-3]])}
+    yield from in_all_versions("GatherND", "gathernd_at_negative_indices_of_batches", graph, inputs, first=12)
+    graph = "(float[2,3,4] x, int64[2,1,4] i, float[2,1,4] u) => (float[2,3,4] y) { y = ScatterElements <axis = 1> (x, i, u) }"
+    yield from in_all_versions("ScatterElements", "scatterelements_at_negative_indices", graph, {"x": x, "i": of_axis, "u": updates})
+    graph = "(float[2,3,4] x, int64[2,1] i, float[2,3,4] u) => (float[2,3,4] y) { y = ScatterND (x, i, u) }"
+    yield from in_all_versions("ScatterND", "scatternd_at_negative_indices", graph, {"x": x, "i": np.array([[-1], [0]]), "u": -x})
+    graph = "(float[2,3,4] x, float[2,3,4] u) => (float[2,3,4] y) <int64[2,1] i = {1,0}> { y = ScatterND (x, i, u) }"
+    yield from in_all_versions("ScatterND", "scatternd_at_constant_indices", graph, {"x": x, "u": -x})
+    graph = "(int64[3] i) => (float[3,4] y) <int64 d = {4}, float[2] v = {0,1}> { y = OneHot (i, d, v) }"
+    # Before opset 11, an index is not negative.
+    yield from in_all_versions("OneHot", "onehot_at_negative_indices", graph, {"i": np.array([-1, 2, -4])}, first=11)
 
 
 def narrowed_integers():

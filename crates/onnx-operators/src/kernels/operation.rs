@@ -348,9 +348,9 @@ impl<'n> Operation<'n> {
     /// than this one (`!1`). `rank` is the rank of the first input; `vectors` the number of inputs of
     /// rank 1; `combination` the operator that the node looks like with the nodes before it, or none
     /// (`-`); `empty` whether the first input is known to have no elements (`*`); `captures` whether
-    /// a body reads values of the graphs around it (`*`) or not (`-`); [`batches`], [`gates`], [`indices`],
-    /// [`last_window`], [`reduced`], [`rows`], [`scaled_length`], [`slope`] and [`steps`] have
-    /// functions of their own.
+    /// a body reads values of the graphs around it (`*`) or not (`-`); [`batches`], [`gates`],
+    /// [`indices`], [`last_window`], [`reduced`], [`rows`], [`scaled_length`], [`slope`] and
+    /// [`steps`] have functions of their own.
     pub(super) fn satisfies(&self, name: &str, values: &str) -> Option<bool> {
         if let Some(value) = values.strip_prefix('!') {
             let is_present = self.satisfies(name, "*")?;

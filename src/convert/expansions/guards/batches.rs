@@ -9,10 +9,7 @@ use crate::convert::reason::{Reason, ShapeUnknown};
 /// OpenCV takes the matrices of a constant in order, as if they were those of the first batches.
 pub(super) fn repeated(cx: &Context) -> Result<String, Reason> {
     let unknown = || Reason::new(ShapeUnknown, "the number of batches is unknown");
-    let dims = |input: usize| {
-        let dims = (0..cx.rank(input)?).map(|axis| cx.dim(input, axis));
-        dims.collect::<Option<Vec<i64>>>().ok_or_else(unknown)
-    };
+    let dims = |input: usize| cx.known_input(input).static_shape().ok_or_else(unknown);
     let (first, second) = (dims(0)?, dims(1)?);
     let missing = first.len().checked_sub(second.len()).ok_or_else(unknown)?;
     let batches = first.len().checked_sub(2).ok_or_else(unknown)?;

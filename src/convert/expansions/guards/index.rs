@@ -26,12 +26,10 @@ pub(super) fn from_front(cx: &Context) -> Result<String, Reason> {
         let setting = format!("<reduction: string = \"{reduction}\">");
         ("reduction", setting, ", updates")
     };
-    let is_known = cx
-        .schema
-        .attributes
-        .iter()
-        .any(|known| known.name == attribute);
-    let setting = if is_known { setting } else { String::new() };
+    let setting = match cx.schema.attribute(attribute) {
+        Some(_) => setting,
+        None => String::new(),
+    };
     let body = "
         none = Constant <value = int64 {0}> ()
         axes = Constant <value = int64[$count] {$axes}> ()

@@ -1,13 +1,10 @@
 //! Operators that a runtime computes by powers of e that are infinite or zero for large numbers.
 
-use super::super::{axes_from, fill, list, type_of};
-use super::reduction::{along_pairs, axes, expect_highest};
+use super::super::{axes_from, fill, type_of};
+use super::reduction::kept_along_pairs;
 use crate::convert::context::Context;
 use crate::convert::reason::Reason;
 use onnx_cast::DType;
-
-/// The opset of the bodies: all reductions have axes as an input.
-pub(super) const OPSET: i64 = 18;
 
 /// The numbers beyond which `Tanh` is 1 in every type.
 const MOST_OF_TANH: &str = "20";
@@ -56,13 +53,10 @@ pub(super) fn log_of_sum(cx: &Context) -> Result<String, Reason> {
     let axes = if cx.schema.since_version >= 13 {
         vec![cx.int_or("axis", -1)?]
     } else {
-        let axes = axes_from(cx, cx.int_or("axis", 1)?)?;
-        axes.split(", ")
-            .filter_map(|axis| axis.parse().ok())
-            .collect()
+        axes_from(cx, cx.int_or("axis", 1)?)?
     };
-    let largest = along_pairs("ReduceMax", "input", "largest", &axes);
-    let sum = along_pairs("ReduceSum", "powers", "sum", &axes);
+    let largest = kept_along_pairs("ReduceMax", "input", "largest", &axes);
+    let sum = kept_along_pairs("ReduceSum", "powers", "sum", &axes);
     Ok(format!(
         "{largest}
          shifted = Sub (input, largest)
@@ -71,44 +65,5 @@ pub(super) fn log_of_sum(cx: &Context) -> Result<String, Reason> {
          logarithm = Log (sum)
          rest = Neg (logarithm)
          output = Add (shifted, rest)"
-    ))
-}
-
-/// `ReduceLogSumExp` by its definition, with the largest element, so that no power is infinite; one
-/// reduction after another, along two axes at most.
-///
-/// OpenCV and tract compute the logarithm of the sum of the powers, which is infinite from 89 on, or
-/// in FLOAT16 from 12 on. OpenCV skips elements of three axes.
-pub(super) fn log_sum_exp(cx: &Context) -> Result<String, Reason> {
-    let axes = axes(cx)?;
-    let highest = expect_highest(cx)?;
-    let largest = along_pairs("ReduceMax", "data", "largest", &axes);
-    let sum = along_pairs("ReduceSum", "powers", "sum", &axes);
-    let end = if cx.int_or("keepdims", 1)? == 0 {
-        format!(
-            "axes = Constant <value = int64[{}] {{{}}}> ()
-             reduced = Squeeze (kept, axes)",
-            axes.len(),
-            list(&axes)
-        )
-    } else {
-        "reduced = Identity (kept)".to_owned()
-    };
-    let body = format!(
-        "lowest = Constant <value = $T {{-$highest}}> ()
-         highest = Constant <value = $T {{$highest}}> ()
-         {largest}
-         above = Max (largest, lowest)
-         finite = Min (above, highest)
-         shifted = Sub (data, finite)
-         powers = Exp (shifted)
-         {sum}
-         logarithm = Log (sum)
-         kept = Add (logarithm, finite)
-         {end}"
-    );
-    Ok(fill(
-        &body,
-        &[("T", &type_of(cx, 0)?), ("highest", &highest)],
     ))
 }

@@ -33,7 +33,7 @@ pub(super) const GUARDS: &[Expansion] = &[
         .in_opset(WITH_AXES)
         .for_runtime("opencv"),
     exact("BitShift", 11, shift::shifted),
-    exact("Cast CastLike", 6, narrowing::low_bits)
+    exact("Cast CastLike", 6, narrowing::wrapped)
         .in_opset(WITH_AXES)
         .for_runtime("opencv"),
     exact("Cast CastLike", 19, saturation::saturated),
@@ -42,20 +42,20 @@ pub(super) const GUARDS: &[Expansion] = &[
         .for_runtime("opencv"),
     exact("DFT", 20, fourier::along_axis_one),
     exact("GatherND ScatterND", 11, index::from_front),
-    by_definition("LogSoftmax", 1, magnitude::log_of_sum).in_opset(magnitude::OPSET),
+    by_definition("LogSoftmax", 1, magnitude::log_of_sum).in_opset(reduction::OPSET),
     exact("MatMul", 1, batches::repeated)
         .in_opset(WITH_AXES)
         .for_runtime("opencv"),
     exact("MaxPool", 10, windows::padded),
     by_definition("NonMaxSuppression", 10, overlap::beyond_threshold).in_opset(WITH_AXES),
-    by_definition("ReduceLogSumExp", 1, magnitude::log_sum_exp)
-        .in_opset(magnitude::OPSET)
+    by_definition("ReduceLogSumExp", 1, reduction::log_sum_exp)
+        .in_opset(reduction::OPSET)
         .for_runtime("opencv")
         .for_refused(),
-    by_definition("ReduceLogSumExp", 1, magnitude::log_sum_exp)
-        .in_opset(magnitude::OPSET)
+    by_definition("ReduceLogSumExp", 1, reduction::log_sum_exp)
+        .in_opset(reduction::OPSET)
         .for_runtime("tract"),
-    by_definition(reduction::ALL, 1, reduction::along_two_axes)
+    by_definition(reduction::MOST, 1, reduction::along_two_axes)
         .in_opset(reduction::OPSET)
         .for_runtime("opencv")
         .for_refused(),

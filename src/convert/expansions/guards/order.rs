@@ -69,9 +69,9 @@ fn along_last(cx: &Context, behind: usize, names: [&str; 3]) -> Result<String, R
             parameters,
         ));
     }
-    let values = format!("{count} {PLAIN}").replace("$places", "any");
+    let chosen = format!("{count} {PLAIN}").replace("$places", "any");
     if known == Some(1) {
-        return Ok(fill(&(values + BEST), parameters));
+        return Ok(fill(&(chosen + BEST), parameters));
     }
     if cx.schema.since_version < WITH_SUMS {
         return Err(Reason::new(
@@ -89,7 +89,7 @@ fn along_last(cx: &Context, behind: usize, names: [&str; 3]) -> Result<String, R
     {
         return Err(Reason::new(TooLarge, "too many elements are chosen"));
     }
-    Ok(fill(&(values + STABLE), parameters))
+    Ok(fill(&(chosen + STABLE), parameters))
 }
 
 const PLAIN: &str = "

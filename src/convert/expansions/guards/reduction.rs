@@ -5,10 +5,11 @@ use crate::convert::context::Context;
 use crate::convert::reason::{NodeInvalid, Reason, TypeUnsupported};
 use onnx_cast::DType;
 
-/// All reductions but `ArgMax` and `ArgMin`, which have one axis.
-pub(super) const ALL: &str = "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare";
+/// All reductions but `ArgMax` and `ArgMin`, which have one axis, and `ReduceLogSumExp`, which has
+/// guards of its own.
+pub(super) const MOST: &str = "ReduceL1 ReduceL2 ReduceLogSum ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare";
 
-/// The opset of the body of [`along_two_axes`]: all reductions have axes as an input.
+/// The opset of the bodies with several reductions: all of them have axes as an input.
 pub(super) const OPSET: i64 = 18;
 
 /// One reduction after another: along two axes at most, the last axes first, and along the first
@@ -18,7 +19,7 @@ pub(super) const OPSET: i64 = 18;
 /// of another type than FLOAT.
 pub(super) fn along_two_axes(cx: &Context) -> Result<String, Reason> {
     let op = cx.schema.name;
-    let rounds = matches!(op, "ReduceL2" | "ReduceLogSumExp" | "ReduceMean");
+    let rounds = matches!(op, "ReduceL2" | "ReduceMean");
     let dtype = cx.dtype(0)?;
     if rounds && highest(dtype).is_none() {
         return Err(Reason::new(
@@ -27,55 +28,40 @@ pub(super) fn along_two_axes(cx: &Context) -> Result<String, Reason> {
         ));
     }
     // Of the first, a later, and the last reduction.
-    let [first, later, last] = match op {
+    let ops = match op {
         "ReduceSumSquare" => [op, "ReduceSum", "ReduceSum"],
         "ReduceLogSum" => ["ReduceSum", "ReduceSum", op],
         _ => [op; 3],
     };
     let axes = axes(cx)?;
     let keepdims = cx.int_or("keepdims", 1)?;
-    let pairs = pairs(&axes);
-    let mut body = String::new();
-    let mut value = "data".to_owned();
-    for (index, pair) in pairs.iter().enumerate() {
-        let is_last = index + 1 == pairs.len();
-        let (op, result) = match index {
-            _ if is_last => (last, "reduced".to_owned()),
-            0 => (first, "reduced_0".to_owned()),
-            _ => (later, format!("reduced_{index}")),
-        };
-        body += &format!(
-            "axes_{index} = Constant <value = int64[{}] {{{}}}> ()
-             {result} = {op} <keepdims: int = {keepdims}> ({value}, axes_{index})\n",
-            pair.len(),
-            list(*pair)
-        );
-        value = result;
-    }
-    Ok(body)
+    let names = ["data", "reduced", "axes"];
+    Ok(along_pairs(ops, keepdims, names, &axes))
 }
 
-/// The axes in the order in which they are reduced: two at a time, the last ones first, and the
-/// first one alone.
-fn pairs(axes: &[i64]) -> Vec<&[i64]> {
-    let (first, others) = axes.split_at(axes.len().min(1));
-    others.rchunks(2).chain([first]).collect()
-}
-
-/// A reduction that keeps the axes, as several along two of them at most.
-pub(super) fn along_pairs(op: &str, from: &str, result: &str, axes: &[i64]) -> String {
-    let pairs = pairs(axes);
+/// A reduction of one value to another, as several: two axes at a time, the last ones first, and the
+/// first one alone. Of the operators, the first one is for the first reduction, the second for a
+/// later one, the third for the last. The third name is the beginning of those of the axes.
+fn along_pairs(
+    [first, later, last]: [&str; 3],
+    keepdims: i64,
+    [from, result, constant]: [&str; 3],
+    axes: &[i64],
+) -> String {
+    let (first_axis, others) = axes.split_at(axes.len().min(1));
+    let pairs: Vec<&[i64]> = others.rchunks(2).chain([first_axis]).collect();
     let mut body = String::new();
     let mut value = from.to_owned();
     for (index, pair) in pairs.iter().enumerate() {
-        let reduced = if index + 1 == pairs.len() {
-            result.to_owned()
-        } else {
-            format!("{result}_{index}")
+        let is_last = index + 1 == pairs.len();
+        let (op, reduced) = match index {
+            _ if is_last => (last, result.to_owned()),
+            0 => (first, format!("{result}_0")),
+            _ => (later, format!("{result}_{index}")),
         };
         body += &format!(
-            "{result}_axes_{index} = Constant <value = int64[{}] {{{}}}> ()
-             {reduced} = {op} <keepdims: int = 1> ({value}, {result}_axes_{index})\n",
+            "{constant}_{index} = Constant <value = int64[{}] {{{}}}> ()
+             {reduced} = {op} <keepdims: int = {keepdims}> ({value}, {constant}_{index})\n",
             pair.len(),
             list(*pair)
         );
@@ -84,66 +70,104 @@ pub(super) fn along_pairs(op: &str, from: &str, result: &str, axes: &[i64]) -> S
     body
 }
 
+/// A reduction that keeps the axes, along two of them at a time at most.
+pub(super) fn kept_along_pairs(op: &str, from: &str, result: &str, axes: &[i64]) -> String {
+    let constant = format!("{result}_axes");
+    along_pairs([op; 3], 1, [from, result, &constant], axes)
+}
+
 /// By its definition with `ReduceSum`, and for `ReduceLogSumExp` with the largest element, so that
 /// no power is infinite.
 ///
 /// OpenVINO ignores the attribute `axes` in version 13, and reduces along all axes.
 pub(super) fn by_sum(cx: &Context) -> Result<String, Reason> {
-    let (op, dtype) = (cx.schema.name, cx.dtype(0)?);
-    let highest = if op == "ReduceL1" {
-        highest(dtype).unwrap_or_default()
-    } else {
-        expect_highest(cx)?
-    };
-    let body = match op {
-        "ReduceL1" => {
-            "absolute = Abs (data)
-             reduced = ReduceSum <keepdims: int = $keepdims> (absolute, axes)"
-        }
-        "ReduceLogSum" => {
-            "sum = ReduceSum <keepdims: int = $keepdims> (data, axes)
-             reduced = Log (sum)"
-        }
-        _ => {
-            "lowest = Constant <value = $T {-$highest}> ()
-             highest = Constant <value = $T {$highest}> ()
-             largest = ReduceMax <axes: ints = [$list], keepdims: int = 1> (data)
-             finite = Clip (largest, lowest, highest)
-             shifted = Sub (data, finite)
-             powers = Exp (shifted)
-             sum = ReduceSum <keepdims: int = 1> (powers, axes)
-             logarithm = Log (sum)
-             kept = Add (logarithm, finite)
-             reduced = $end"
-        }
-    };
     let axes = axes(cx)?;
-    let keepdims = cx.int_or("keepdims", 1)?;
-    let constant = format!(
+    let sum = format!("ReduceSum <keepdims: int = {}>", cx.int_or("keepdims", 1)?);
+    let body = match cx.schema.name {
+        "ReduceL1" => format!("absolute = Abs (data) reduced = {sum} (absolute, axes)"),
+        "ReduceLogSum" => {
+            expect_highest(cx)?;
+            format!("sum = {sum} (data, axes) reduced = Log (sum)")
+        }
+        _ => logarithm_of_powers(
+            cx,
+            &format!(
+                "largest = ReduceMax <axes: ints = [{}], keepdims: int = 1> (data)",
+                list(&axes)
+            ),
+            "finite = Clip (largest, lowest, highest)",
+            "sum = ReduceSum <keepdims: int = 1> (powers, axes)",
+            without_axes(cx)?,
+        )?,
+    };
+    Ok(constant(&axes) + &body)
+}
+
+/// `ReduceLogSumExp` by its definition, with the largest element, so that no power is infinite; one
+/// reduction after another, along two axes at most.
+///
+/// OpenCV and tract compute the logarithm of the sum of the powers, which is infinite from 89 on, or
+/// in FLOAT16 from 12 on. OpenCV skips elements of three axes.
+pub(super) fn log_sum_exp(cx: &Context) -> Result<String, Reason> {
+    let axes = axes(cx)?;
+    logarithm_of_powers(
+        cx,
+        &kept_along_pairs("ReduceMax", "data", "largest", &axes),
+        "above = Max (largest, lowest) finite = Min (above, highest)",
+        &kept_along_pairs("ReduceSum", "powers", "sum", &axes),
+        &(constant(&axes) + without_axes(cx)?),
+    )
+}
+
+/// The logarithm of the sum of the powers of e, from the nodes that make `largest`, the largest
+/// elements; `finite`, these within `lowest` and `highest`; `sum`, that of `powers`; and of `kept`,
+/// which has all axes, the result.
+fn logarithm_of_powers(
+    cx: &Context,
+    largest: &str,
+    finite: &str,
+    sum: &str,
+    end: &str,
+) -> Result<String, Reason> {
+    let body = format!(
+        "lowest = Constant <value = $T {{-$highest}}> ()
+         highest = Constant <value = $T {{$highest}}> ()
+         {largest}
+         {finite}
+         shifted = Sub (data, finite)
+         powers = Exp (shifted)
+         {sum}
+         logarithm = Log (sum)
+         kept = Add (logarithm, finite)
+         {end}"
+    );
+    Ok(fill(
+        &body,
+        &[("T", &type_of(cx, 0)?), ("highest", &expect_highest(cx)?)],
+    ))
+}
+
+/// The node that makes the result of `kept`, which has the `axes` of length 1.
+fn without_axes(cx: &Context) -> Result<&'static str, Reason> {
+    Ok(if cx.int_or("keepdims", 1)? == 0 {
+        "reduced = Squeeze (kept, axes)"
+    } else {
+        "reduced = Identity (kept)"
+    })
+}
+
+/// `axes`, as a constant.
+fn constant(axes: &[i64]) -> String {
+    format!(
         "axes = Constant <value = int64[{}] {{{}}}> ()\n",
         axes.len(),
-        list(&axes)
-    );
-    let end = if keepdims == 0 {
-        "Squeeze (kept, axes)"
-    } else {
-        "Identity (kept)"
-    };
-    Ok(fill(
-        &(constant + body),
-        &[
-            ("T", &type_of(cx, 0)?),
-            ("highest", &highest),
-            ("list", &list(&axes)),
-            ("keepdims", &keepdims),
-            ("end", &end),
-        ],
-    ))
+        list(axes)
+    )
 }
 
 /// # Errors
 /// If the type has no fractions.
-pub(super) fn expect_highest(cx: &Context) -> Result<&'static str, Reason> {
+fn expect_highest(cx: &Context) -> Result<&'static str, Reason> {
     let (op, dtype) = (cx.schema.name, cx.dtype(0)?);
     highest(dtype).ok_or_else(|| {
         Reason::new(
@@ -165,7 +189,7 @@ fn highest(dtype: DType) -> Option<&'static str> {
 }
 
 /// The axes of a reduction, in ascending order: all of them, if it names none.
-pub(super) fn axes(cx: &Context) -> Result<Vec<i64>, Reason> {
+fn axes(cx: &Context) -> Result<Vec<i64>, Reason> {
     let axes = match cx.input(1) {
         Some(_) => Some(cx.read_ints(1)?),
         None => cx.ints("axes")?,

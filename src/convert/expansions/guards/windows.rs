@@ -24,10 +24,12 @@ pub(super) fn padded(cx: &Context) -> Result<String, Reason> {
 /// OpenCV pads the wrong side with SAME_LOWER, and with SAME_UPPER and strides other elements than
 /// the first ones.
 pub(super) fn convolved(cx: &Context) -> Result<String, Reason> {
-    let kernel = match cx.ints("kernel_shape")? {
-        Some(kernel) => kernel,
-        None => lengths(cx, 1)?,
+    let of_weights = || {
+        let weights = cx.known_input(1).static_shape()?;
+        Some(weights.get(2..)?.to_vec())
     };
+    let kernel = cx.ints("kernel_shape")?.or_else(of_weights);
+    let kernel = kernel.ok_or_else(unknown_lengths)?;
     let windows = attributes(cx, &kernel)?;
     let group = cx.int_or("group", 1)?;
     let bias = if cx.input(2).is_some() { ", B" } else { "" };
@@ -52,12 +54,6 @@ pub(super) fn averaged(cx: &Context) -> Result<String, Reason> {
     Ok(format!(
         "Y = AveragePool <{windows}, count_include_pad: int = {counts}> (X)"
     ))
-}
-
-/// The lengths of an input from its axis 2 on.
-fn lengths(cx: &Context, input: usize) -> Result<Vec<i64>, Reason> {
-    let lengths = (2..cx.rank(input)?).map(|axis| cx.dim(input, axis));
-    lengths.collect::<Option<_>>().ok_or_else(unknown_lengths)
 }
 
 fn unknown_lengths() -> Reason {
@@ -111,8 +107,9 @@ fn attributes(cx: &Context, kernel: &[i64]) -> Result<String, Reason> {
         ("pads", &pads),
     ];
     // Pooling has dilations in later versions only.
-    let is_known = |name: &str| cx.schema.attributes.iter().any(|known| known.name == name);
-    let known = attributes.into_iter().filter(|(name, _)| is_known(name));
+    let known = attributes
+        .into_iter()
+        .filter(|(name, _)| cx.schema.attribute(name).is_some());
     Ok(list(known.map(|(name, values)| {
         format!("{name}: ints = [{}]", list(values))
     })))

@@ -3,6 +3,7 @@
 use super::rounded::rounded;
 use super::site::{Role, Site};
 use super::types::Wider;
+use crate::ops::low_bits::low_bits;
 use crate::ops::rounding::to_power_of_two;
 use onnx_cast::{Class, Contested, DType};
 
@@ -17,7 +18,7 @@ pub(super) fn role(site: &Site) -> Option<Role> {
         .output(0)
         .filter(|wider| wider.from.class() != Class::Float)
     {
-        return low_bits(site, from, wider).map(Role::Replaced);
+        return narrowed(site, from, wider).map(Role::Replaced);
     }
     if let Some(wider) = site.output(0) {
         let number = match from {
@@ -43,13 +44,12 @@ pub(super) fn role(site: &Site) -> Option<Role> {
     (!is_printed).then_some(Role::Same)
 }
 
-/// The low bits of an integer, as a number of the type (Cast-21): the remainder by the number of its
-/// values, from which a signed type subtracts that number if it is in the upper half. INT32 keeps the
-/// low bits of wider integers.
+/// The low bits of an integer, as a number of the type (Cast-21). INT32 keeps the low bits of wider
+/// integers.
 ///
 /// The result of a fraction is contested, and has to be chosen: the nearest number, or the one
 /// towards zero. Numbers out of range have undefined results.
-fn low_bits(site: &Site, from: DType, wider: &Wider) -> Option<String> {
+fn narrowed(site: &Site, from: DType, wider: &Wider) -> Option<String> {
     let whole = match (from.class(), site.contested) {
         (Class::Bool | Class::Signed | Class::Unsigned, _) => "whole = Identity (input)",
         (Class::Float, Some(contested)) if from != DType::Float8E8M0 => match (contested, from) {
@@ -59,29 +59,8 @@ fn low_bits(site: &Site, from: DType, wider: &Wider) -> Option<String> {
         },
         _ => return None,
     };
-    let values = 1 << wider.from.bits();
-    let (result, low) = match wider.from.class() {
-        Class::Signed => (
-            "low",
-            format!(
-                "half = Constant <value = int32 {{{}}}> ()
-             shifted = Add (rest, half)
-             turned = Mod (shifted, values)
-             low = Sub (turned, half)",
-                values / 2
-            ),
-        ),
-        _ => ("rest", String::new()),
-    };
-    Some(format!(
-        "{whole}
-         integer = Cast <to = 6> (whole)
-         values = Constant <value = int32 {{{values}}}> ()
-         rest = Mod (integer, values)
-         {low}
-         output = Cast <to = {}> ({result})",
-        wider.to.number()
-    ))
+    let low = low_bits(DType::Int32, wider.from, wider.to);
+    Some(format!("{whole} integer = Cast <to = 6> (whole) {low}"))
 }
 
 /// Whether FLOAT has every number of a type.

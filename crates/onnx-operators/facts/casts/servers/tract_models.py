@@ -10,13 +10,13 @@ from serving import array_of, serve, value_of
 # Element types as tract writes them.
 NAMES = {"bool": "bool", **{f"{kind}{bits}": f"{kind[0]}{bits}" for kind in ("float", "int", "uint") for bits in (8, 16, 32, 64)}}
 
+
 def run(model, inputs):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"
         path.write_bytes(model)
         try:
-            loaded = runnable(path, {})
-            results = loaded.run([array_of(value) for value in inputs.values()])
+            results = runnable(path, {}).run([array_of(value) for value in inputs.values()])
         except tract.TractError as refusal:
             try:
                 arrays = {name: array_of(value) for name, value in inputs.items()}
