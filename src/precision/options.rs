@@ -289,7 +289,7 @@ impl<'o> Selection<'o> {
 
     /// Whether the options say that a value keeps its type.
     pub fn keeps_value(&self, name: &str) -> bool {
-        self.keep_values.is_match(name)
+        !self.keep_values.is_empty() && self.keep_values.is_match(name)
     }
 }
 

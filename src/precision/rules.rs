@@ -1,6 +1,6 @@
 //! Rules for the types of operators that the schemas do not state.
 
-use crate::graph::{Model, NodeId};
+use crate::graph::{Model, NodeId, is_onnx_domain};
 use crate::ops::operator_facts::{self, Stated, movement};
 
 /// Operators whose sequences and optional values have the element type of their tensors, although
@@ -76,8 +76,12 @@ pub(super) fn without_float16(operator: &str, variable: &str) -> Option<&'static
 
 /// The operator of a node of ai.onnx; empty for others.
 pub(super) fn operator(model: &Model, node: NodeId) -> &str {
-    let name = model.node(node).op_type();
-    if model.is_op(node, name) { name } else { "" }
+    let proto = model.node(node);
+    if is_onnx_domain(proto.domain()) && model.callee(node).is_none() {
+        proto.op_type()
+    } else {
+        ""
+    }
 }
 
 /// Whether it matters for an operator of ai.onnx that an input is not zero.
@@ -110,8 +114,9 @@ pub(super) fn shares_types(model: &Model, node: NodeId, operator: &str) -> bool 
 
 /// Whether an input or output keeps its type where its type variable is its own.
 pub(super) fn is_own(operator: &str, is_output: bool, index: usize) -> bool {
-    let row = OWN.iter().find(|(name, ..)| *name == operator);
-    row.is_some_and(|(_, inputs, outputs)| {
+    let row = OWN.binary_search_by_key(&operator, |row| row.0);
+    row.is_ok_and(|row| {
+        let (_, inputs, outputs) = OWN[row];
         if is_output { outputs } else { inputs }.contains(&index)
     })
 }

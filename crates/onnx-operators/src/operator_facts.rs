@@ -58,8 +58,9 @@ const TYPE_ATTRIBUTES: &[(&str, &str, Stated)] = &[
 /// The attribute by which an operator states an element type.
 #[must_use]
 pub fn type_attribute(operator: &str) -> Option<TypeAttribute> {
-    let row = TYPE_ATTRIBUTES.iter().find(|row| row.0 == operator);
-    row.map(|&(_, name, of)| TypeAttribute { name, of })
+    let row = TYPE_ATTRIBUTES.binary_search_by_key(&operator, |row| row.0);
+    let (_, name, of) = TYPE_ATTRIBUTES[row.ok()?];
+    Some(TypeAttribute { name, of })
 }
 
 /// How the elements of a result come from the inputs.
@@ -113,7 +114,8 @@ const MOVEMENTS: &[(&str, Movement)] = &[
 /// An operator whose results consist of elements of its inputs, and how; none for others.
 #[must_use]
 pub fn movement(operator: &str) -> Option<(&'static str, Movement)> {
-    MOVEMENTS.iter().copied().find(|row| row.0 == operator)
+    let row = MOVEMENTS.binary_search_by_key(&operator, |row| row.0);
+    row.ok().map(|row| MOVEMENTS[row])
 }
 
 /// The operators with an attribute that states an element type by its number or name, and the

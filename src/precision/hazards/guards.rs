@@ -2,27 +2,34 @@
 
 use super::backward::marked_before;
 use super::effects::{Effect, NodeEffects};
-use crate::graph::{Model, ValueId};
+use crate::graph::{Model, NodeId, ValueId};
 use crate::precision::rules::{needs_nonzero, operator};
 
-/// The values, by index, that a guard keeps from zero if there is one: divisors and arguments of
-/// logarithms, also before they are moved, added to, or their root is taken.
-pub fn guarded(model: &Model, effects: &NodeEffects, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
-    let keeps_guard = |effect: Effect| {
+/// The values, by index, that a guard keeps from zero if there is one: `divisors`, also before they
+/// are moved, added to, or their root is taken. `edges` lead from values to those of other scopes.
+pub fn guarded(
+    model: &Model,
+    effects: &NodeEffects,
+    edges: &[(ValueId, ValueId)],
+    divisors: Vec<bool>,
+) -> Vec<bool> {
+    let keeps_guard = |node: NodeId| {
         matches!(
-            effect,
-            Effect::Moves
-                | Effect::Absolute
-                | Effect::Adds
-                | Effect::Subtracts
-                | Effect::Multiplies
-                | Effect::Larger
-                | Effect::Clips
-                | Effect::Root
-                | Effect::Casts
+            effects.of(node),
+            Some(
+                Effect::Moves
+                    | Effect::Absolute
+                    | Effect::Adds
+                    | Effect::Subtracts
+                    | Effect::Multiplies
+                    | Effect::Larger
+                    | Effect::Clips
+                    | Effect::Root
+                    | Effect::Casts
+            )
         )
     };
-    divisors(model, effects, edges, keeps_guard)
+    marked_before(model, edges, divisors, keeps_guard, |_| true)
 }
 
 /// The values, by index, that are probabilities of which the logarithm is taken, or by which
@@ -31,27 +38,26 @@ pub fn probabilities(
     model: &Model,
     effects: &NodeEffects,
     edges: &[(ValueId, ValueId)],
+    divisors: Vec<bool>,
 ) -> Vec<bool> {
-    let moves = |effect: Effect| matches!(effect, Effect::Moves | Effect::Root | Effect::Casts);
-    let mut found = divisors(model, effects, edges, moves);
+    let moves = |node: NodeId| {
+        matches!(
+            effects.of(node),
+            Some(Effect::Moves | Effect::Root | Effect::Casts)
+        )
+    };
+    let mut found = marked_before(model, edges, divisors, moves, |_| true);
+    let is_probability =
+        |node: NodeId| matches!(operator(model, node), "Softmax" | "Sigmoid" | "Exp");
     for value in model.values() {
-        let is_probability = model
-            .producer(value)
-            .is_some_and(|node| matches!(operator(model, node), "Softmax" | "Sigmoid" | "Exp"));
-        found[value.index()] &= is_probability;
+        let is_found = &mut found[value.index()];
+        *is_found = *is_found && model.producer(value).is_some_and(is_probability);
     }
     found
 }
 
-/// The values, by index, for which it matters that they are not zero: something divides by them or
-/// takes their logarithm, possibly behind operators of some effects. `edges` lead from values to
-/// those of other scopes.
-fn divisors(
-    model: &Model,
-    effects: &NodeEffects,
-    edges: &[(ValueId, ValueId)],
-    carries: fn(Effect) -> bool,
-) -> Vec<bool> {
+/// The values, by index, by which something divides, or of which the logarithm is taken.
+pub fn divisors(model: &Model) -> Vec<bool> {
     let mut divisors = vec![false; model.value_count()];
     for &node in model.topological_order() {
         let operator = operator(model, node);
@@ -63,11 +69,5 @@ fn divisors(
             divisors[input.index()] |= needs_nonzero(operator, index);
         }
     }
-    marked_before(
-        model,
-        edges,
-        divisors,
-        |node| effects.of(node).is_some_and(carries),
-        |_| true,
-    )
+    divisors
 }

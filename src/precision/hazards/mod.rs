@@ -71,9 +71,10 @@ pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec
         range,
     };
     let angles = angles::angles(&known, &edges);
+    let divisors = guards::divisors(model);
     let (guarded, probabilities) = (
-        guards::guarded(model, &effects, &edges),
-        guards::probabilities(model, &effects, &edges),
+        guards::guarded(model, &effects, &edges, divisors.clone()),
+        guards::probabilities(model, &effects, &edges, divisors),
     );
     let scales = scales::scales(model, &effects, &numbers);
     let (means, products) = (

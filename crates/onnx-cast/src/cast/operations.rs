@@ -23,6 +23,8 @@ impl Cast {
             (from, to) if from == to => copies(from, to, self.rules.saturate),
             (DType::String, _) => false,
             (from, DType::String) => matches!(from.class(), Class::Signed | Class::Unsigned),
+            // Each number rounds to one of theirs or to an infinity, and a NaN to a NaN.
+            (_, DType::Double | DType::Float | DType::Float16 | DType::Bfloat16) => true,
             (from, _) => probes(from).all(|bits| convert_element(self, bits).1 == Verdict::Defined),
         }
     }
