@@ -1,4 +1,5 @@
-//! Nodes that look like one operator, and compute something else.
+//! Nodes that look like one operator, and compute something else; and reductions of integers, with
+//! an elementwise operator behind them.
 //!
 //! A runtime that replaces such nodes by the operator compares operators, not whether the values
 //! between them and the constants are those of its definition. What it computes then is in
@@ -9,11 +10,12 @@ use std::f64::consts::SQRT_2;
 use super::constants::numbers_of;
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::inference::Inferred;
+use onnx_cast::Class;
 
 /// What nodes look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Combination {
-    /// The operator.
+    /// The operator, or [`ELEMENTWISE`].
     pub operator: &'static str,
     /// The index of an input of the last node: with a node before it, they look like something
     /// else.
@@ -26,6 +28,30 @@ const WITH_SUMMED_AXES: i64 = 13;
 /// The first opset in which the axes of the other reductions are an input. OpenCV's patterns have
 /// attributes there.
 const WITH_AXES: i64 = 18;
+
+/// A reduction of integers with an elementwise operator behind it, which OpenVINO computes together
+/// with it.
+const ELEMENTWISE: &str = "Elementwise";
+
+/// The operators that OpenVINO computes together with a reduction before them, and those that it
+/// removes or moves away between the two.
+const COMBINED: &[&str] = &[
+    "Abs",
+    "Add",
+    "Cast",
+    "Clip",
+    "Div",
+    "Flatten",
+    "Identity",
+    "Mul",
+    "Neg",
+    "Relu",
+    "Reshape",
+    "Squeeze",
+    "Sub",
+    "Transpose",
+    "Unsqueeze",
+];
 
 /// What a node looks like in an opset, with the nodes before it, though they compute something else.
 #[must_use]
@@ -48,6 +74,7 @@ pub fn combination(
         "Mul" => nodes.swish_or_mish().or_else(|| nodes.gelu()),
         "Reshape" => nodes.reshape(),
         "Sub" => nodes.log_softmax(),
+        op if op.starts_with("Reduce") => nodes.reduction(),
         _ => None,
     }?;
     Some(Combination { operator, input })
@@ -229,6 +256,23 @@ impl Nodes<'_> {
             |axis: usize| dim(source, axis).is_none() || dim(source, axis) != dim(between, axis);
         let mut copied = (0..wanted.len()).filter(|&axis| wanted[axis] == 0.0);
         copied.any(differs).then_some(("Reshape", 0))
+    }
+
+    /// A reduction of integers whose result one node of these alone uses, for integers.
+    fn reduction(&self) -> Found {
+        let is_integer = |value: ValueId| {
+            let dtype = self.inferred.of(value).dtype();
+            dtype.is_some_and(|dtype| matches!(dtype.class(), Class::Signed | Class::Unsigned))
+        };
+        let result = self.output(self.last)?;
+        let mut users = self.model.uses(result);
+        let (Some((user, _)), None) = (users.next(), users.next()) else {
+            return None;
+        };
+        let op = self.model.node(user).op_type();
+        let is_combined = COMBINED.contains(&op);
+        let are_integers = is_integer(result) && self.output(user).is_some_and(is_integer);
+        (is_combined && are_integers).then_some((ELEMENTWISE, 0))
     }
 
     fn input(&self, node: NodeId, index: u32) -> Option<ValueId> {

@@ -49,9 +49,11 @@ def save_test(folder, model, inputs, outputs):
 def models():
     yield from batches()
     yield from bit_shifts()
+    yield from divisions()
     yield from equal_elements()
     yield from fourier()
     yield from infinities()
+    yield from means()
     yield from overlaps()
     yield from paddings()
     yield from recurrences()
@@ -129,6 +131,15 @@ def by_newest(graph, inputs):
     return by_onnxruntime(parser.parse_model(f'<ir_version: 8, opset_import: ["": {NEWEST}]> g {graph}'), inputs)
 
 
+def divisions():
+    """Of integers, with lengths that are known at run time."""
+    x, y = np.arange(100), np.arange(100) % 7 + 1
+    for dtype in ("int8", "uint8"):
+        graph = f"({dtype}[N] x, {dtype}[N] y) => ({dtype}[N] z) {{ z = Div (x, y) }}"
+        inputs = {"x": x.astype(dtype), "y": y.astype(dtype)}
+        yield from in_all_versions("Div", f"div_{dtype}_of_unknown_length", graph, inputs, first=14)
+
+
 def bit_shifts():
     for name in ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"):
         dtype, bits = np.dtype(name), np.iinfo(name).bits
@@ -175,6 +186,16 @@ def infinities():
             axes = ("<int64[1] a = {1}>", "", ", a") if opset >= 18 else ("", "<axes = [1]>", "")
             graph = f"(float[3,2] x) => (float[3,1] y) {axes[0]} {{ y = {op} {axes[1]} (x{axes[2]}) }}"
             yield f"{op.lower()}_of_infinities", opset, graph, {"x": x}, [y]
+
+
+def means():
+    """Of integers, which are truncated."""
+    x = np.array([[1, 2, 2], [-1, -2, -2], [7, 8, 9], [1, 1, 0]])
+    for dtype in ("int32", "int64"):
+        inputs = {"x": x.astype(dtype)}
+        for opset in versions_of("ReduceMean"):
+            body = "<int64[1] axes = {1}> { y = ReduceMean (x, axes) }" if opset >= 18 else "{ y = ReduceMean <axes = [1]> (x) }"
+            yield f"reducemean_{dtype}", opset, f"({dtype}[4,3] x) => ({dtype}[4,1] y) {body}", inputs, [np.array([[1], [-1], [8], [0]], dtype)]
 
 
 def overlaps():

@@ -1,17 +1,23 @@
 """Models of several nodes that look like one operator and compute something else: a factor is another value than the one that the function was
-computed from, a constant is another one, a value between the nodes is an output. Beside them, those that are the operator.
+computed from, a constant is another one, a value between the nodes is an output. Beside them, those that are the operator. And reductions of integers,
+with a node behind them that a runtime computes together with them.
 
-Each model tests its last node. The entry `combination` of its `metadata_props` names the operator for which src/ops/kernels/combination.rs takes the
-nodes."""
+Each model tests its last node, or the reduction. The entry `combination` of its `metadata_props` names the operator for which
+src/ops/kernels/combination.rs takes the nodes, or `Elementwise`."""
 
 import re
 
 import numpy as np
 from onnx import helper, parser
 
-from runs.boundaries import by_reference, save_test
+from runs.boundaries import by_onnxruntime, by_reference, save_test, versions_of
 
 KEY = "combination"
+# The combination of a reduction with the node behind it.
+ELEMENTWISE = "Elementwise"
+# The reductions of integers that onnxruntime runs, and the first opset that it runs.
+FIRST_OPSET = 7
+OF_INTEGERS = ("ReduceL1", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare")
 
 SWISH = "h = HardSigmoid <alpha = 0.16666667, beta = 0.5>"
 GELU = "d = Div (b, root) e = Erf (d) p = Add (e, one)"
@@ -76,6 +82,23 @@ def write(folder):
                 for length in array.shape:
                     value.type.tensor_type.shape.dim.add().dim_value = length
             save_test(folder / f"combination_{name}_{opset}", model, inputs.values(), results)
+    for op in OF_INTEGERS:
+        for opset in versions_of(op):
+            for dtype in ("int32", "int64"):
+                write_elementwise(folder, op, max(opset, FIRST_OPSET), dtype)
+
+
+def write_elementwise(folder, op, opset, dtype):
+    """A reduction of integers along the middle one of three axes, and a quotient of the result. Means are integers."""
+    has_input = opset >= (13 if op == "ReduceSum" else 18)
+    axes, argument = ("", ", axes") if has_input else ("axes = [1], ", "")
+    constants = f"<{dtype} c = {{4}}{', int64[1] axes = {1}' if has_input else ''}>"
+    graph = f"({dtype}[2,3,4] x) => ({dtype}[2,1,4] y) {constants} {{ r = {op} <{axes}keepdims = 1> (x{argument}) y = Div (r, c) }}"
+    x = np.random.default_rng(0).integers(1, 9, (2, 3, 4)).astype(dtype) * 3
+    model = parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}]> g {graph}')
+    expected = by_onnxruntime(model, {"x": x})
+    helper.set_model_props(model, {KEY: ELEMENTWISE})
+    save_test(folder / f"combination_{op.lower()}_{dtype}_{opset}", model, [x], expected)
 
 
 def model_of(opset, inputs, outputs, numbers, nodes):
@@ -91,5 +114,10 @@ def model_of(opset, inputs, outputs, numbers, nodes):
 
 
 def combination(model):
-    """What the last node looks like; none if the model has no such nodes."""
+    """What the node of a model looks like, or is combined with; none if the model has no such nodes."""
     return next((entry.value for entry in model.metadata_props if entry.key == KEY), None)
+
+
+def node_of(model):
+    """The node that a combination tests."""
+    return model.graph.node[0 if combination(model) == ELEMENTWISE else -1]

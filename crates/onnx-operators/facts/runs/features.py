@@ -9,7 +9,7 @@ operator has the activations of ONNX's `default`, or `other` ones. `steps`: whet
 the second input of a MatMul has batches, but `fewer` axes than the first one, or it is `other`. `slope`: whether that of a PRelu has an element for each
 of the `channels`, or other `elements`, when the last axes correspond. `reduced`: which axes a reduction names. `rows`: whether images have `one` row and
 several columns. `combination`: the operator that the node looks like with the nodes before it,
-though they compute something else, or `-`. crates/onnx-operators/src/kernels has the same functions.
+though they compute something else; `Elementwise` for a reduction of integers with such a node behind it; or `-`. crates/onnx-operators/src/kernels has the same functions.
 """
 
 import math

@@ -150,6 +150,8 @@ def words_of(name, values):
         return f"with {kind} `{formal}`" if values == "*" else f"without {kind} `{formal}`"
     if kind == "value":
         return {"-": f"`{formal}` is no constant", "*": f"`{formal}` is a constant"}.get(values, f"`{formal}` is {alternatives(values)}")
+    if name == "combination" and values == "Elementwise":
+        return "an elementwise operator follows"
     if name == "combination":
         return "with no such nodes before it" if values == "-" else f"with the nodes before it, it looks like {alternatives(values)}"
     if name == "rank":

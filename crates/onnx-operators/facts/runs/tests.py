@@ -76,9 +76,9 @@ def essence(test):
 
 
 def only_node(model):
-    """The node of a model that has one, constants and functions apart; the last one of a combination."""
+    """The node of a model that has one, constants and functions apart; that which a combination tests."""
     if combinations.combination(model):
-        return model.graph.node[-1]
+        return combinations.node_of(model)
     nodes = [node for node in model.graph.node if node.op_type != "Constant"] or list(model.graph.node)
     return nodes[0] if len(nodes) == 1 and not model.functions else None
 

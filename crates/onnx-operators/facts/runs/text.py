@@ -17,7 +17,7 @@ HEADER = """\
 #
 # Models of one node were run: the node tests of onnx {onnx}, those of the wheel of onnx 1.22.0, what `recast convert` makes of the first in the last
 # opset of each older version of their operators, and those of {written} in facts/runs.
-# Those of combinations.py have several nodes, of which the last one counts. The values are inputs of the model, with few exceptions.
+# Those of combinations.py have several nodes, of which the last one, or a reduction, counts. The values are inputs of the model, with few exceptions.
 #   right    the outputs have the expected types, shapes and elements: floats within a share of the expected one, and another share of the
 #            largest one ({tolerances}); results of quantization within 1; of random operators, types and shapes alone
 #   special  right, except where an infinity or NaN is expected or cast. Lines count these nodes as right; they are listed at the end
@@ -36,8 +36,8 @@ HEADER = """\
 # of GRU, LSTM and RNN are those of the `default`, or `other` ones; `steps`, whether all strides are `one`, or some are `more`; `batches`, whether the second
 # input of MatMul has batches, but `fewer` axes than the first one; `slope`, whether that of PRelu has an element for each of the
 # `channels`, or other `elements`, with its last axis on that of the input; `reduced`, which axes a reduction names; `rows`, whether images have
-# `one` row and several columns; `combination`, the operator that the node looks like with the nodes before it, though they compute something else
-# (facts/runs/features.py).
+# `one` row and several columns; `combination`, the operator that the node looks like with the nodes before it, though they compute something else,
+# or `Elementwise` for a reduction of integers with such an operator behind it (facts/runs/features.py).
 # Besides right, wrong and refused, an outcome is
 #   partly    some values of the inputs give other outputs: WORDS
 #   special   infinities and NaN give other outputs: WORDS

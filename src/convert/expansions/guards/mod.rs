@@ -13,6 +13,7 @@ mod magnitude;
 mod narrowing;
 mod order;
 mod overlap;
+mod quotient;
 mod reduction;
 mod resize;
 mod saturation;
@@ -28,7 +29,9 @@ use crate::convert::adapters::resize_tables;
 const WITH_AXES: i64 = 13;
 
 pub(super) const GUARDS: &[Expansion] = &[
-    exact("Add Div Log Mul Reshape Sub", 7, apart::apart).kept_whole(),
+    exact("Add Div Log Mul Reshape Sub", 7, apart::apart)
+        .for_runtime("opencv")
+        .kept_whole(),
     exact("AveragePool", 1, windows::averaged)
         .in_opset(WITH_AXES)
         .for_runtime("opencv"),
@@ -41,6 +44,9 @@ pub(super) const GUARDS: &[Expansion] = &[
         .in_opset(WITH_AXES)
         .for_runtime("opencv"),
     exact("DFT", 20, fourier::along_axis_one),
+    exact("Div", 14, quotient::of_wider)
+        .in_opset(WITH_AXES)
+        .for_runtime("openvino"),
     exact("GatherND ScatterND", 11, index::from_front),
     by_definition("LogSoftmax", 1, magnitude::log_of_sum).in_opset(reduction::OPSET),
     exact("MatMul", 1, batches::repeated)
@@ -66,7 +72,14 @@ pub(super) const GUARDS: &[Expansion] = &[
     )
     .in_opset(WITH_AXES)
     .for_runtime("openvino"),
-    exact("ReduceMax ReduceMin", 1, extrema::with_infinities).in_opset(WITH_AXES),
+    exact(
+        "ReduceMean ReduceProd ReduceSum ReduceSumSquare",
+        1,
+        reduction::apart_from_next,
+    )
+    .in_opset(reduction::OPSET)
+    .for_runtime("openvino"),
+    exact("ReduceMax ReduceMin", 1, extrema::as_defined).in_opset(reduction::OPSET),
     by_definition("Resize", 11, resize::without_body)
         .for_runtime("opencv")
         .or_by(resize_tables::as_defined),

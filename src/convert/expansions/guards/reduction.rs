@@ -2,7 +2,7 @@
 
 use super::super::{fill, list, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::{NodeInvalid, Reason, TypeUnsupported};
+use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown, TypeUnsupported};
 use onnx_cast::DType;
 
 /// All reductions but `ArgMax` and `ArgMin`, which have one axis, and `ReduceLogSumExp`, which has
@@ -16,12 +16,17 @@ pub(super) const OPSET: i64 = 18;
 /// axis alone, so that none is along all axes.
 ///
 /// OpenCV skips elements of three axes or more, and ends if a reduction names all axes of a tensor
-/// of another type than FLOAT.
+/// of another type than FLOAT. It rounds means of integers to the nearest one.
 pub(super) fn along_two_axes(cx: &Context) -> Result<String, Reason> {
     let op = cx.schema.name;
-    let rounds = matches!(op, "ReduceL2" | "ReduceMean");
     let dtype = cx.dtype(0)?;
-    if rounds && highest(dtype).is_none() {
+    let is_integer = highest(dtype).is_none();
+    let axes = axes(cx)?;
+    let keepdims = cx.int_or("keepdims", 1)?;
+    if op == "ReduceMean" && is_integer {
+        return truncated_mean(cx, keepdims, &axes);
+    }
+    if op == "ReduceL2" && is_integer {
         return Err(Reason::new(
             TypeUnsupported,
             format!("the results of {op} along some of the axes are no {dtype}"),
@@ -33,10 +38,25 @@ pub(super) fn along_two_axes(cx: &Context) -> Result<String, Reason> {
         "ReduceLogSum" => ["ReduceSum", "ReduceSum", op],
         _ => [op; 3],
     };
-    let axes = axes(cx)?;
-    let keepdims = cx.int_or("keepdims", 1)?;
     let names = ["data", "reduced", "axes"];
     Ok(along_pairs(ops, keepdims, names, &axes))
+}
+
+/// The sum of integers by their number.
+fn truncated_mean(cx: &Context, keepdims: i64, axes: &[i64]) -> Result<String, Reason> {
+    let lengths = axes.iter().map(|&axis| cx.dim(0, axis as usize));
+    let count = lengths
+        .collect::<Option<Vec<i64>>>()
+        .map(|lengths| lengths.iter().product::<i64>())
+        .filter(|&count| count != 0)
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the number of elements of a mean is unknown"))?;
+    let sum = along_pairs(["ReduceSum"; 3], keepdims, ["data", "sum", "axes"], axes);
+    Ok(fill(
+        "$sum
+         count = Constant <value = $T {$count}> ()
+         reduced = Div (sum, count)",
+        &[("sum", &sum), ("T", &type_of(cx, 0)?), ("count", &count)],
+    ))
 }
 
 /// A reduction of one value to another, as several: two axes at a time, the last ones first, and the
@@ -76,6 +96,54 @@ pub(super) fn kept_along_pairs(op: &str, from: &str, result: &str, axes: &[i64])
     along_pairs([op; 3], 1, [from, result, &constant], axes)
 }
 
+/// A reduction of integers, and the larger one of each result and itself, so that the node behind it
+/// is another one.
+///
+/// OpenVINO computes an elementwise operator behind a reduction together with it, in FLOAT:
+/// quotients are rounded to the nearest integer, and along the second one of three axes, half of the
+/// results are 0.
+pub(super) fn apart_from_next(cx: &Context) -> Result<String, Reason> {
+    let form = plain_form(cx)?;
+    Ok(fill(
+        "$constant
+         apart = $op (data$axes)
+         reduced = Max (apart, apart)",
+        &[
+            ("constant", &form.constant),
+            ("op", &form.op),
+            ("axes", &form.axes),
+        ],
+    ))
+}
+
+/// A reduction in opset 18 or later.
+pub(super) struct PlainForm {
+    /// The node that makes the axes, if they are an attribute.
+    pub constant: String,
+    /// The operator with its attributes.
+    pub op: String,
+    /// The argument behind the first one, if there is one.
+    pub axes: &'static str,
+}
+
+pub(super) fn plain_form(cx: &Context) -> Result<PlainForm, Reason> {
+    let (constant, axes) = match (cx.input(1), cx.ints("axes")?) {
+        (Some(_), _) => (String::new(), ", axes"),
+        (None, Some(axes)) => (constant(&axes), ", named_axes"),
+        (None, None) => (String::new(), ""),
+    };
+    let attributes = format!(
+        "<keepdims: int = {}, noop_with_empty_axes: int = {}>",
+        cx.int_or("keepdims", 1)?,
+        cx.int_or("noop_with_empty_axes", 0)?
+    );
+    Ok(PlainForm {
+        constant,
+        op: format!("{} {attributes}", cx.schema.name),
+        axes,
+    })
+}
+
 /// By its definition with `ReduceSum`, and for `ReduceLogSumExp` with the largest element, so that
 /// no power is infinite.
 ///
@@ -84,10 +152,13 @@ pub(super) fn by_sum(cx: &Context) -> Result<String, Reason> {
     let axes = axes(cx)?;
     let sum = format!("ReduceSum <keepdims: int = {}>", cx.int_or("keepdims", 1)?);
     let body = match cx.schema.name {
-        "ReduceL1" => format!("absolute = Abs (data) reduced = {sum} (absolute, axes)"),
+        "ReduceL1" if highest(cx.dtype(0)?).is_none() => format!(
+            "absolute = Abs (data) apart = {sum} (absolute, named_axes) reduced = Max (apart, apart)"
+        ),
+        "ReduceL1" => format!("absolute = Abs (data) reduced = {sum} (absolute, named_axes)"),
         "ReduceLogSum" => {
             expect_highest(cx)?;
-            format!("sum = {sum} (data, axes) reduced = Log (sum)")
+            format!("sum = {sum} (data, named_axes) reduced = Log (sum)")
         }
         _ => logarithm_of_powers(
             cx,
@@ -96,7 +167,7 @@ pub(super) fn by_sum(cx: &Context) -> Result<String, Reason> {
                 list(&axes)
             ),
             "finite = Clip (largest, lowest, highest)",
-            "sum = ReduceSum <keepdims: int = 1> (powers, axes)",
+            "sum = ReduceSum <keepdims: int = 1> (powers, named_axes)",
             without_axes(cx)?,
         )?,
     };
@@ -147,19 +218,19 @@ fn logarithm_of_powers(
     ))
 }
 
-/// The node that makes the result of `kept`, which has the `axes` of length 1.
+/// The node that makes the result of `kept`, which has the axes of length 1.
 fn without_axes(cx: &Context) -> Result<&'static str, Reason> {
     Ok(if cx.int_or("keepdims", 1)? == 0 {
-        "reduced = Squeeze (kept, axes)"
+        "reduced = Squeeze (kept, named_axes)"
     } else {
         "reduced = Identity (kept)"
     })
 }
 
-/// `axes`, as a constant.
+/// `named_axes`, as a constant: `axes` is an input of the operator in some versions.
 fn constant(axes: &[i64]) -> String {
     format!(
-        "axes = Constant <value = int64[{}] {{{}}}> ()\n",
+        "named_axes = Constant <value = int64[{}] {{{}}}> ()\n",
         axes.len(),
         list(axes)
     )

@@ -67,6 +67,7 @@ INSTEAD = [
 ]
 PARTLY = [
     (f"{REDUCTIONS} ReduceLogSumExp", "reduced=unknown", SKIPPED),
+    ("ReduceMean", "T=int32|int64", "rounds means of integers to the nearest one"),
     ("Resize", "scaled_length=fraction", "computes the scales anew, from the lengths that were rounded"),
     ("Resize", "coordinate_transformation_mode=half_pixel_symmetric", "computes other numbers with half_pixel_symmetric"),
     ("Resize", "mode=linear rows=one", "reads memory to which nothing was written"),

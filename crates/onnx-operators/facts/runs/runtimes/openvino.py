@@ -12,6 +12,8 @@ FLATTENS = "normalizes along `axis` alone, and does not flatten its input to a m
 
 REFUSED = [("GridSample", "rank=!4"), ("Resize", "coordinate_transformation_mode=tf_crop_and_resize")]
 
+REDUCED = "ReduceL1 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"
+
 INSTEAD = [
     ("ReduceL1 ReduceLogSum ReduceLogSumExp", "reduced=apart|few|last|unknown axes=*", "ignores `axes`, and reduces along all axes"),
     ("Cast CastLike", f"{SOURCES} T2=float8e4m3fn saturate=1", "does not saturate: numbers beyond 448 become NaN"),
@@ -34,6 +36,8 @@ INSTEAD = [
 ]
 
 PARTLY = [
+    (REDUCED, "combination=Elementwise", "computes the operator behind it in FLOAT together with it: it rounds quotients, and can give 0 for half of the results"),
+    ("Div", "T=int8|uint8", "rounds quotients to the nearest integer where the shape is not static"),
     ("BitShift", "T=uint8|uint32|uint64|int8|int16|int32|int64", "computes shifts in FLOAT, within the range of the type: large and negative numbers, and shifts by all bits, become others"),
     ("DFT", "value:axis=-", "transforms along axis 1, whatever `axis` is"),
     ("DFT", "value:axis=!1", "transforms along axis 1, whatever `axis` is"),
