@@ -12,7 +12,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     adapter("AveragePool", 19).down(&[DropIf("dilations", Value::Ones)]),
     adapter("AveragePool LpPool MaxPool", 22)
         .up(&[Run(no_window_in_the_padding)])
-        .down(&[Run(no_window_in_the_padding)]),
+        .down(&[Run(omit_windows_in_the_padding)]),
     adapter("MaxPool", 8).down(&[Run(no_indices), Drop("storage_order")]),
     adapter("MaxPool", 10).down(&[
         DropIf("ceil_mode", Value::Int(0)),
@@ -27,12 +27,58 @@ pub(super) const ADAPTERS: &[Adapter] = &[
     ]),
 ];
 
-/// With `ceil_mode`, version 22 omits windows that start in the end padding. There are none if end
-/// padding plus stride does not exceed the kernel size, or if the last window of the known length
-/// starts before.
-fn no_window_in_the_padding(cx: &mut Context) -> Result<(), Reason> {
+/// The windows of a pooling along an axis.
+struct Axis {
+    length: Option<i128>,
+    before: i128,
+    after: i128,
+    stride: i128,
+    kernel: i128,
+    dilation: i128,
+}
+
+impl Axis {
+    /// The extent of a window.
+    fn reach(&self) -> i128 {
+        (self.kernel - 1) * self.dilation + 1
+    }
+
+    /// Where the last window of a known length starts, if it may start in the end padding.
+    fn last_start(&self) -> Option<i128> {
+        let length = self.length.filter(|_| self.stride > 0)?;
+        let room = length + self.before + self.after - self.reach();
+        Some((room + self.stride - 1).div_euclid(self.stride) * self.stride)
+    }
+
+    /// Whether no window starts in the end padding: it and the stride do not exceed a window, or
+    /// the last one of the known length starts before.
+    fn has_no_window_in_the_padding(&self) -> bool {
+        let starts_inside = |length| {
+            self.last_start()
+                .is_some_and(|last| last < length + self.before)
+        };
+        self.after + self.stride <= self.reach() || self.length.is_some_and(starts_inside)
+    }
+
+    /// The end padding with which the quotient of floor is that of `ceil_mode`, without a window
+    /// that starts in the padding.
+    fn end_padding(&self) -> Option<i128> {
+        let (length, last) = (self.length?, self.last_start()?);
+        let inside = length + self.before;
+        let last = if last < inside {
+            last
+        } else {
+            last - self.stride
+        };
+        let end = (last + self.reach() - inside).max(0);
+        (last >= 0 && last < inside && end < self.kernel).then_some(end)
+    }
+}
+
+/// The windows along each axis, if a window may start in the end padding of one.
+fn windows_in_the_padding(cx: &Context) -> Result<Option<Vec<Axis>>, Reason> {
     if cx.int_or("ceil_mode", 0)? == 0 {
-        return Ok(());
+        return Ok(None);
     }
     if cx
         .string("auto_pad")?
@@ -59,33 +105,53 @@ fn no_window_in_the_padding(cx: &mut Context) -> Result<(), Reason> {
             "`kernel_shape`, `strides`, `dilations` and `pads` differ in length",
         ));
     }
-    let wide = |value: i64| i128::from(value);
-    let size = |axis: usize| (wide(kernel[axis]) - 1) * wide(dilations[axis]) + 1;
     let shape = cx.known_input(0).shape.unwrap_or_default();
-    let starts_inside = |axis: usize| {
-        let length = shape.get(axis + 2).copied().flatten().map(wide);
-        let (before, after, stride) = (
-            wide(pads[axis]),
-            wide(pads[kernel.len() + axis]),
-            wide(strides[axis]),
-        );
-        let last = length.filter(|_| stride > 0).map(|length| {
-            (length + before + after - size(axis) + stride - 1).div_euclid(stride) * stride
-        });
-        last.zip(length)
-            .is_some_and(|(last, length)| last < length + before)
+    let axis = |axis: usize| Axis {
+        length: shape.get(axis + 2).copied().flatten().map(i128::from),
+        before: pads[axis].into(),
+        after: pads[kernel.len() + axis].into(),
+        stride: strides[axis].into(),
+        kernel: kernel[axis].into(),
+        dilation: dilations[axis].into(),
     };
-    let has_none = |axis: usize| {
-        wide(pads[kernel.len() + axis]) + wide(strides[axis]) <= size(axis) || starts_inside(axis)
-    };
-    if (0..kernel.len()).all(has_none) {
-        Ok(())
-    } else {
-        Err(Reason::new(
-            BehaviourDiffers,
-            "`ceil_mode`: windows that start in the padding are omitted since opset 22",
-        ))
+    let axes: Vec<Axis> = (0..kernel.len()).map(axis).collect();
+    let has_none = axes.iter().all(Axis::has_no_window_in_the_padding);
+    Ok((!has_none).then_some(axes))
+}
+
+fn differs() -> Reason {
+    Reason::new(
+        BehaviourDiffers,
+        "`ceil_mode`: windows that start in the padding are omitted since opset 22",
+    )
+}
+
+fn no_window_in_the_padding(cx: &mut Context) -> Result<(), Reason> {
+    match windows_in_the_padding(cx)? {
+        None => Ok(()),
+        Some(_) => Err(differs()),
     }
+}
+
+/// Version 22 omits windows that start in the end padding. Without `ceil_mode`, the end padding
+/// says how many windows there are. An average counts the elements of the padding that the node
+/// states, but not those that `ceil_mode` adds.
+fn omit_windows_in_the_padding(cx: &mut Context) -> Result<(), Reason> {
+    let Some(axes) = windows_in_the_padding(cx)? else {
+        return Ok(());
+    };
+    let counts = cx.node.op_type() == "AveragePool" && cx.int_or("count_include_pad", 0)? != 0;
+    let end = |axis: &Axis| {
+        let end = axis.end_padding()?;
+        let end = Some(end).filter(|&end| !counts || end <= axis.after);
+        i64::try_from(end?).ok()
+    };
+    let ends: Option<Vec<i64>> = axes.iter().map(end).collect();
+    let starts = axes.iter().map(|axis| axis.before as i64);
+    let pads = starts.chain(ends.ok_or_else(differs)?).collect();
+    cx.set_ints("pads", pads);
+    cx.remove_attribute("ceil_mode");
+    Ok(())
 }
 
 /// `storage_order` affects only the indices, which versions before 8 do not have.

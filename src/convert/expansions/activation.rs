@@ -3,13 +3,16 @@
 
 use super::{Expansion, by_definition, exact, fill, number, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::{AttributeUnsupported, Reason};
+use crate::convert::reason::{AttributeUnsupported, Reason, TypeUnsupported};
+use onnx_cast::Class;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("Celu", 12, celu),
     by_definition("Gelu", 20, gelu),
     exact("HardSwish", 14, hard_swish),
     by_definition("Mish", 18, mish),
+    exact("Shrink", 9, shrink).in_opset(9),
+    exact("Sign", 9, sign),
     by_definition("Swish", 24, swish),
 ];
 
@@ -32,6 +35,63 @@ fn celu(cx: &Context) -> Result<String, Reason> {
     Ok(fill(
         body,
         &[("T", &type_of(cx, 0)?), ("alpha", &number(alpha))],
+    ))
+}
+
+/// Numbers beyond `lambd` are moved by `bias` towards zero, and the others are zero.
+fn shrink(cx: &Context) -> Result<String, Reason> {
+    let dtype = cx.dtype(0)?;
+    if dtype.class() != Class::Float {
+        return Err(Reason::new(
+            TypeUnsupported,
+            format!("`lambd` and `bias` are no {dtype}"),
+        ));
+    }
+    let body = "
+        bias = Constant <value = $T {$bias}> ()
+        most = Constant <value = $T {$lambd}> ()
+        least = Constant <value = $T {$least}> ()
+        zero = Constant <value = $T {0}> ()
+        is_high = Greater (input, most)
+        is_low = Less (input, least)
+        high = Cast <to: int = $number> (is_high)
+        low = Cast <to: int = $number> (is_low)
+        sign = Sub (high, low)
+        shift = Mul (sign, bias)
+        shifted = Sub (input, shift)
+        is_beyond = Or (is_high, is_low)
+        output = Where (is_beyond, shifted, zero)";
+    let lambd = cx.float("lambd")?.unwrap_or(0.5);
+    let parameters: &[(&str, &dyn std::fmt::Display)] = &[
+        ("T", &type_of(cx, 0)?),
+        ("number", &dtype.number()),
+        ("bias", &number(cx.float("bias")?.unwrap_or(0.0))),
+        ("lambd", &number(lambd)),
+        ("least", &number(-lambd)),
+    ];
+    Ok(fill(body, parameters))
+}
+
+/// One for numbers above zero, less one for those below.
+fn sign(cx: &Context) -> Result<String, Reason> {
+    let dtype = cx.dtype(0)?;
+    let body = match dtype.class() {
+        Class::Unsigned => {
+            "is_positive = Cast <to: int = 9> (input)
+             output = Cast <to: int = $number> (is_positive)"
+        }
+        _ => {
+            "zero = Constant <value = $T {0}> ()
+             is_positive = Greater (input, zero)
+             positive = Cast <to: int = $number> (is_positive)
+             is_negative = Less (input, zero)
+             negative = Cast <to: int = $number> (is_negative)
+             output = Sub (positive, negative)"
+        }
+    };
+    Ok(fill(
+        body,
+        &[("T", &type_of(cx, 0)?), ("number", &dtype.number())],
     ))
 }
 

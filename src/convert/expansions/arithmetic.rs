@@ -5,17 +5,38 @@ use crate::convert::context::Context;
 use crate::convert::reason::{
     NotConstant, Overridable, Reason, ShapeUnknown, TooLarge, TypeUnsupported,
 };
-use onnx_cast::{Class, DType};
+use onnx_cast::{Class, DType, embeds};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("Clip", 11, clip_of_floats).against(&[NotConstant, Overridable]),
     exact("Clip", 13, clip),
     exact("Mod", 10, modulo),
+    by_definition("Pow", 12, power).against(&[TypeUnsupported]),
     exact("Range", 11, range),
     by_definition("Range", 27, short_range),
     exact("Where", 9, select),
     by_definition("SwiGLU", 28, swi_glu),
 ];
+
+/// Of numbers and exponents of which DOUBLE has all. Integers of 64 bits would be rounded, and an
+/// exponent could become even.
+fn power(cx: &Context) -> Result<String, Reason> {
+    let (base, exponent) = (cx.dtype(0)?, cx.dtype(1)?);
+    for dtype in [base, exponent] {
+        if !embeds(dtype, DType::Double) {
+            return Err(Reason::new(
+                TypeUnsupported,
+                format!("DOUBLE has not all numbers of {dtype}"),
+            ));
+        }
+    }
+    let body = "
+        base = Cast <to: int = 11> (X)
+        exponent = Cast <to: int = 11> (Y)
+        power = Pow (base, exponent)
+        Z = Cast <to: int = $to> (power)";
+    Ok(fill(body, &[("to", &base.number())]))
+}
 
 /// The bound is used where an element is beyond it, so that NaN stays NaN, and a minimum above the
 /// maximum gives the maximum.

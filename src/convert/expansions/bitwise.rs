@@ -1,14 +1,15 @@
-//! Operators on bits. `BitShift` is guarded against large shifts. `BitwiseNot` is the difference
+//! Operators on bits. `BitCast` of integers is a `Cast`, which keeps their bits. `BitShift` is guarded against large shifts. `BitwiseNot` is the difference
 //! from the number whose bits are all ones. For the others, the bits of a number become a list of
 //! truth values, and that list a sum of powers of two: it has a shape, since onnxruntime keeps the
 //! axis over which it sums no elements.
 
 use super::{Expansion, exact, fill, list, type_name, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::{NodeInvalid, Reason, TypeUnsupported};
+use crate::convert::reason::{NodeInvalid, OperatorTooNew, Reason, TypeUnsupported};
 use onnx_cast::{Class, DType};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
+    exact("BitCast", 26, cast_of_bits),
     exact("BitShift", 11, shift_by_powers),
     exact("BitShift", 28, bit_shift),
     exact("BitwiseAnd", 18, |cx| bitwise(cx, "And")),
@@ -16,6 +17,23 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("BitwiseOr", 18, |cx| bitwise(cx, "Or")),
     exact("BitwiseXor", 18, |cx| bitwise(cx, "Xor")),
 ];
+
+/// `Cast` to an integer of the same width keeps the bits (Cast-21).
+fn cast_of_bits(cx: &Context) -> Result<String, Reason> {
+    let (from, to) = (cx.dtype(0)?, cx.output_dtype(0)?);
+    let is_integer = |dtype: DType| matches!(dtype.class(), Class::Signed | Class::Unsigned);
+    let is_read = is_integer(from) || from == DType::Bool;
+    match () {
+        () if from == to => Ok("output = Identity (input)".to_owned()),
+        () if is_read && is_integer(to) => {
+            Ok(format!("output = Cast <to: int = {}> (input)", to.number()))
+        }
+        () => Err(Reason::new(
+            OperatorTooNew,
+            format!("no older operator reads the bits of {from} as {to}"),
+        )),
+    }
+}
 
 /// The `direction` of a shift of unsigned integers.
 fn direction(cx: &Context) -> Result<String, Reason> {

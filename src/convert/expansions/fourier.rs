@@ -40,13 +40,16 @@ fn dft(cx: &Context) -> Result<String, Reason> {
         cx.int_or("axis", 1)?,
         cx.int_or("onesided", 0)? != 0,
     )?;
-    if transform.is_inverse && transform.is_onesided {
-        return Err(Reason::new(
-            AttributeUnsupported,
-            "`inverse` and `onesided` are both set",
-        ));
-    }
     let given = shape[transform.axis];
+    if transform.is_inverse && transform.is_onesided {
+        let length = match cx.input(1) {
+            Some(_) => known_number(cx, 1),
+            None => given.map(|bins| 2 * (bins - 1)),
+        };
+        let unknown = || Reason::new(ShapeUnknown, "the length of the signal is unknown");
+        let (given, length) = given.zip(length).ok_or_else(unknown)?;
+        return transform.real_signal(given, length);
+    }
     let Some(_) = cx.input(1) else {
         return Ok(format!(
             "{}output = Identity (spectrum)",
@@ -235,6 +238,68 @@ impl Transform {
             is_onesided,
             dtype: cx.dtype(0)?,
         })
+    }
+
+    /// The real signal of this length, from the first half of its bins: each bin but the first one,
+    /// and the middle one of an even number, stands for two. Rows of pairs are multiplied with a
+    /// matrix.
+    fn real_signal(&self, given: i64, length: i64) -> Result<String, Reason> {
+        let bins = given.min(length / 2 + 1);
+        let is_small = length > 0 && length <= LONGEST_LIST / (2 * bins.max(1));
+        if !self.is_complex || bins < 1 || !is_small {
+            return Err(Reason::new(
+                AttributeUnsupported,
+                "`inverse` and `onesided` are both set, and the signal is real, empty or long",
+            ));
+        }
+        let row = |bin: i64, part: usize| {
+            let is_single = bin == 0 || 2 * bin == length;
+            let times = if is_single { 1.0 } else { 2.0 } / length as f64;
+            (0..length).map(move |sample| {
+                let (cosine, sine) = point_of_circle(bin * sample % length, length);
+                times * [cosine, -sine][part]
+            })
+        };
+        let matrix = (0..bins)
+            .flat_map(|bin| [(bin, 0), (bin, 1)])
+            .flat_map(|(bin, part)| row(bin, part))
+            .map(|number| nearest(number, self.dtype));
+        let before = self.rank - 2;
+        let last = [before, self.rank - 1];
+        let others = (0..self.rank - 1).filter(|&axis| axis != self.axis);
+        let to_last: Vec<usize> = others.chain([self.axis, self.rank - 1]).collect();
+        let mut back: Vec<usize> = (0..before).collect();
+        back.insert(self.axis, last[0]);
+        back.push(last[1]);
+        let shape = |ends: &[i64]| list([vec![0; before], ends.to_vec()].concat());
+        let body = "
+            start = Constant <value = int64[1] {0}> ()
+            end = Constant <value = int64[1] {$bins}> ()
+            axis = Constant <value = int64[1] {$axis}> ()
+            used = Slice (input, start, end, axis)
+            in_rows = Transpose <perm: ints = [$to_last]> (used)
+            row_shape = Constant <value = int64[$row_rank] {$rows}> ()
+            rows = Reshape (in_rows, row_shape)
+            matrix = Constant <value = $T[$numbers, $length] {$matrix}> ()
+            samples = MatMul (rows, matrix)
+            column_shape = Constant <value = int64[$rank] {$columns}> ()
+            columns = Reshape (samples, column_shape)
+            output = Transpose <perm: ints = [$back]> (columns)";
+        let parameters: &[(&str, &dyn std::fmt::Display)] = &[
+            ("bins", &bins),
+            ("axis", &self.axis),
+            ("to_last", &list(&to_last)),
+            ("row_rank", &(before + 1)),
+            ("rows", &shape(&[2 * bins])),
+            ("T", &type_name(self.dtype)),
+            ("numbers", &(2 * bins)),
+            ("length", &length),
+            ("matrix", &list(matrix)),
+            ("rank", &self.rank),
+            ("columns", &shape(&[length, 1])),
+            ("back", &list(&back)),
+        ];
+        Ok(fill(body, parameters))
     }
 
     /// Computes `spectrum` from a signal, for numbers of given samples and of the transform, as far

@@ -14,6 +14,7 @@ mod blocks;
 mod comparison;
 pub(super) mod consistency;
 mod crop;
+mod deform;
 mod einsum;
 pub(super) mod expand;
 mod expansion;
@@ -55,6 +56,7 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     blocks::EXPANSIONS,
     comparison::EXPANSIONS,
     crop::EXPANSIONS,
+    deform::EXPANSIONS,
     einsum::EXPANSIONS,
     fourier::EXPANSIONS,
     gather::EXPANSIONS,

@@ -1,5 +1,5 @@
 //! Pooling with dilations and `ceil_mode`, which older versions lack. Averages: a convolution with
-//! ones, divided by the number of elements in the window. Maxima: those of slices, one axis after
+//! ones, divided by the number of elements in the window. Norms: a convolution of powers. Maxima: those of slices, one axis after
 //! the other.
 
 use super::{Expansion, by_definition, exact, fill, list, type_of};
@@ -12,6 +12,7 @@ use crate::convert::reason::{
 pub(super) const EXPANSIONS: &[Expansion] = &[
     by_definition("AveragePool", 10, average_pool),
     by_definition("AveragePool", 19, average_pool),
+    by_definition("LpPool", 18, lp_pool).against(&[AttributeUnsupported]),
     exact("MaxPool", 10, max_pool),
 ];
 
@@ -127,36 +128,13 @@ fn average_pool(cx: &Context) -> Result<String, Reason> {
         ));
     }
     let windows = Windows::of(cx)?;
-    let channels = cx
-        .dim(0, 1)
-        .ok_or_else(|| Reason::new(ShapeUnknown, "the number of channels must be known"))?;
-    let area = windows
-        .kernel
-        .iter()
-        .try_fold(1, |area: i64, &size| area.checked_mul(size))
-        .unwrap_or(i64::MAX);
-    let weights = channels
-        .checked_mul(area)
-        .filter(|&weights| weights > 0 && weights <= MOST_WEIGHTS);
-    let weights = weights.ok_or_else(|| {
-        Reason::new(
-            NodeInvalid,
-            format!("the convolution would have more than {MOST_WEIGHTS} weights"),
-        )
-    })?;
-    let mut shared = format!(
-        "group: int = {channels}, kernel_shape: ints = [{}]",
-        list(&windows.kernel)
-    );
-    shared += &unless_all("dilations", &windows.dilations, 1);
-    let strides = unless_all("strides", &windows.strides, 1);
-    let mut attributes = format!(
-        "{shared}{}{strides}",
-        unless_all("pads", &windows.all_pads(), 0)
-    );
-    if let Some(pad) = same {
-        attributes = format!("{shared}{strides}, auto_pad: string = \"{pad}\"");
-    }
+    let Sums {
+        weights,
+        area,
+        shared,
+        strides,
+        attributes,
+    } = Sums::of(cx, &windows, same)?;
     let includes_padding = cx.int_or("count_include_pad", 0)? != 0;
     let count = match (
         includes_padding,
@@ -206,21 +184,111 @@ fn average_pool(cx: &Context) -> Result<String, Reason> {
             .to_owned(),
     };
     let body = format!(
-        "weights = Constant <value = $T[$dims] {{$ones}}> ()
+        "{weights}
              sum = Conv <$attributes> (X, weights)
              {count}"
     );
-    let dims = [vec![channels, 1], windows.kernel].concat();
     Ok(fill(
         &body,
         &[
             ("T", &type_of(cx, 0)?),
-            ("dims", &list(&dims)),
-            ("ones", &list(vec![1; weights as usize])),
             ("attributes", &attributes),
             ("area", &area),
         ],
     ))
+}
+
+/// The root of the sum of powers of magnitudes.
+fn lp_pool(cx: &Context) -> Result<String, Reason> {
+    let windows = Windows::of(cx)?;
+    if cx
+        .string("auto_pad")?
+        .is_some_and(|pad| pad.starts_with("SAME"))
+    {
+        return Err(Reason::new(
+            AttributeUnsupported,
+            "`auto_pad` with dilations or `ceil_mode` has no equivalent",
+        ));
+    }
+    let sums = Sums::of(cx, &windows, None)?;
+    let power = cx.int_or("p", 2)?;
+    let body = "
+        $weights
+        magnitudes = Abs (X)
+        power = Constant <value = $T {$power}> ()
+        powers = Pow (magnitudes, power)
+        sum = Conv <$attributes> (powers, weights)
+        one = Constant <value = $T {1}> ()
+        root = Div (one, power)
+        Y = Pow (sum, root)";
+    Ok(fill(
+        &fill(body, &[("weights", &sums.weights)]),
+        &[
+            ("T", &type_of(cx, 0)?),
+            ("power", &power),
+            ("attributes", &sums.attributes),
+        ],
+    ))
+}
+
+/// A convolution that sums the elements of windows.
+struct Sums {
+    /// The node that makes `weights`, which are ones, of the type `$T`.
+    weights: String,
+    /// The number of elements in a window.
+    area: i64,
+    /// The attributes of the groups, the kernel and the dilations.
+    shared: String,
+    strides: String,
+    /// All attributes.
+    attributes: String,
+}
+
+impl Sums {
+    fn of(cx: &Context, windows: &Windows, same: Option<String>) -> Result<Sums, Reason> {
+        let channels = cx
+            .dim(0, 1)
+            .ok_or_else(|| Reason::new(ShapeUnknown, "the number of channels must be known"))?;
+        let area = windows
+            .kernel
+            .iter()
+            .try_fold(1, |area: i64, &size| area.checked_mul(size))
+            .unwrap_or(i64::MAX);
+        let count = channels
+            .checked_mul(area)
+            .filter(|&weights| weights > 0 && weights <= MOST_WEIGHTS);
+        let count = count.ok_or_else(|| {
+            Reason::new(
+                NodeInvalid,
+                format!("the convolution would have more than {MOST_WEIGHTS} weights"),
+            )
+        })?;
+        let mut shared = format!(
+            "group: int = {channels}, kernel_shape: ints = [{}]",
+            list(&windows.kernel)
+        );
+        shared += &unless_all("dilations", &windows.dilations, 1);
+        let strides = unless_all("strides", &windows.strides, 1);
+        let attributes = match same {
+            Some(pad) => format!("{shared}{strides}, auto_pad: string = \"{pad}\""),
+            None => format!(
+                "{shared}{}{strides}",
+                unless_all("pads", &windows.all_pads(), 0)
+            ),
+        };
+        let dims = [vec![channels, 1], windows.kernel.clone()].concat();
+        Ok(Sums {
+            weights: format!(
+                "weights = Constant <value = $T[{}] {{{}}}> ()",
+                list(&dims),
+                list(vec![1; count as usize])
+            ),
+            area,
+            shared,
+            strides,
+            attributes,
+        })
+    }
 }
 
 /// An attribute, unless all of its values are the default.

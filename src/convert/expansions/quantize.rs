@@ -132,18 +132,33 @@ fn matmul_integer(cx: &Context) -> Result<String, Reason> {
     }
     body += &centred(cx, "A", "column_a_zero_point", 2);
     body += &centred(cx, "B", "b_zero_point", 3);
-    Ok(body + "Y = MatMul (centred_A, centred_B)")
+    Ok(body + &product(cx, ["centred_A", "centred_B"], "Y"))
+}
+
+/// The product of matrices of differences of 8 bits. Before opset 9, `MatMul` has no INT32: DOUBLE
+/// has the sums of fewer than 2^36 products, of which INT32 keeps the low bits.
+fn product(cx: &Context, [left, right]: [&str; 2], result: &str) -> String {
+    if cx.source.settings.opset >= 9 {
+        return format!("{result} = MatMul ({left}, {right})\n");
+    }
+    format!(
+        "wide_{left} = Cast <to = 11> ({left})
+         wide_{right} = Cast <to = 11> ({right})
+         wide_product = MatMul (wide_{left}, wide_{right})
+         long_product = Cast <to = 7> (wide_product)
+         {result} = Cast <to = 6> (long_product)\n"
+    )
 }
 
 fn quantized_matmul(cx: &Context) -> Result<String, Reason> {
     one_number_each(cx, &[1, 2, 4, 5, 6, 7])?;
     let body = format!(
-        "{} {}
-         product = MatMul (centred_a, centred_b)
+        "{} {} {}
          number = Cast <to = 1> (product)
          {}",
         centred(cx, "a", "a_zero_point", 2),
         centred(cx, "b", "b_zero_point", 5),
+        product(cx, ["centred_a", "centred_b"], "product"),
         requantized(cx, "a_scale", "b_scale")?,
     );
     Ok(body)

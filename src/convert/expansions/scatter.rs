@@ -1,10 +1,116 @@
-//! `TensorScatter`: elements are moved, not computed.
+//! `TensorScatter`, which moves elements, and `reduction` of `ScatterElements` and `ScatterND`.
 
-use super::{Expansion, exact, fill, list};
+use super::{Expansion, by_definition, exact, fill, list, type_of};
 use crate::convert::context::{Context, counted_from_front};
-use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason};
+use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown};
 
-pub(super) const EXPANSIONS: &[Expansion] = &[exact("TensorScatter", 24, tensor_scatter)];
+pub(super) const EXPANSIONS: &[Expansion] = &[
+    by_definition("ScatterElements", 16, reduce_elements).against(&[AttributeUnsupported]),
+    by_definition("ScatterElements", 18, reduce_elements).against(&[AttributeUnsupported]),
+    by_definition("ScatterND", 16, reduce_slices).against(&[AttributeUnsupported]),
+    by_definition("ScatterND", 18, reduce_slices).against(&[AttributeUnsupported]),
+    exact("TensorScatter", 24, tensor_scatter),
+];
+
+/// One position of the indices along `axis` after the other: of one, no two are those of the same
+/// element.
+fn reduce_elements(cx: &Context) -> Result<String, Reason> {
+    let body = "
+        goes = Constant <value = bool {1}> ()
+        one = Constant <value = int64[1] {1}> ()
+        axis = Constant <value = int64 {$axis}> ()
+        index_shape = Shape (indices)
+        count = Gather (index_shape, axis)
+        output = Loop <body = reduce_at (int64 iteration, bool go, $present present) => (goes_on, next) {
+            goes_on = Identity (go)
+            place = Reshape (iteration, one)
+            index = Gather <axis: int = $axis> (indices, place)
+            update = Gather <axis: int = $axis> (updates, place)
+            old = GatherElements <axis: int = $axis> (present, index)
+            new = $op (old, update)
+            next = ScatterElements <axis: int = $axis> (present, index, new)
+        }> (count, goes, data)";
+    let axis = cx.axes_from_front(vec![cx.int_or("axis", 0)?])?[0];
+    let parameters: &[(&str, &dyn std::fmt::Display)] = &[
+        ("present", &declared(cx)?),
+        ("axis", &axis),
+        ("op", &reduction(cx)?),
+    ];
+    Ok(fill(body, parameters))
+}
+
+/// One slice after the other. Indices and updates get one axis before those of an index and of a
+/// slice.
+fn reduce_slices(cx: &Context) -> Result<String, Reason> {
+    let unknown = |what: &str| Reason::new(ShapeUnknown, format!("{what} is unknown"));
+    let rank = cx.rank(1)?;
+    let lists = match rank {
+        1 => "none = Constant <value = int64[1] {0}> ()
+             lists = Unsqueeze (indices, none)
+             slices = Unsqueeze (updates, none)"
+            .to_owned(),
+        2 => "lists = Identity (indices) slices = Identity (updates)".to_owned(),
+        _ => {
+            let width = cx.dim(1, rank - 1).filter(|&width| width > 0);
+            let width = width.ok_or_else(|| unknown("the length of an index"))?;
+            let lengths = (rank - 1..cx.rank(2)?).map(|axis| cx.dim(2, axis));
+            let lengths: Option<Vec<i64>> = lengths.collect();
+            let lengths = lengths.filter(|lengths| !lengths.contains(&0));
+            let lengths = lengths.ok_or_else(|| unknown("the shape of a slice"))?;
+            format!(
+                "index_shape = Constant <value = int64[2] {{-1, {width}}}> ()
+                 lists = Reshape (indices, index_shape)
+                 slice_shape = Constant <value = int64[{}] {{{}}}> ()
+                 slices = Reshape (updates, slice_shape)",
+                lengths.len() + 1,
+                list([&[-1], lengths.as_slice()].concat())
+            )
+        }
+    };
+    let body = "
+        $lists
+        goes = Constant <value = bool {1}> ()
+        one = Constant <value = int64[1] {1}> ()
+        zero = Constant <value = int64 {0}> ()
+        list_shape = Shape (lists)
+        count = Gather (list_shape, zero)
+        output = Loop <body = reduce_at (int64 iteration, bool go, $present present) => (goes_on, next) {
+            goes_on = Identity (go)
+            place = Reshape (iteration, one)
+            index = Gather (lists, place)
+            update = Gather (slices, place)
+            old = GatherND (present, index)
+            new = $op (old, update)
+            next = ScatterND (present, index, new)
+        }> (count, goes, data)";
+    let parameters: &[(&str, &dyn std::fmt::Display)] = &[
+        ("lists", &lists),
+        ("present", &declared(cx)?),
+        ("op", &reduction(cx)?),
+    ];
+    Ok(fill(body, parameters))
+}
+
+/// The type and the shape of the data, as far as it is known.
+fn declared(cx: &Context) -> Result<String, Reason> {
+    let length = |axis| match cx.dim(0, axis) {
+        Some(length) => length.to_string(),
+        None => "?".to_owned(),
+    };
+    let lengths = list((0..cx.rank(0)?).map(length));
+    Ok(format!("{}[{lengths}]", type_of(cx, 0)?))
+}
+
+/// The operator that combines an element and an update.
+fn reduction(cx: &Context) -> Result<&'static str, Reason> {
+    match cx.string("reduction")?.as_deref() {
+        Some("add") => Ok("Add"),
+        Some("mul") => Ok("Mul"),
+        Some("max") => Ok("Max"),
+        Some("min") => Ok("Min"),
+        _ => Err(Reason::new(NodeInvalid, "unknown `reduction`")),
+    }
+}
 
 /// The place of each element of the update along the axis, and a scatter to these places.
 fn tensor_scatter(cx: &Context) -> Result<String, Reason> {

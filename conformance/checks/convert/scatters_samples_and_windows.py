@@ -1,0 +1,126 @@
+"""Expansions of reductions of scatters, deformed convolutions, powers, signs, windows of pooling, and real signals of half a spectrum: onnxruntime,
+or numpy, computes the same before and after.
+
+The indices of the scatters are equal in part, and count from the end; the places of the convolutions are partly outside of the image; and with
+`ceil_mode`, the windows start in the padding, or do not.
+"""
+
+import itertools
+
+import numpy as np
+
+from checks.convert.expansions_at_boundary_values import compare
+
+TOLERANCE = 2e-5
+# Of coordinates that are divided by the length of the image.
+SAMPLE_TOLERANCE = 2e-4
+SEED = 0
+
+
+def check(report):
+    random = np.random.default_rng(SEED)
+    for reduction in ("add", "mul", "max", "min"):
+        scattered_elements(report, random, reduction)
+        scattered_slices(report, random, reduction)
+    deformed(report, random)
+    powers(report, random)
+    signs(report)
+    windows(report, random)
+    real_signals(report, random)
+
+
+def scattered_elements(report, random, reduction):
+    for dtype, name in ((np.float32, "float"), (np.int64, "int64")):
+        for axis in (0, 1, -1):
+            updates = [4, 3, 2]
+            feeds = [
+                {
+                    "x": numbers(random, (4, 3, 2), dtype),
+                    "i": random.integers(-2, 2, updates[: axis % 3] + [length] + updates[axis % 3 + 1 :]),
+                    "u": numbers(random, updates[: axis % 3] + [length] + updates[axis % 3 + 1 :], dtype),
+                }
+                for length in (0, 1, 5)
+            ]
+            lengths = ",".join("N" if place == axis % 3 else str(length) for place, length in enumerate(updates))
+            text = f"({name}[4,3,2] x, int64[{lengths}] i, {name}[{lengths}] u) => ({name}[4,3,2] y)"
+            graph = f'g {text} {{ y = ScatterElements <axis = {axis}, reduction = "{reduction}"> (x, i, u) }}'
+            compare(report, graph, 18, (17, 15, 13, 11), feeds)
+
+
+def scattered_slices(report, random, reduction):
+    for data, index in itertools.product(([4, 3], [3, 4, 2]), ([1], [5, 1], [5, 2], [2, 3, 1])):
+        updates = [*index[:-1], *data[index[-1] :]]
+        feeds = [{"x": numbers(random, data, np.float32), "i": random.integers(-2, 2, index), "u": numbers(random, updates, np.float32)} for _ in range(2)]
+        shapes = [",".join(map(str, shape)) for shape in (data, index, updates)]
+        types = [f"float[{shape}]" if shape else "float" for shape in shapes]
+        text = f"({types[0]} x, int64[{shapes[1]}] i, {types[2]} u) => ({types[0]} y)"
+        compare(report, f'g {text} {{ y = ScatterND <reduction = "{reduction}"> (x, i, u) }}', 18, (17, 15, 11), feeds)
+
+
+def numbers(random, shape, dtype):
+    return random.standard_normal(shape).astype(dtype) if dtype == np.float32 else random.integers(-5, 6, shape)
+
+
+def deformed(report, random):
+    for group, offset_group, strides, pads, dilations in (
+        (1, 1, (1, 1), (0, 0, 0, 0), (1, 1)),
+        (2, 1, (2, 1), (1, 0, 2, 1), (1, 2)),
+        (1, 2, (1, 2), (2, 2, 0, 0), (2, 1)),
+        (2, 2, (1, 1), (1, 1, 1, 1), (1, 1)),
+    ):
+        image, kernel = (7, 9), (3, 2)
+        height, width = ((image[axis] + pads[axis] + pads[axis + 2] - (kernel[axis] - 1) * dilations[axis] - 1) // strides[axis] + 1 for axis in (0, 1))
+        area = kernel[0] * kernel[1]
+        shapes = {
+            "x": (2, 4, *image),
+            "w": (6, 4 // group, *kernel),
+            "o": (2, 2 * area * offset_group, height, width),
+            "b": (6,),
+            "m": (2, area * offset_group, height, width),
+        }
+        feeds = [{name: (random.standard_normal(shape) * (spread if name == "o" else 1)).astype(np.float32) for name, shape in shapes.items()} for spread in (0.5, 4)]
+        lists = {"strides": strides, "pads": pads, "dilations": dilations}
+        attributes = ", ".join(f"{name} = [{','.join(map(str, values))}]" for name, values in lists.items())
+        signature = ", ".join(f"float[{','.join(map(str, shape))}] {name}" for name, shape in shapes.items())
+        graph = f"g ({signature}) => (float[2,6,{height},{width}] y) {{ y = DeformConv <group = {group}, offset_group = {offset_group}, {attributes}> (x, w, o, b, m) }}"
+        compare(report, graph, 22, (18, 16, 13), feeds, tolerance=SAMPLE_TOLERANCE)
+
+
+def powers(report, random):
+    bases = {"float": np.float32([-3, -1, -0.5, 0, 0.5, 2, np.inf, np.nan]), "int32": np.int32([-3, -1, 0, 1, 2, 7, 46340, -46340])}
+    exponents = {"float": np.float32([0, 0.5, 1, 2, 3]), "int32": np.int32([0, 1, 2, 3])}
+    for (base, x), (exponent, y) in itertools.product(bases.items(), exponents.items()):
+        if (base, exponent) == ("float", "float"):
+            continue
+        # The squares of the integers are in their range.
+        feeds = [{"x": x, "y": np.full(len(x), value, y.dtype)} for value in y if base == "float" or value in (0, 1, 2)]
+        compare(report, f"g ({base}[N] x, {exponent}[N] y) => ({base}[N] z) {{ z = Pow (x, y) }}", 15, (11, 8), feeds, tolerance=TOLERANCE)
+
+
+def signs(report):
+    numbers = np.float32([-np.inf, -3, -1.5, -1.25, -0.0, 0, 1e-40, 1.25, 1.5, 2, np.inf])
+    for node in ("Sign (x)", "Shrink <lambd = 1.25, bias = 0.75> (x)", "Shrink <lambd = 0.5, bias = -1.0> (x)"):
+        compare(report, f"g (float[11] x) => (float[11] y) {{ y = {node} }}", 9, (8, 7), [{"x": numbers}])
+
+
+def windows(report, random):
+    for op, attributes in (("MaxPool", ""), ("AveragePool", ""), ("AveragePool", ", count_include_pad = 1"), ("LpPool", ", p = 3")):
+        for length, kernel, stride, pads in ((5, 2, 3, (1, 1)), (6, 3, 4, (1, 2)), (5, 3, 3, (0, 2)), (7, 2, 2, (1, 1)), (4, 3, 2, (2, 2))):
+            feeds = [{"x": random.standard_normal((2, 2, length)).astype(np.float32)} for _ in range(2)]
+            settings = f"ceil_mode = 1, kernel_shape = [{kernel}], strides = [{stride}], pads = [{pads[0]},{pads[1]}]{attributes}"
+            compare(report, f"g (float[2,2,{length}] x) => (float[2,2,n] y) {{ y = {op} <{settings}> (x) }}", 22, (21, 19), feeds, tolerance=TOLERANCE)
+    feeds = [{"x": random.standard_normal((2, 3, 9, 8)).astype(np.float32)} for _ in range(2)]
+    for settings in ("dilations = [2,3]", "dilations = [1,2], strides = [2,1], pads = [1,0,1,1], p = 1", "dilations = [2,2], ceil_mode = 1, strides = [2,3], p = 3"):
+        graph = f"g (float[2,3,9,8] x) => (float[2,3,n,m] y) {{ y = LpPool <kernel_shape = [2,2], {settings}> (x) }}"
+        compare(report, graph, 22, (17, 11), feeds, tolerance=TOLERANCE)
+
+
+def real_signals(report, random):
+    for shape, axis in (((5, 2), 0), ((3, 5, 2), 1), ((3, 5, 4, 2), -2), ((2, 6, 3, 2), 1)):
+        x = random.standard_normal(shape).astype(np.float32)
+        for length in (None, 4, 7, 8):
+            expected = np.fft.irfft(x[..., 0] + 1j * x[..., 1], length, axis % x.ndim)[..., None].astype(np.float32)
+            declared = ",".join(map(str, shape))
+            constant, argument = (f"<int64 n = {{{length}}}>", ", n") if length else ("", "")
+            graph = f"g (float[{declared}] x) => (float[{','.join(map(str, expected.shape))}] y) {constant} {{ y = DFT <axis = {axis}, inverse = 1, onesided = 1> (x{argument}) }}"
+            compare(report, graph, 17, (16, 13), [{"x": x}], [expected], TOLERANCE)
