@@ -10,6 +10,7 @@ use std::f64::consts::SQRT_2;
 use super::constants::numbers_of;
 use crate::graph::{Model, NodeId, ValueId};
 use crate::ops::inference::Inferred;
+use crate::ops::operator_facts::movement;
 use onnx_cast::Class;
 
 /// What nodes look like.
@@ -33,25 +34,9 @@ const WITH_AXES: i64 = 18;
 /// with it.
 const ELEMENTWISE: &str = "Elementwise";
 
-/// The operators that OpenVINO computes together with a reduction before them, and those that it
-/// removes or moves away between the two.
-const COMBINED: &[&str] = &[
-    "Abs",
-    "Add",
-    "Cast",
-    "Clip",
-    "Div",
-    "Flatten",
-    "Identity",
-    "Mul",
-    "Neg",
-    "Relu",
-    "Reshape",
-    "Squeeze",
-    "Sub",
-    "Transpose",
-    "Unsqueeze",
-];
+/// The operators that OpenVINO computes together with a reduction before them. It removes data
+/// movement between the two that changes nothing.
+const COMBINED: &[&str] = &["Abs", "Add", "Clip", "Div", "Mul", "Neg", "Relu", "Sub"];
 
 /// What a node looks like in an opset, with the nodes before it, though they compute something else.
 #[must_use]
@@ -258,7 +243,8 @@ impl Nodes<'_> {
         copied.any(differs).then_some(("Reshape", 0))
     }
 
-    /// A reduction of integers whose result one node of these alone uses, for integers.
+    /// A reduction of integers whose result one node alone uses, which computes integers of it, or
+    /// moves them.
     fn reduction(&self) -> Found {
         let is_integer = |value: ValueId| {
             let dtype = self.inferred.of(value).dtype();
@@ -270,7 +256,7 @@ impl Nodes<'_> {
             return None;
         };
         let op = self.model.node(user).op_type();
-        let is_combined = COMBINED.contains(&op);
+        let is_combined = COMBINED.contains(&op) || movement(op).is_some();
         let are_integers = is_integer(result) && self.output(user).is_some_and(is_integer);
         (is_combined && are_integers).then_some((ELEMENTWISE, 0))
     }

@@ -346,8 +346,8 @@ impl<'n> Operation<'n> {
     /// formal input, which is a constant of this value, of any (`*`), or none (`-`); or an attribute,
     /// the value of which, or its default, is one of the values, any (`*`), none (`-`), or another
     /// than this one (`!1`). `rank` is the rank of the first input; `vectors` the number of inputs of
-    /// rank 1; `combination` the operator that the node looks like with the nodes before it, or none
-    /// (`-`); `empty` whether the first input is known to have no elements (`*`); `captures` whether
+    /// rank 1; `combination` the operator that the node looks like with the nodes before it,
+    /// `Elementwise` for a reduction of integers with such a node behind it, or none (`-`); `empty` whether the first input is known to have no elements (`*`); `captures` whether
     /// a body reads values of the graphs around it (`*`) or not (`-`); [`batches`], [`gates`],
     /// [`indices`], [`last_window`], [`reduced`], [`rows`], [`scaled_length`], [`slope`] and
     /// [`steps`] have functions of their own.
