@@ -3,9 +3,12 @@
 
 use super::{Expansion, by_definition, fill, list, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported};
+use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TooLarge};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[by_definition("DeformConv", 19, deform_conv)];
+
+/// The longest axis, and the longest list of a constant.
+const LONGEST: i64 = 1 << 16;
 
 /// The lengths of a convolution of images.
 struct Lengths {
@@ -24,21 +27,26 @@ fn deform_conv(cx: &Context) -> Result<String, Reason> {
         kernel,
         result,
     } = lengths(cx)?;
-    let strides = pair(cx, "strides", 1)?;
-    let dilations = pair(cx, "dilations", 1)?;
-    let pads = cx.ints("pads")?.unwrap_or_else(|| vec![0; 4]);
+    let strides = numbers::<2>(cx, "strides", 1)?;
+    let dilations = numbers::<2>(cx, "dilations", 1)?;
+    let pads = numbers::<4>(cx, "pads", 0)?;
     let [group, offset_group] = [cx.int_or("group", 1)?, cx.int_or("offset_group", 1)?];
     let divides = |count: i64| count > 0 && channels % count == 0;
-    if pads.len() != 4 || !divides(group) || !divides(offset_group) {
+    if !divides(group) || !divides(offset_group) {
         return Err(Reason::new(
             NodeInvalid,
-            "`pads` or the groups do not fit the input",
+            "the groups do not fit the channels of the input",
         ));
     }
-    let outputs = cx.dim(1, 0).filter(|outputs| outputs % group == 0);
-    let outputs = outputs.ok_or_else(|| unknown("the number of output channels"))?;
+    let outputs = length(cx, 1, 0, "the number of output channels")?;
     let [rows, columns] = kernel;
     let area = rows * columns;
+    if area > LONGEST || outputs % group != 0 {
+        return Err(Reason::new(
+            TooLarge,
+            format!("the kernel has more than {LONGEST} places, or its channels do not fit"),
+        ));
+    }
     let in_window = (0..area).map(|at| [at / columns * dilations[0], at % columns * dilations[1]]);
     let in_rows = (0..result[0]).map(|row| [row * strides[0] - pads[0], 0]);
     let in_columns = (0..result[1]).map(|column| [0, column * strides[1] - pads[1]]);
@@ -118,28 +126,33 @@ fn lengths(cx: &Context) -> Result<Lengths, Reason> {
             "the input is not a batch of images with two axes",
         ));
     }
-    let lengths = |input: usize, what: &str| {
-        let dim = |axis: usize| cx.dim(input, axis).filter(|&length| length > 0);
-        let both = dim(2).zip(dim(3));
-        both.map(|(rows, columns)| [rows, columns])
-            .ok_or_else(|| unknown(what))
+    let lengths = |input: usize, what: &str| -> Result<[i64; 2], Reason> {
+        Ok([length(cx, input, 2, what)?, length(cx, input, 3, what)?])
     };
-    let channels = cx.dim(0, 1).filter(|&channels| channels > 0);
     Ok(Lengths {
-        channels: channels.ok_or_else(|| unknown("the number of channels"))?,
+        channels: length(cx, 0, 1, "the number of channels")?,
         image: lengths(0, "the size of the images")?,
         kernel: lengths(1, "the size of the kernel")?,
         result: lengths(2, "the size of the result")?,
     })
 }
 
-fn unknown(what: &str) -> Reason {
-    Reason::new(ShapeUnknown, format!("{what} is unknown"))
+/// The length of an axis of an input.
+fn length(cx: &Context, input: usize, axis: usize, what: &str) -> Result<i64, Reason> {
+    match cx.dim(input, axis) {
+        Some(length) if (1..=LONGEST).contains(&length) => Ok(length),
+        Some(length) => Err(Reason::new(TooLarge, format!("{what} is {length}"))),
+        None => Err(Reason::new(ShapeUnknown, format!("{what} is unknown"))),
+    }
 }
 
-/// An attribute with a number for each of the two axes.
-fn pair(cx: &Context, name: &str, default: i64) -> Result<[i64; 2], Reason> {
-    let numbers = cx.ints(name)?.unwrap_or_else(|| vec![default; 2]);
-    let invalid = || Reason::new(NodeInvalid, format!("`{name}` has not two numbers"));
-    numbers.try_into().map_err(|_| invalid())
+/// An attribute with a number for each axis, or for both ends of each.
+fn numbers<const N: usize>(cx: &Context, name: &str, default: i64) -> Result<[i64; N], Reason> {
+    let numbers = cx.ints(name)?.unwrap_or_else(|| vec![default; N]);
+    let numbers: Result<[i64; N], _> = numbers.try_into();
+    let numbers = numbers.ok().filter(|numbers| {
+        let is_small = |number: &i64| (default..=LONGEST).contains(number);
+        numbers.iter().all(is_small)
+    });
+    numbers.ok_or_else(|| Reason::new(NodeInvalid, format!("`{name}` does not fit an image")))
 }

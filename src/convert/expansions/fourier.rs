@@ -44,7 +44,7 @@ fn dft(cx: &Context) -> Result<String, Reason> {
     if transform.is_inverse && transform.is_onesided {
         let length = match cx.input(1) {
             Some(_) => known_number(cx, 1),
-            None => given.map(|bins| 2 * (bins - 1)),
+            None => given.map(|bins| 2_i64.saturating_mul(bins - 1)),
         };
         let unknown = || Reason::new(ShapeUnknown, "the length of the signal is unknown");
         let (given, length) = given.zip(length).ok_or_else(unknown)?;
@@ -245,7 +245,7 @@ impl Transform {
     /// matrix.
     fn real_signal(&self, given: i64, length: i64) -> Result<String, Reason> {
         let bins = given.min(length / 2 + 1);
-        let is_small = length > 0 && length <= LONGEST_LIST / (2 * bins.max(1));
+        let is_small = (1..=LONGEST_LIST).contains(&length) && 2 * bins * length <= LONGEST_LIST;
         if !self.is_complex || bins < 1 || !is_small {
             return Err(Reason::new(
                 AttributeUnsupported,

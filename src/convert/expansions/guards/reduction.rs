@@ -44,10 +44,9 @@ pub(super) fn along_two_axes(cx: &Context) -> Result<String, Reason> {
 
 /// The sum of integers by their number.
 fn truncated_mean(cx: &Context, keepdims: i64, axes: &[i64]) -> Result<String, Reason> {
-    let lengths = axes.iter().map(|&axis| cx.dim(0, axis as usize));
+    let mut lengths = axes.iter().map(|&axis| cx.dim(0, axis as usize));
     let count = lengths
-        .collect::<Option<Vec<i64>>>()
-        .map(|lengths| lengths.iter().product::<i64>())
+        .try_fold(1, |count: i64, length| count.checked_mul(length?))
         .filter(|&count| count != 0)
         .ok_or_else(|| Reason::new(ShapeUnknown, "the number of elements of a mean is unknown"))?;
     let sum = along_pairs(["ReduceSum"; 3], keepdims, ["data", "sum", "axes"], axes);
