@@ -32,16 +32,10 @@ def check(report):
 def scattered_elements(report, random, reduction):
     for dtype, name in ((np.float32, "float"), (np.int64, "int64")):
         for axis in (0, 1, -1):
-            updates = [4, 3, 2]
-            feeds = [
-                {
-                    "x": numbers(random, (4, 3, 2), dtype),
-                    "i": random.integers(-2, 2, updates[: axis % 3] + [length] + updates[axis % 3 + 1 :]),
-                    "u": numbers(random, updates[: axis % 3] + [length] + updates[axis % 3 + 1 :], dtype),
-                }
-                for length in (0, 1, 5)
-            ]
-            lengths = ",".join("N" if place == axis % 3 else str(length) for place, length in enumerate(updates))
+            before, behind = [4, 3, 2][: axis % 3], [4, 3, 2][axis % 3 + 1 :]
+            shapes = [[*before, length, *behind] for length in (0, 1, 5)]
+            feeds = [{"x": numbers(random, (4, 3, 2), dtype), "i": random.integers(-2, 2, shape), "u": numbers(random, shape, dtype)} for shape in shapes]
+            lengths = ",".join(map(str, [*before, "N", *behind]))
             text = f"({name}[4,3,2] x, int64[{lengths}] i, {name}[{lengths}] u) => ({name}[4,3,2] y)"
             graph = f'g {text} {{ y = ScatterElements <axis = {axis}, reduction = "{reduction}"> (x, i, u) }}'
             compare(report, graph, 18, (17, 15, 13, 11), feeds)

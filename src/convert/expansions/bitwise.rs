@@ -1,5 +1,6 @@
-//! Operators on bits. `BitCast` of integers is a `Cast`, which keeps their bits. `BitShift` is guarded against large shifts. `BitwiseNot` is the difference
-//! from the number whose bits are all ones. For the others, the bits of a number become a list of
+//! Operators on bits. `BitCast` of integers is a `Cast`, which keeps their bits. `BitShift` is
+//! guarded against large shifts. `BitwiseNot` is the difference from the number whose bits are all
+//! ones. For the others, the bits of a number become a list of
 //! truth values, and that list a sum of powers of two: it has a shape, since onnxruntime keeps the
 //! axis over which it sums no elements.
 
@@ -23,15 +24,15 @@ fn cast_of_bits(cx: &Context) -> Result<String, Reason> {
     let (from, to) = (cx.dtype(0)?, cx.output_dtype(0)?);
     let is_integer = |dtype: DType| matches!(dtype.class(), Class::Signed | Class::Unsigned);
     let is_read = is_integer(from) || from == DType::Bool;
-    match () {
-        () if from == to => Ok("output = Identity (input)".to_owned()),
-        () if is_read && is_integer(to) => {
-            Ok(format!("output = Cast <to: int = {}> (input)", to.number()))
-        }
-        () => Err(Reason::new(
+    if from == to {
+        Ok("output = Identity (input)".to_owned())
+    } else if is_read && is_integer(to) {
+        Ok(format!("output = Cast <to: int = {}> (input)", to.number()))
+    } else {
+        Err(Reason::new(
             OperatorTooNew,
             format!("no older operator reads the bits of {from} as {to}"),
-        )),
+        ))
     }
 }
 

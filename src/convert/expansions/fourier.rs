@@ -240,6 +240,16 @@ impl Transform {
         })
     }
 
+    /// The axes of the signal, without that of the parts of a number, with the axis of the transform
+    /// as the last one; and those that turn them back.
+    fn permutations(&self) -> [Vec<usize>; 2] {
+        let last = self.rank - 2;
+        let others = (0..=last).filter(|&axis| axis != self.axis);
+        let mut back: Vec<usize> = (0..last).collect();
+        back.insert(self.axis, last);
+        [others.chain([self.axis]).collect(), back]
+    }
+
     /// The real signal of this length, from the first half of its bins: each bin but the first one,
     /// and the middle one of an even number, stands for two. Rows of pairs are multiplied with a
     /// matrix.
@@ -265,12 +275,10 @@ impl Transform {
             .flat_map(|(bin, part)| row(bin, part))
             .map(|number| nearest(number, self.dtype));
         let before = self.rank - 2;
-        let last = [before, self.rank - 1];
-        let others = (0..self.rank - 1).filter(|&axis| axis != self.axis);
-        let to_last: Vec<usize> = others.chain([self.axis, self.rank - 1]).collect();
-        let mut back: Vec<usize> = (0..before).collect();
-        back.insert(self.axis, last[0]);
-        back.push(last[1]);
+        let [to_last, back] = self.permutations().map(|mut axes| {
+            axes.push(self.rank - 1);
+            axes
+        });
         let shape = |ends: &[i64]| list([vec![0; before], ends.to_vec()].concat());
         let body = "
             start = Constant <value = int64[1] {0}> ()
@@ -359,12 +367,7 @@ impl Transform {
             part_imaginary = Unsqueeze (turned_imaginary, last_axis)
             spectrum = Concat <axis: int = $last> (part_real, part_imaginary)\n";
         let signal_axes = self.rank - 1;
-        let to_last: Vec<usize> = (0..signal_axes)
-            .filter(|&axis| axis != self.axis)
-            .chain([self.axis])
-            .collect();
-        let mut back: Vec<usize> = (0..signal_axes - 1).collect();
-        back.insert(self.axis, signal_axes - 1);
+        let [to_last, back] = self.permutations();
         let define_length = match length.filter(|_| !define_length.is_empty()) {
             Some(length) => format!("length = Constant <value = int64 {{{length}}}> ()"),
             None => define_length.to_owned(),
