@@ -16,6 +16,11 @@ pub struct ScopeId(pub(super) u32);
 impl ScopeId {
     /// The main graph, which every model has.
     pub const MAIN: ScopeId = ScopeId(0);
+
+    /// The scope's index for dense tables: unique, and less than the number of scopes.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// A node, by its scope and position. Ids are ordered as the nodes are within a scope.

@@ -95,6 +95,7 @@ pub(super) fn edits(precision: &PrecisionAssignment) -> Vec<Edit> {
 /// The Softmax inside of an Attention stays in FLOAT, unless the node states its precision.
 fn precise_softmaxes<'d>(precision: &'d PrecisionAssignment) -> impl Iterator<Item = Edit> + 'd {
     let (types, model) = (precision.types, precision.types.model);
+    let has_attention = types.operators.has(&["Attention"]);
     let narrows = |node: &NodeId| {
         let output = model
             .output(*node, 0)
@@ -108,10 +109,11 @@ fn precise_softmaxes<'d>(precision: &'d PrecisionAssignment) -> impl Iterator<It
                 .iter()
                 .any(|attribute| attribute.name() == SOFTMAX_PRECISION)
         };
-        is_new && model.is_op(*node, "Attention") && !is_stated()
+        is_new && types.operators.of(*node).name == "Attention" && !is_stated()
     };
     model
         .scopes()
+        .filter(move |_| has_attention)
         .flat_map(|scope| model.nodes(scope))
         .filter(narrows)
         .map(|node| {

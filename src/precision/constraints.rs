@@ -3,14 +3,11 @@
 use super::change::TypeChange;
 use super::integers::integers;
 use super::options::{Io, Options, Policy, Selection};
-use super::policy::is_sensitive;
 use super::reason::Code;
 use super::types::{Constraint, Types, ValueKind, Variable};
 use super::uses::{Use, User, Uses};
 use crate::base::hash::{HashMap, HashSet};
-use crate::graph::{
-    Body, Model, NodeId, NonNodeUse, Origin, ScopeId, ScopeKind, ValueId, is_onnx_domain,
-};
+use crate::graph::{Body, Model, NodeId, NonNodeUse, Origin, ScopeId, ScopeKind, ValueId};
 use crate::ops::inference::infer;
 use crate::ops::schemas::{Formal, ValueType};
 
@@ -360,7 +357,6 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
 
     /// Why a node keeps its types, whatever they are.
     pub fn kept(&self, node: NodeId) -> Option<Code> {
-        let proto = self.model.node(node);
         if self.selection.keeps_node(self.model, node) {
             return Some(Code::Option);
         }
@@ -373,8 +369,7 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
             return Some(Code::Unit);
         }
         let is_policy = self.options.policy == Policy::Stable && self.types.change.has_wide_range();
-        let is_onnx = is_onnx_domain(proto.domain()) && self.model.callee(node).is_none();
-        (is_policy && is_onnx && is_sensitive(proto.op_type()) && !self.also(node))
+        (is_policy && self.types.operators.of(node).is_sensitive && !self.also(node))
             .then_some(Code::Policy)
     }
 

@@ -36,6 +36,7 @@ mod limits;
 mod masks;
 mod nodes;
 mod noop_casts;
+mod operators;
 mod options;
 mod plan;
 mod policy;

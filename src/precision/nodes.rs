@@ -23,7 +23,7 @@ impl Builder<'_, '_, '_> {
         let schema = model
             .opset(id.scope, domain)
             .and_then(|opset| schemas::schema(domain, node.op_type(), opset));
-        if domain.is_empty() && rules::type_attribute(node.op_type()).is_some() {
+        if self.types.operators.of(id).type_attribute.is_some() {
             self.types.stating.push(id);
         }
         let has_more_inputs = |schema: &Schema| {
@@ -157,8 +157,8 @@ impl Builder<'_, '_, '_> {
     /// An operator with a schema: each type variable of it is a variable of the node.
     fn operator(&mut self, id: NodeId, schema: &'static Schema) {
         let model = self.model;
-        let is_onnx = schema.domain.is_empty();
-        let name = if is_onnx { schema.name } else { "" };
+        let operator = *self.types.operators.of(id);
+        let name = operator.name;
         let kept = self.kept(id);
         let float_alone = rules::float_alone(name).filter(|_| self.types.change.to != DType::Float);
         let keeps_integers = !self.also(id);
@@ -207,7 +207,7 @@ impl Builder<'_, '_, '_> {
                     let variable = of(
                         self.types,
                         formal,
-                        !rules::is_own(name, is_output, index as usize),
+                        !operator.is_own(is_output, index as usize),
                     );
                     operands.push(TypedOperand {
                         is_output,
@@ -250,8 +250,7 @@ impl Builder<'_, '_, '_> {
                 );
                 continue;
             }
-            let states =
-                rules::type_attribute(name).is_some() && rules::refers_to_function(model, id);
+            let states = operator.type_attribute.is_some() && rules::refers_to_function(model, id);
             self.types
                 .fix_old_if(variable, states.then_some(Code::Fixed));
             self.types.fix_old_if(
@@ -268,7 +267,7 @@ impl Builder<'_, '_, '_> {
                 _ => {}
             }
         }
-        let is_free = rules::moves(name) || matches!(name, "Constant" | "ConstantOfShape");
+        let is_free = operator.moves || matches!(name, "Constant" | "ConstantOfShape");
         // A cast that was there stays as it is where either type is right for its result.
         let computes = has_result && name != "CastLike";
         for (type_name, variable, wants) in variables.drain(..) {

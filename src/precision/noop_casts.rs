@@ -11,7 +11,7 @@ impl Builder<'_, '_, '_> {
     /// changes.
     pub fn find_noop_casts(&mut self) {
         let model = self.model;
-        if self.options.weights_only {
+        if self.options.weights_only || !self.types.operators.has(&["Cast"]) {
             return;
         }
         for &node in model.topological_order() {
@@ -29,7 +29,7 @@ impl Builder<'_, '_, '_> {
     /// The input and result of a cast of a type that may change to itself.
     fn noop_cast(&self, node: NodeId) -> Option<(ValueId, ValueId)> {
         let model = self.model;
-        if !model.is_op(node, "Cast")
+        if self.types.operators.of(node).name != "Cast"
             || refers_to_function(model, node)
             || self.kept(node).is_some()
         {

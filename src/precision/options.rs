@@ -295,6 +295,9 @@ impl<'o> Selection<'o> {
 
 /// Whether a node is one of some operators, or patterns match its name or its path.
 fn is_named(model: &Model, node: NodeId, operators: &[String], patterns: &GlobSet) -> bool {
+    if operators.is_empty() && patterns.is_empty() {
+        return false;
+    }
     let proto = model.node(node);
     operators.iter().any(|operator| operator == proto.op_type())
         || (!patterns.is_empty()

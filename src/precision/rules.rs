@@ -84,13 +84,18 @@ pub(super) fn operator(model: &Model, node: NodeId) -> &str {
     }
 }
 
+/// The input of an operator of ai.onnx for which it matters that it is not zero.
+pub(super) fn nonzero_input(operator: &str) -> Option<u32> {
+    match operator {
+        "Div" => Some(1),
+        "Sqrt" | "Log" | "Reciprocal" | "Pow" => Some(0),
+        _ => None,
+    }
+}
+
 /// Whether it matters for an operator of ai.onnx that an input is not zero.
 pub(super) fn needs_nonzero(operator: &str, index: u32) -> bool {
-    match operator {
-        "Div" => index == 1,
-        "Sqrt" | "Log" | "Reciprocal" | "Pow" => index == 0,
-        _ => false,
-    }
+    nonzero_input(operator) == Some(index)
 }
 
 /// Whether an operator of ai.onnx only moves elements: either type is right for it.
@@ -112,13 +117,10 @@ pub(super) fn shares_types(model: &Model, node: NodeId, operator: &str) -> bool 
     }
 }
 
-/// Whether an input or output keeps its type where its type variable is its own.
-pub(super) fn is_own(operator: &str, is_output: bool, index: usize) -> bool {
+/// The inputs, and the outputs, that keep their types where their type variables are their own.
+pub(super) fn own(operator: &str) -> [&'static [usize]; 2] {
     let row = OWN.binary_search_by_key(&operator, |row| row.0);
-    row.is_ok_and(|row| {
-        let (_, inputs, outputs) = OWN[row];
-        if is_output { outputs } else { inputs }.contains(&index)
-    })
+    row.map_or([&[], &[]], |row| [OWN[row].1, OWN[row].2])
 }
 
 /// Whether an input is a scale of quantization.

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use petgraph::unionfind::UnionFind;
 
 use super::change::TypeChange;
+use super::operators::Operators;
 use super::reason::KeepReason;
 use super::uses::Uses;
 pub(super) use super::uses::Variable;
@@ -56,6 +57,7 @@ pub(super) enum ValueKind {
 pub(super) struct Types<'m> {
     pub model: &'m Model,
     pub change: TypeChange,
+    pub operators: Operators<'m>,
     pub inferred: Inferred,
     /// By the value's index; in functions, the type that it has in all calls.
     value_types: Vec<Option<ValueType>>,
@@ -89,6 +91,7 @@ impl<'m> Types<'m> {
         Types {
             model,
             change,
+            operators: Operators::of_model(model),
             inferred,
             value_types,
             kinds: vec![None; model.value_count()],

@@ -30,6 +30,10 @@ impl Builder<'_, '_, '_> {
         if self.options.quantized == Quantized::Scales || !self.types.change.is_to_half() {
             return units;
         }
+        let mut nodes = model.scopes().flat_map(|scope| model.body(scope).nodes());
+        if !nodes.any(|node| node.op_type() == "DequantizeLinear") {
+            return units;
+        }
         for &node in model.topological_order() {
             let is_operator = !is_quantization(model, node, "DequantizeLinear")
                 && !is_quantization(model, node, "QuantizeLinear");

@@ -7,8 +7,10 @@ use super::backward::marked_before;
 use super::effects::Effect;
 use super::transfer::WalkData;
 use crate::graph::{NodeId, Origin, ScopeId, ValueId};
-use crate::precision::rules::operator;
 use onnx_cast::{Class, DType};
+
+/// The operators of angles.
+const TURNS: &[&str] = &["Cos", "Sin", "Tan"];
 
 /// The largest magnitude of an angle whose rounding does not matter.
 const SMALL: f64 = 4.0;
@@ -30,12 +32,12 @@ enum Position {
 /// The values, by index, that are angles or lead to angles. `edges` lead from values to those of
 /// other scopes.
 pub fn angles(known: &WalkData, edges: &[(ValueId, ValueId)]) -> Vec<bool> {
-    let model = known.model;
-    let turns = |node: &&NodeId| matches!(operator(model, **node), "Sin" | "Cos" | "Tan");
+    let (model, operators) = (known.model, known.effects.operators);
     let mut leads = vec![false; model.value_count()];
-    if !model.topological_order().iter().any(|node| turns(&node)) {
+    if !operators.has(TURNS) {
         return leads;
     }
+    let turns = |node: &&NodeId| TURNS.contains(&operators.of(**node).name);
     let positions = positions(known, edges);
     let is_angle = |value: ValueId| {
         let position = positions[value.index()];
@@ -91,11 +93,11 @@ fn positions(known: &WalkData, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
                 (None | Some(Position::No), _) | (_, None) => continue,
                 // A matrix that is given an input has the weights of a layer.
                 (_, Some(Position::Given))
-                    if matches!(operator(model, node), "MatMul" | "Einsum") =>
+                    if matches!(operator(known, node), "MatMul" | "Einsum") =>
                 {
                     continue;
                 }
-                (_, Some(Position::Given)) if matches!(operator(model, node), "Mul" | "Div") => {
+                (_, Some(Position::Given)) if matches!(operator(known, node), "Mul" | "Div") => {
                     Position::Computed
                 }
                 (_, Some(greatest)) => greatest,
@@ -108,6 +110,10 @@ fn positions(known: &WalkData, edges: &[(ValueId, ValueId)]) -> Vec<Position> {
     positions
 }
 
+fn operator<'k>(known: &WalkData<'k, '_>, node: NodeId) -> &'k str {
+    known.effects.operators.of(node).name
+}
+
 fn is_integer(dtype: DType) -> bool {
     matches!(dtype.class(), Class::Signed | Class::Unsigned)
 }
@@ -115,7 +121,7 @@ fn is_integer(dtype: DType) -> bool {
 /// Whether a node makes positions of positions.
 fn carries(known: &WalkData, node: NodeId) -> bool {
     let is_arithmetic = matches!(
-        known.effects.of(node),
+        known.effects.of_node(node),
         Some(
             Effect::Moves
                 | Effect::Casts
@@ -128,7 +134,7 @@ fn carries(known: &WalkData, node: NodeId) -> bool {
     );
     is_arithmetic
         || matches!(
-            operator(known.model, node),
+            operator(known, node),
             "MatMul" | "Einsum" | "Neg" | "CumSum"
         )
 }

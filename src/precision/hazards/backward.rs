@@ -11,7 +11,7 @@ pub fn marked_before(
     carries: impl Fn(NodeId) -> bool,
     admits: impl Fn(ValueId) -> bool,
 ) -> Vec<bool> {
-    let mut is_changed = true;
+    let mut is_changed = marked.contains(&true);
     while is_changed {
         is_changed = false;
         let mut mark = |marked: &mut Vec<bool>, value: ValueId| {

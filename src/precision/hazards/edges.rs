@@ -12,6 +12,10 @@ use crate::graph::ValueId;
 /// behind it.
 pub fn edges(types: &Types) -> Vec<(ValueId, ValueId)> {
     let model = types.model;
+    // There is one scope only.
+    if model.scopes().nth(1).is_none() {
+        return Vec::new();
+    }
     let bodies = model.subgraphs();
     let mut givers: HashMap<Variable, Vec<ValueId>> = HashMap::default();
     for used in types.uses.iter() {

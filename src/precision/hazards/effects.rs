@@ -1,9 +1,8 @@
 //! What each operator does to the range of numbers.
 
 use super::interval::Interval;
-use crate::base::hash::HashMap;
-use crate::graph::{Model, NodeId, ScopeId};
-use crate::precision::rules::operator;
+use crate::graph::NodeId;
+use crate::precision::operators::Operators;
 
 /// What an operator does to the range of numbers. An operator that is not in the table brings them
 /// back into the range.
@@ -184,29 +183,34 @@ const EFFECTS: &[(&str, Effect)] = &[
     ("Xor", Effect::Within(Interval::UNIT)),
 ];
 
-/// The effects of the nodes of a model, each looked up once.
-pub struct NodeEffects {
-    /// By scope and position: the row in [`EFFECTS`].
-    rows: HashMap<ScopeId, Vec<Option<u8>>>,
+/// The effects of the nodes of a model.
+pub struct NodeEffects<'o> {
+    pub operators: &'o Operators<'o>,
+    /// By the operator's index.
+    effects: Vec<Option<Effect>>,
 }
 
-impl NodeEffects {
-    pub fn of_model(model: &Model) -> NodeEffects {
-        let row = |node: NodeId| {
-            let row = EFFECTS.binary_search_by_key(&operator(model, node), |row| row.0);
-            row.ok().map(|row| row as u8)
+impl<'o> NodeEffects<'o> {
+    pub fn of(operators: &'o Operators) -> NodeEffects<'o> {
+        let effect = |name: &str| {
+            let row = EFFECTS.binary_search_by_key(&name, |row| row.0);
+            row.ok().map(|row| EFFECTS[row].1)
         };
-        let rows = model
-            .scopes()
-            .map(|scope| (scope, model.nodes(scope).map(row).collect()))
-            .collect();
-        NodeEffects { rows }
+        let distinct = operators.distinct().iter();
+        NodeEffects {
+            operators,
+            effects: distinct.map(|operator| effect(operator.name)).collect(),
+        }
     }
 
     /// The effect of a node; none brings numbers back into the range.
-    pub fn of(&self, node: NodeId) -> Option<Effect> {
-        let row = (*self.rows.get(&node.scope)?.get(node.position as usize)?)?;
-        Some(EFFECTS[usize::from(row)].1)
+    pub fn of_node(&self, node: NodeId) -> Option<Effect> {
+        self.effects[self.operators.index(node)]
+    }
+
+    /// Whether a node has an effect for which a condition holds.
+    pub fn has(&self, is_it: impl Fn(Effect) -> bool) -> bool {
+        self.effects.iter().flatten().any(|effect| is_it(*effect))
     }
 }
 
@@ -243,7 +247,6 @@ mod tests {
     #[test]
     fn the_table_is_sorted_and_names_operators() {
         assert!(EFFECTS.is_sorted_by_key(|row| row.0));
-        assert!(EFFECTS.len() <= usize::from(u8::MAX));
         for (operator, _) in EFFECTS {
             assert!(!schemas::versions("", operator).is_empty(), "{operator}");
         }

@@ -57,7 +57,7 @@ pub(super) fn keep(types: &mut Types, found: &[(ValueId, Code)], selection: &Sel
 pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec<(ValueId, Code)> {
     let model = types.model;
     let edges = edges::edges(types);
-    let effects = NodeEffects::of_model(model);
+    let effects = NodeEffects::of(&types.operators);
     let numbers = Constants::read(model, &effects, weights, beyond);
     let limit = f64::from(largest(types.change.to));
     let range = Interval::new(-limit, limit);
@@ -71,7 +71,7 @@ pub(super) fn find(types: &Types, weights: &[Weight], beyond: &[ValueId]) -> Vec
         range,
     };
     let angles = angles::angles(&known, &edges);
-    let divisors = guards::divisors(model);
+    let divisors = guards::divisors(model, &types.operators);
     let (guarded, probabilities) = (
         guards::guarded(model, &effects, &edges, divisors.clone()),
         guards::probabilities(model, &effects, &edges, divisors),

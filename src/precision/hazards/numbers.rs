@@ -5,7 +5,6 @@ use super::interval::Interval;
 use super::state::{HazardKind, State};
 use crate::base::hash::HashSet;
 use crate::graph::{Model, NodeId, ValueId};
-use crate::precision::rules::operator;
 use crate::precision::weights::{Weight, floats};
 use crate::protobuf::schema::TensorProto;
 use onnx_cast::DType;
@@ -33,6 +32,10 @@ impl Constants {
         let vanishing: HashSet<ValueId> = vanishing.map(|weight| weight.value).collect();
         let mut states = vec![None; model.value_count()];
         for value in model.values() {
+            let is_computed = |node: NodeId| effects.operators.of(node).name != "Constant";
+            if model.producer(value).is_some_and(is_computed) {
+                continue;
+            }
             let Ok(constant) = model.constant(value) else {
                 continue;
             };
@@ -87,8 +90,8 @@ fn of_type(tensor: &TensorProto) -> State {
 /// numbers are.
 fn is_weight(model: &Model, effects: &NodeEffects, constant: ValueId) -> bool {
     let is_product = |(user, _): (NodeId, u32)| {
-        !operator(model, user).is_empty()
-            && matches!(effects.of(user), None | Some(Effect::Contracts))
+        !effects.operators.of(user).name.is_empty()
+            && matches!(effects.of_node(user), None | Some(Effect::Contracts))
     };
     model.scopes_that_output(constant).is_empty() && model.uses(constant).all(is_product)
 }

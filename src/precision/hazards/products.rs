@@ -12,7 +12,7 @@ pub fn added_to_squares(known: &WalkData) -> Vec<bool> {
     let mut added = vec![false; model.value_count()];
     for &node in model.topological_order() {
         if !matches!(
-            known.effects.of(node),
+            known.effects.of_node(node),
             Some(Effect::Adds | Effect::Subtracts)
         ) {
             continue;
@@ -41,7 +41,7 @@ fn product(known: &WalkData, value: ValueId) -> Option<Vec<ValueId>> {
     let node = model
         .producer(value)
         .filter(|_| model.uses(value).count() == 1)?;
-    let mut values = match known.effects.of(node)? {
+    let mut values = match known.effects.of_node(node)? {
         Effect::Contracts => Vec::new(),
         Effect::Moves | Effect::Multiplies | Effect::Carries(_) => model
             .inputs(node)

@@ -17,7 +17,7 @@ const EXACT: Interval = Interval::new(-2048.0, 2048.0);
 /// The data of the walk: the states of values, by their index, and the numbers of constants.
 pub struct WalkData<'k, 'm> {
     pub model: &'m Model,
-    pub effects: &'k NodeEffects,
+    pub effects: &'k NodeEffects<'k>,
     pub inferred: &'k Inferred,
     pub numbers: &'k Constants,
     pub states: &'k [State],
@@ -46,7 +46,7 @@ impl WalkData<'_, '_> {
     /// The state of a result of a node.
     pub fn result(&self, node: NodeId, output: ValueId, index: u32) -> State {
         let of_type = self.dtype(output).map_or(Interval::ALL, Interval::of_type);
-        let found = match self.effects.of(node) {
+        let found = match self.effects.of_node(node) {
             Some(Effect::Moves) => self.moved(node, output),
             Some(effect) if index == 0 => self.computed(node, output, effect),
             _ => State::PLAIN,
@@ -296,7 +296,7 @@ impl WalkData<'_, '_> {
 
     /// Whether all uses of a value bring squares back into the range, soon.
     fn is_brought_back(&self, value: ValueId, depth: usize) -> bool {
-        let is_back = |(user, index): (NodeId, u32)| match self.effects.of(user) {
+        let is_back = |(user, index): (NodeId, u32)| match self.effects.of_node(user) {
             Some(
                 Effect::Root
                 | Effect::Logarithm

@@ -9,8 +9,11 @@ pub fn squared_means(known: &WalkData) -> Vec<bool> {
     let model = known.model;
     // Forward: means, and values that data movement or subtraction makes of them.
     let mut of_mean = vec![false; model.value_count()];
+    if !known.effects.has(|effect| matches!(effect, Effect::Means)) {
+        return of_mean;
+    }
     for &node in model.topological_order() {
-        let is_of_mean = match known.effects.of(node) {
+        let is_of_mean = match known.effects.of_node(node) {
             Some(Effect::Means) => true,
             Some(
                 Effect::Moves | Effect::Casts | Effect::Subtracts | Effect::Adds | Effect::Absolute,
@@ -30,7 +33,7 @@ pub fn squared_means(known: &WalkData) -> Vec<bool> {
                 .any(|(_, output)| squared[output.index()])
         };
         let (first, second) = (model.input(node, 0), model.input(node, 1));
-        let leads = match known.effects.of(node) {
+        let leads = match known.effects.of_node(node) {
             Some(Effect::Multiplies) => first == second,
             Some(Effect::Powers) => known.numbers.is_constant_above_one(second),
             Some(Effect::SumsSquares) => true,
