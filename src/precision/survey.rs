@@ -294,7 +294,11 @@ fn in_parts(numbers: &Stored, bytes: u64, survey: impl Fn(&[u8]) -> Survey + Syn
     let of_part = PART.get() as u64 * bytes;
     let part = |index: usize| {
         let start = index as u64 * of_part;
-        survey(&numbers.part(start..numbers.len().min(start + of_part)))
+        let end = numbers.len().min(start + of_part);
+        match numbers.in_memory() {
+            Some(bytes) => survey(&bytes[start as usize..end as usize]),
+            None => survey(&numbers.part(start..end)),
+        }
     };
     parallel::map_and_join(numbers.len().div_ceil(of_part) as usize, part, Survey::and)
 }

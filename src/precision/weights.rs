@@ -111,13 +111,15 @@ fn survey(limits: Limits, content: &Content) -> Survey {
 }
 
 /// The numbers as FLOAT, if they are FLOAT16 or BFLOAT16.
-fn widened(content: &Content) -> Content {
+fn widened(content: &Content) -> Cow<'_, Content> {
     let is_half = matches!(content.dtype(), DType::Float16 | DType::Bfloat16);
     let cast = Cast::new(content.dtype(), DType::Float, Rules::default())
         .ok()
         .filter(|_| is_half);
     let wide = cast.and_then(|cast| content.cast(cast).ok());
-    wide.map_or_else(|| content.clone(), |(wide, _)| wide.computed())
+    wide.map_or(Cow::Borrowed(content), |(wide, _)| {
+        Cow::Owned(wide.computed())
+    })
 }
 
 fn content(model: &Model, place: WeightPlace, tensor: &TensorProto) -> Result<Content, Error> {
@@ -224,7 +226,7 @@ pub(super) fn floats(model: &Model, tensor: &TensorProto, most_elements: u64) ->
 pub(super) fn edit(model: &Model, weight: &Weight, to: &[DType]) -> Result<Edit, Error> {
     let mut content = content(model, weight.place, &weight.tensor)?;
     if let (Some(bound), Some(&to)) = (weight.bound, to.first()) {
-        content = bounded(widened(&content), bound, to);
+        content = bounded(widened(&content).into_owned(), bound, to);
     }
     for &to in to {
         let cast = Cast::new(content.dtype(), to, Rules::default())

@@ -6,7 +6,7 @@ use bytes::{Buf, BufMut, Bytes};
 use prost::DecodeError;
 use prost::encoding::{self, DecodeContext, WireType};
 
-use super::piece::{Piece, put};
+use super::piece::{Piece, put, put_bytes};
 use super::recipe::Recipe;
 
 /// An undecoded field: its number and value.
@@ -77,7 +77,7 @@ impl Field {
             Value::Fixed32(value) => buf.put_u32_le(*value),
             Value::Len(bytes) => {
                 encoding::encode_varint(bytes.len() as u64, buf);
-                put(Piece::Bytes(bytes.clone().into()), buf);
+                put_bytes(bytes, || bytes.clone(), buf);
             }
             Value::Made(recipe) => {
                 encoding::encode_varint(recipe.bytes() as u64, buf);

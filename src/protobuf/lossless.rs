@@ -16,7 +16,7 @@ use prost::{DecodeError, Message};
 
 use super::field::{Field, Value};
 use super::locate::field_at;
-use super::piece::{Piece, put};
+use super::piece::put_bytes;
 use super::schema::ModelProto;
 use super::{ahead, context, outline};
 use crate::base::error::{Classified, ErrorKind, Place};
@@ -411,10 +411,11 @@ impl<M: fmt::Debug> fmt::Debug for Lossless<M> {
 
 impl<M: Known> Message for Lossless<M> {
     fn encode_raw(&self, buf: &mut impl BufMut) {
-        if let Some(source) = self.source() {
-            return put(Piece::Bytes(source.into()), buf);
+        let EncodedSource { start, end, input } = &self.0.source;
+        match input {
+            Some(input) => put_bytes(&input[*start..*end], || input.slice(*start..*end), buf),
+            None => self.0.encode_fields(buf),
         }
-        self.0.encode_fields(buf);
     }
 
     fn merge_field(

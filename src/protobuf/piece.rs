@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io;
 use std::sync::Arc;
 
-use bytes::BufMut;
+use bytes::{BufMut, Bytes};
 
 use super::recipe::Recipe;
 use crate::base::stored::Stored;
@@ -93,6 +93,16 @@ pub(super) fn draw(encode: impl FnOnce(&mut Vec<u8>)) -> (Vec<u8>, Vec<InsertedP
         head,
         DRAWING.take().map_or_else(Vec::new, |drawing| drawing.runs),
     )
+}
+
+/// Like [`put`], for bytes in memory. Only a long run is shared: short ones are copied without
+/// counting references to them.
+pub(super) fn put_bytes(bytes: &[u8], shared: impl FnOnce() -> Bytes, buf: &mut impl BufMut) {
+    if bytes.len() < SMALLEST_PIECE.get() {
+        buf.put_slice(bytes);
+    } else {
+        put(Piece::Bytes(shared().into()), buf);
+    }
 }
 
 /// Copies a run of bytes into `buf`, or notes its offset if a layout is being made and the run is

@@ -32,6 +32,13 @@ pub(super) fn integers(content: &Content) -> Result<Vec<i128>, NotComputed> {
 
 /// The elements of a tensor of floats.
 pub(crate) fn floats(content: &Content) -> Result<Vec<f64>, NotComputed> {
+    // Most floats are FLOAT, and each of these is a DOUBLE.
+    if content.dtype() == DType::Float {
+        let floats = codes(content)?.into_iter();
+        return Ok(floats
+            .map(|code| f32::from_bits(code as u32).into())
+            .collect());
+    }
     let cast = Cast::new(content.dtype(), DType::Double, Rules::default())
         .map_err(|_| left(content.dtype()))?;
     let (doubles, _) = content
