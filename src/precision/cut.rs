@@ -6,6 +6,8 @@
 //! these, the cut with the smallest casts is chosen, and then the one in which the fewest values
 //! keep their types.
 
+use std::collections::BTreeMap;
+
 use petgraph::algo::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::unionfind::UnionFind;
@@ -35,6 +37,13 @@ struct Group {
     /// Whether the old type may be cast to the new one, and the new one to the old one.
     casts: [bool; 2],
     elements: u64,
+}
+
+impl Group {
+    /// Those of the uses, and that of the value itself.
+    fn variables(&self) -> impl Iterator<Item = Variable> {
+        self.uses.iter().chain([&self.source]).copied()
+    }
 }
 
 /// The assignments of all variables, by variable. Values in `fixed` cannot be cast.
@@ -72,47 +81,53 @@ pub(super) fn solve(
 
 /// The assignments of the variables that may have either type. Variables that values connect are
 /// decided together.
-fn free_assignments(
-    groups: &[Group],
+fn free_assignments<'g>(
+    groups: &'g [Group],
     classes: &Classes,
     stated: impl Fn(Variable) -> Option<Assignment> + Copy,
 ) -> Vec<(Variable, Assignment)> {
+    let is_free = |root: &Variable| stated(*root).is_none();
+    let free = |group: &'g Group| group.variables().filter(is_free);
     let mut places: HashMap<Variable, usize> = HashMap::default();
-    let connected: Vec<(&Group, Vec<usize>)> = groups
-        .iter()
-        .map(|group| {
-            let free = group
-                .uses
-                .iter()
-                .chain([&group.source])
-                .filter(|&&root| stated(root).is_none());
-            let place = |root: &Variable| {
-                let next = places.len();
-                *places.entry(*root).or_insert(next)
-            };
-            (group, free.map(place).collect())
-        })
-        .collect();
+    for root in groups.iter().flat_map(free) {
+        let next = places.len();
+        places.entry(root).or_insert(next);
+    }
     let mut sets = UnionFind::new(places.len());
-    for (left, right) in connected
-        .iter()
-        .flat_map(|(_, free)| free.iter().zip(free.iter().skip(1)))
-    {
-        sets.union(*left, *right);
-    }
-    let mut by_set: HashMap<usize, Vec<&Group>> = HashMap::default();
-    let mut order = Vec::new();
-    for (group, free) in connected {
-        let Some(&first) = free.first() else { continue };
-        let of_set = by_set.entry(sets.find(first)).or_default();
-        if of_set.is_empty() {
-            order.push(sets.find(first));
+    for group in groups {
+        let mut free = free(group).map(|root| places[&root]);
+        if let Some(first) = free.next() {
+            for other in free {
+                sets.union(first, other);
+            }
         }
-        of_set.push(group);
     }
-    order
-        .into_iter()
-        .flat_map(|set| cut(&by_set[&set], classes, stated))
+    let sets = sets.into_labeling();
+    // Where no variable keeps or prefers the old type, all of a set get the new one without a cast.
+    let stays = |root: Variable| {
+        let constraint = classes.constraint(root);
+        matches!(
+            constraint,
+            Some(Constraint::FixedOld(_) | Constraint::PreferOld)
+        )
+    };
+    let set_of = |group: &'g Group| free(group).next().map(|root| sets[places[&root]]);
+    let mut may_stay = vec![false; sets.len()];
+    for group in groups.iter().filter(|group| group.variables().any(stays)) {
+        if let Some(set) = set_of(group) {
+            may_stay[set] = true;
+        }
+    }
+    let mut by_set: BTreeMap<usize, Vec<&Group>> = BTreeMap::new();
+    for group in groups {
+        if let Some(set) = set_of(group).filter(|&set| may_stay[set]) {
+            by_set.entry(set).or_default().push(group);
+        }
+    }
+    let new = groups.iter().flat_map(free);
+    new.filter(|root| !may_stay[sets[places[root]]])
+        .map(|root| (root, Assignment::New))
+        .chain(by_set.values().flat_map(|set| cut(set, classes, stated)))
         .collect()
 }
 
