@@ -326,12 +326,16 @@ impl<'w, 'm> Walk<'w, 'm> {
                     is_contested,
                 };
                 let types = (0..node.output.len()).map(|index| element::output_type(&view, index));
-                let found = (
-                    facts_of(types, shape::output_shapes(&view)),
-                    ints::output_ints(&view),
-                );
+                let facts = facts_of(types, shape::output_shapes(&view));
+                let may_be_followed =
+                    |fact: &Fact| fact.value_type.is_none() || ints::is_followed(fact.dtype());
+                let ints = if facts.iter().any(may_be_followed) {
+                    ints::output_ints(&view)
+                } else {
+                    Vec::new()
+                };
                 self.has_contested |= view.is_contested.get();
-                return found;
+                return (facts, ints);
             }
         };
         (outputs, Vec::new())

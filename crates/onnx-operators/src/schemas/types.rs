@@ -86,9 +86,8 @@ impl TypeSet {
     /// The only member, if there is exactly one.
     #[must_use]
     pub fn only(self) -> Option<ValueType> {
-        let mut members = self.iter();
-        let first = members.next()?;
-        members.next().is_none().then_some(first)
+        let is_single = self.0.is_power_of_two();
+        is_single.then(|| self.iter().next()).flatten()
     }
 
     /// The members: tensors first, then sequences, optionals, optional sequences, maps; each by the
