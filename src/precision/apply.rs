@@ -54,7 +54,8 @@ impl PrecisionAssignment<'_, '_> {
             .collect();
         let mut list = edits.list;
         list.extend(edits.removed.into_iter().map(Edit::remove_node));
-        let mut tensors = Vec::new();
+        list.reserve(self.weights.len());
+        let mut tensors = Vec::with_capacity(self.weights.len());
         let changes = |weight: &&Weight| {
             self.assignment(weight.value) == Assignment::New
                 && (!self.emulates || weight.survey.changes())
@@ -434,6 +435,10 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     /// Consumers of a cast from the new type use what is cast.
     fn name_results_of_casts(&mut self) {
         let model = self.model;
+        let is_cast_of = |kind: &Option<ValueKind>| matches!(kind, Some(ValueKind::CastOf(_)));
+        if !self.types.kinds.iter().any(is_cast_of) {
+            return;
+        }
         for &node in model.topological_order() {
             for (_, value) in model.outputs(node) {
                 let Some(ValueKind::CastOf(source)) = self.types.kinds[value.index()] else {
@@ -461,6 +466,10 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
     fn rename_uses(&mut self) {
         let model = self.model;
         for used in self.types.uses.iter() {
+            // Where no cast of a type to itself is removed, the name is the one that is used already.
+            if self.types.sources.is_empty() && !self.forms.contains_key(&used.value) {
+                continue;
+            }
             let name = self.name(used.value, self.assignment(used));
             if let User::Input(node, input) = used.user
                 && model
@@ -494,19 +503,21 @@ impl<'d, 'p, 'm> Edits<'d, 'p, 'm> {
             if self.is_untouched(value, assignment) {
                 continue;
             }
-            if self.name(value, Assignment::New) == model.name(value)
-                && (assignment == Assignment::New
-                    || self.name(value, Assignment::Old) != model.name(value))
+            // A body may return a value of an enclosing scope.
+            let scope = model.scope_of(value);
+            let returned = model.scopes_that_output(value).iter().copied();
+            let declared = model.declared(value).map(|_| scope);
+            let mut scopes = declared
+                .into_iter()
+                .chain(returned.filter(|&other| other != scope))
+                .peekable();
+            if scopes.peek().is_none() {
+                continue;
+            }
+            let name = model.name(value);
+            if self.name(value, Assignment::New) == name
+                && (assignment == Assignment::New || self.name(value, Assignment::Old) != name)
             {
-                let declared = model.declared(value).map(|_| model.scope_of(value));
-                // A body may return a value of an enclosing scope.
-                let returned = model
-                    .scopes_that_output(value)
-                    .iter()
-                    .copied()
-                    .filter(|&scope| scope != model.scope_of(value));
-                let scopes = declared.into_iter().chain(returned);
-                let name = model.name(value);
                 let from = self.precision.dtype(value, Assignment::Old);
                 self.list.extend(scopes.map(|scope| Edit::SetType {
                     at: TypePlace::Name {

@@ -83,14 +83,18 @@ impl<'t, 'm, 'o> Builder<'t, 'm, 'o> {
         // Most values are in one equality, and have one constraint.
         types.equal.reserve(model.value_count());
         types.constraints.reserve(model.value_count());
-        let nodes = model.scopes().flat_map(|scope| model.nodes(scope));
+        let uses_of = |scope: ScopeId| {
+            let body = model.body(scope);
+            let inputs = body.nodes().iter().map(|node| node.input.len());
+            inputs.sum::<usize>() + body.output_names().count()
+        };
         let mut builder = Builder {
             types,
             model,
             options,
             selection,
             integers,
-            uses: Vec::with_capacity(nodes.map(|node| model.node(node).input.len()).sum()),
+            uses: Vec::with_capacity(model.scopes().map(uses_of).sum()),
             scratch: Scratch::default(),
             inputs: HashMap::default(),
             bodies: model.subgraphs(),

@@ -126,14 +126,14 @@ impl Model {
     /// The protobuf message that declares a value's type.
     #[must_use]
     pub fn declared(&self, value: ValueId) -> Option<&ValueInfoProto> {
+        let declared = self.index.value(value).declared?;
         let body = self.body(self.scope_of(value));
-        let (list, index): (&[ValueInfoProto], u32) =
-            match (self.index.value(value).declared?, body) {
-                (Declared::ValueInfo(index), _) => (body.value_info(), index),
-                (Declared::Input(index), Body::Graph(graph)) => (&graph.input, index),
-                (Declared::Output(index), Body::Graph(graph)) => (&graph.output, index),
-                (_, Body::Function(_)) => return None,
-            };
+        let (list, index): (&[ValueInfoProto], u32) = match (declared, body) {
+            (Declared::ValueInfo(index), _) => (body.value_info(), index),
+            (Declared::Input(index), Body::Graph(graph)) => (&graph.input, index),
+            (Declared::Output(index), Body::Graph(graph)) => (&graph.output, index),
+            (_, Body::Function(_)) => return None,
+        };
         list.get(index as usize)
     }
 }
