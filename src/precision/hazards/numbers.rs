@@ -14,8 +14,9 @@ const MOST_ELEMENTS: u64 = 1 << 17;
 
 /// The constants of a model.
 pub struct Constants {
-    /// By the value's index; none for values that are computed.
-    states: Vec<Option<State>>,
+    /// By the value's index: the position in `states` after 0; 0 for values that are computed.
+    positions: Vec<u32>,
+    states: Vec<State>,
 }
 
 impl Constants {
@@ -30,7 +31,10 @@ impl Constants {
             .iter()
             .filter(|weight| weight.survey.became_zero > 0);
         let vanishing: HashSet<ValueId> = vanishing.map(|weight| weight.value).collect();
-        let mut states = vec![None; model.value_count()];
+        let mut constants = Constants {
+            positions: vec![0; model.value_count()],
+            states: Vec::new(),
+        };
         for value in model.values() {
             let is_computed = |node: NodeId| effects.operators.of(node).name != "Constant";
             if model.producer(value).is_some_and(is_computed) {
@@ -54,23 +58,29 @@ impl Constants {
                 }
                 None => of_type(&constant.tensor),
             };
-            states[value.index()] = Some(state);
+            constants.add(value, state);
         }
-        for value in beyond {
-            let state = states[value.index()].unwrap_or(State::PLAIN);
-            states[value.index()] = Some(state.with_hazard(HazardKind::Constant));
+        for &value in beyond {
+            let state = constants.of(value).unwrap_or(State::PLAIN);
+            constants.add(value, state.with_hazard(HazardKind::Constant));
         }
-        Constants { states }
+        constants
+    }
+
+    fn add(&mut self, value: ValueId, state: State) {
+        self.states.push(state);
+        self.positions[value.index()] = self.states.len() as u32;
     }
 
     /// The state of a value, if it is a constant.
     pub fn of(&self, value: ValueId) -> Option<State> {
-        self.states[value.index()]
+        let position = self.positions[value.index()].checked_sub(1)?;
+        Some(self.states[position as usize])
     }
 
     /// Whether a value is a constant.
     pub fn is_constant(&self, value: ValueId) -> bool {
-        self.of(value).is_some()
+        self.positions[value.index()] > 0
     }
 
     /// Whether a value is a constant of numbers above one.
