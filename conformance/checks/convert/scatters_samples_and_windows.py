@@ -1,5 +1,5 @@
-"""Expansions of reductions of scatters, deformed convolutions, powers, signs, windows of pooling, and real signals of half a spectrum: onnxruntime,
-or numpy, computes the same before and after.
+"""Expansions of reductions of scatters, deformed convolutions, powers, signs, windows of pooling, real signals of half a spectrum, hyperbolic
+functions, determinants, and statistics of a batch: onnxruntime, or numpy, computes the same before and after.
 
 The indices of the scatters are equal in part, and count from the end; the places of the convolutions are partly outside of the image; and with
 `ceil_mode`, the windows start in the padding, or do not.
@@ -27,6 +27,11 @@ def check(report):
     signs(report)
     windows(report, random)
     real_signals(report, random)
+    hyperbolic(report, random)
+    determinants(report, random)
+    batches(report, random)
+    masks(report, random)
+    transposed(report, random)
 
 
 def scattered_elements(report, random, reduction):
@@ -118,3 +123,63 @@ def real_signals(report, random):
             constant, argument = (f"<int64 n = {{{length}}}>", ", n") if length else ("", "")
             graph = f"g (float[{declared}] x) => (float[{','.join(map(str, expected.shape))}] y) {constant} {{ y = DFT <axis = {axis}, inverse = 1, onesided = 1> (x{argument}) }}"
             compare(report, graph, 17, (16, 13), [{"x": x}], [expected], TOLERANCE)
+
+
+def hyperbolic(report, random):
+    """Rounded once: the errors of numpy in double precision are far less than those of a float."""
+    edges = [0.0, -0.0, 1e-45, 1e-38, 1e-7, 9.99e-4, 1e-3, 1.01e-3, 0.5, 0.99999994, 1, 1.0000001, 1.5, 2, 20, 88, 89, 100, 3e38, np.inf, np.nan]
+    numbers = np.concatenate([edges, -np.array(edges), random.standard_normal(1000) * 3, random.uniform(-1, 1, 1000), 10.0 ** random.uniform(-30, 30, 1000)])
+    for name, dtype in (("float", np.float32), ("float16", np.float16)):
+        with np.errstate(all="ignore"):
+            x = numbers.astype(dtype)
+            for op, function in (("Sinh", np.sinh), ("Cosh", np.cosh), ("Asinh", np.arcsinh), ("Acosh", np.arccosh), ("Atanh", np.arctanh)):
+                expected = function(x.astype(np.float64)).astype(dtype)
+                graph = f"g ({name}[N] x) => ({name}[N] y) {{ y = {op} (x) }}"
+                compare(report, graph, 9, (8, 7), [{"x": x}], [expected])
+
+
+def determinants(report, random):
+    for shape in ((1, 1), (2, 2), (3, 3), (4, 2, 2), (2, 3, 3, 3)):
+        feeds = [{"x": random.standard_normal(shape).astype(np.float32)} for _ in range(3)]
+        given, result = (",".join(map(str, dims)) for dims in (shape, shape[:-2]))
+        graph = f"g (float[{given}] x) => (float{result and f'[{result}]'} y) {{ y = Det (x) }}"
+        compare(report, graph, 11, (10, 7), feeds, [np.linalg.det(feed["x"].astype(np.float64)).astype(np.float32) for feed in feeds], TOLERANCE)
+
+
+def batches(report, random):
+    """The outputs of training: the batch normalized by itself, and the statistics that run."""
+    for shape in ((3, 2), (4, 3, 5), (2, 3, 4, 5)):
+        channels = shape[1]
+        x = random.normal(2, 3, shape).astype(np.float32)
+        feed = {"x": x} | {name: random.uniform(0.5, 2, channels).astype(np.float32) for name in "sbmv"}
+        axes = tuple(axis for axis in range(len(shape)) if axis != 1)
+        mean, variance = x.astype(np.float64).mean(axes), x.astype(np.float64).var(axes)
+        column = [1, channels, *[1] * (len(shape) - 2)]
+        normalized = (x - mean.reshape(column)) / np.sqrt(variance.reshape(column) + 1e-2) * feed["s"].reshape(column) + feed["b"].reshape(column)
+        results = {"y": normalized, "p": feed["m"] * 0.75 + mean * 0.25, "q": feed["v"] * 0.75 + variance * 0.25}
+        given = ",".join(map(str, shape))
+        for name, result in results.items():
+            declared = given if name == "y" else str(channels)
+            inputs = ", ".join(f"float[{channels}] {one}" for one in "sbmv")
+            node = "y, p, q = BatchNormalization <training_mode = 1, momentum = 0.75, epsilon = 0.01> (x, s, b, m, v) unused = Add (p, q)"
+            graph = f"g (float[{given}] x, {inputs}) => (float[{declared}] {name}) {{ {node} }}"
+            compare(report, graph, 15, (13, 9, 7), [feed], [result.astype(np.float32)], TOLERANCE)
+
+
+def masks(report, random):
+    x = random.standard_normal((2, 3)).astype(np.float32)
+    for node in ("y, z = Dropout (x)", "y, z = Dropout <seed = 1> (x, r)", "y, z = Dropout (x, r, t)"):
+        for output, expected in (("float[2,3] y", x), ("bool[2,3] z", np.ones((2, 3), np.bool_))):
+            graph = f"g (float[2,3] x) => ({output}) <float r = {{0.75}}, bool t = {{0}}> {{ {node} }}"
+            compare(report, graph, 13, (11, 9, 8, 7), [{"x": x}], [expected])
+
+
+def transposed(report, random):
+    """Padding that follows from the shape of the output: odd, and even."""
+    for length, kernel, settings in itertools.product((4, 5), (2, 3, 4), ('auto_pad = "SAME_UPPER"', 'auto_pad = "SAME_LOWER"', "output_shape = [9]")):
+        feeds = [{"x": random.standard_normal((1, 2, length)).astype(np.float32), "w": random.standard_normal((2, 3, kernel)).astype(np.float32)}]
+        for strides in (1, 2):
+            # Without padding, the output of some is not as large.
+            if "auto_pad" in settings or strides * (length - 1) + kernel >= 9:
+                graph = f"g (float[1,2,{length}] x, float[2,3,{kernel}] w) => (float[1,3,n] y) {{ y = ConvTranspose <strides = [{strides}], {settings}> (x, w) }}"
+                compare(report, graph, 11, (10, 7), feeds, tolerance=TOLERANCE)

@@ -5,19 +5,79 @@ use super::super::reason::{BehaviourDiffers, NodeInvalid, Reason, ShapeUnknown};
 use super::adapter::{Adapter, Run, adapter};
 
 pub(super) const ADAPTERS: &[Adapter] = &[adapter("ConvTranspose", 11)
-    .up(&[Run(paddings_must_be_even)])
-    .down(&[Run(paddings_must_be_even)])];
+    .up(&[Run(padding_must_be_even)])
+    .down(&[Run(padding_becomes_explicit)])];
 
-/// Padding computed from `output_shape` or `auto_pad` is split between the two sides of an axis.
-/// Versions 1 and 11 place odd padding on different sides.
-fn paddings_must_be_even(cx: &mut Context) -> Result<(), Reason> {
+/// Version 1 places odd padding on the side on which version 11 does not, and with `auto_pad` its
+/// output has the size of the input instead of that size times the stride.
+fn padding_must_be_even(cx: &mut Context) -> Result<(), Reason> {
+    let is_even = |padding: &i128| *padding >= 0 && padding % 2 == 0;
+    match computed_padding(cx)? {
+        Some(computed) if !computed.is_of_both => Err(Reason::new(
+            BehaviourDiffers,
+            "`auto_pad` with strides gives other output shapes since opset 11",
+        )),
+        Some(computed) if !computed.padding.iter().all(is_even) => Err(Reason::new(
+            BehaviourDiffers,
+            "odd padding is placed on the other side since opset 11",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Where version 1 has another meaning, `pads` state what version 11 computes: the larger half is
+/// at the end for SAME_UPPER, and otherwise at the start.
+fn padding_becomes_explicit(cx: &mut Context) -> Result<(), Reason> {
+    let Some(computed) = computed_padding(cx)? else {
+        return Ok(());
+    };
+    if computed.is_of_both && padding_must_be_even(cx).is_ok() {
+        return Ok(());
+    }
+    let halves = |padding: &i128| {
+        let padding = i64::try_from(*padding)
+            .ok()
+            .filter(|&padding| padding >= 0)?;
+        Some((padding / 2, padding - padding / 2))
+    };
+    let halves: Option<Vec<(i64, i64)>> = computed.padding.iter().map(halves).collect();
+    let (smaller, larger): (Vec<i64>, Vec<i64>) = halves
+        .ok_or_else(|| {
+            Reason::new(
+                BehaviourDiffers,
+                "the output is larger than the operator makes it without padding",
+            )
+        })?
+        .into_iter()
+        .unzip();
+    let is_upper = cx.string("auto_pad")?.as_deref() == Some("SAME_UPPER");
+    let pads = if is_upper {
+        [smaller, larger]
+    } else {
+        [larger, smaller]
+    };
+    cx.remove_attribute("auto_pad");
+    cx.remove_attribute("output_shape");
+    cx.set_ints("pads", pads.concat());
+    Ok(())
+}
+
+/// The padding of each axis that follows from `output_shape` or `auto_pad`.
+struct ComputedPadding {
+    padding: Vec<i128>,
+    /// Whether both versions compute it.
+    is_of_both: bool,
+}
+
+/// That of version 11, if the node states no `pads`.
+fn computed_padding(cx: &Context) -> Result<Option<ComputedPadding>, Reason> {
     let is_same = matches!(
         cx.string("auto_pad")?.as_deref(),
         Some("SAME_UPPER" | "SAME_LOWER")
     );
     let output = cx.ints("output_shape")?;
     if !is_same && output.is_none() {
-        return Ok(());
+        return Ok(None);
     }
     let spatial = |index: usize| -> Option<Vec<i64>> {
         cx.known_input(index)
@@ -42,14 +102,14 @@ fn paddings_must_be_even(cx: &mut Context) -> Result<(), Reason> {
         list("dilations", 1)?,
         list("output_padding", 0)?,
     );
-    // The output has the input's size in version 1, and that size times the stride in version 11.
-    if output.is_none() && strides.iter().any(|&stride| stride != 1) {
-        return Err(Reason::new(
-            BehaviourDiffers,
-            "`auto_pad` with strides gives other output shapes since opset 11",
-        ));
-    }
-    let output = output.unwrap_or_else(|| input.clone());
+    let is_of_both = output.is_some() || strides.iter().all(|&stride| stride == 1);
+    let grown = || -> Vec<i64> {
+        let pairs = input.iter().zip(&strides);
+        pairs
+            .map(|(input, stride)| input.saturating_mul(*stride))
+            .collect()
+    };
+    let output = output.unwrap_or_else(grown);
     let lists = [&kernel, &strides, &dilations, &extra, &output];
     if lists
         .iter()
@@ -66,12 +126,8 @@ fn paddings_must_be_even(cx: &mut Context) -> Result<(), Reason> {
                 .map(|list| i128::from(list[axis]));
         stride * (input - 1) + extra + (kernel - 1) * dilation + 1 - output
     };
-    if (0..input.len()).all(|axis| padding(axis) >= 0 && padding(axis) % 2 == 0) {
-        Ok(())
-    } else {
-        Err(Reason::new(
-            BehaviourDiffers,
-            "odd padding is placed on the other side since opset 11",
-        ))
-    }
+    Ok(Some(ComputedPadding {
+        padding: (0..input.len()).map(padding).collect(),
+        is_of_both,
+    }))
 }

@@ -32,20 +32,7 @@ fn count_indices_from_front(cx: &mut Context) -> Result<(), Reason> {
     let length = if let Some(length) = length {
         index_constant(cx, dtype, length, "length")?
     } else {
-        let scalar = Known {
-            shape: Some(Vec::new()),
-            ..Known::tensor(DType::Int64)
-        };
-        let data = cx.node.input[0].clone();
-        let dims = cx.add_before(
-            "Shape",
-            &[&data],
-            Vec::new(),
-            "dims",
-            Known::tensor(DType::Int64),
-        );
-        let axis = cx.constant_ints("axis", &[], &[axis]);
-        let length = cx.add_before("Gather", &[&dims, &axis], Vec::new(), "length", scalar);
+        let length = cx.add_length(0, axis);
         match dtype {
             DType::Int64 => length,
             _ => cx.cast_before(&length, dtype, "typed_length"),

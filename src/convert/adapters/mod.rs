@@ -25,6 +25,7 @@ mod recurrent;
 mod reshape;
 mod resize;
 pub(super) mod resize_tables;
+mod scan;
 mod scatter;
 mod sequence_map;
 mod shape;
@@ -64,6 +65,7 @@ pub(super) const FAMILIES: &[&[Adapter]] = &[
     recurrent::ADAPTERS,
     reshape::ADAPTERS,
     resize::ADAPTERS,
+    scan::ADAPTERS,
     scatter::ADAPTERS,
     sequence_map::ADAPTERS,
     shape::ADAPTERS,

@@ -213,7 +213,7 @@ fn compare_long_integers(cx: &mut Context) -> Result<(), Reason> {
     };
     let has_small = is_small(0) || is_small(1);
     if dtype == DType::Uint64 && !has_small {
-        return Ok(());
+        return compare_by_halves(cx);
     }
     let (left, right) = (cx.node.input[0].clone(), cx.node.input[1].clone());
     let left_double = cx.cast_before(&left, DType::Double, "left");
@@ -253,6 +253,48 @@ fn compare_long_integers(cx: &mut Context) -> Result<(), Reason> {
         DType::Bool,
     );
     becomes(cx, "Or", &[&decided, &narrowly]);
+    Ok(())
+}
+
+/// Two UINT64 are ordered as their upper halves are, and as the lower ones if these are equal. The
+/// difference of the upper halves, times 2^33, exceeds that of the lower ones.
+fn compare_by_halves(cx: &mut Context) -> Result<(), Reason> {
+    let op = cx.node.op_type().to_owned();
+    let operands = [0, 1].map(|index| cx.node.input[index].clone());
+    let known = operands.each_ref().map(|name| cx.known(name).clone());
+    let double = |value: f64| make::numbers(DType::Double, &[], value.to_le_bytes().to_vec());
+    let unit = (1_u64 << 32).to_le_bytes().to_vec();
+    let unit = cx.add_constant("unit", make::numbers(DType::Uint64, &[], unit));
+    let weight = cx.add_constant("weight", double(8_589_934_592.0));
+    let zero = cx.add_constant("zero", double(0.0));
+    let halves = [0, 1].map(|index| {
+        let (operand, known) = (&operands[index], &known[index]);
+        let mut add = |op, inputs: &[&str], suffix| {
+            cx.add_before(op, inputs, Vec::new(), suffix, known.clone())
+        };
+        let upper = add("Div", &[operand, &unit], "upper");
+        let units = add("Mul", &[&upper, &unit], "units");
+        let lower = add("Sub", &[operand, &units], "lower");
+        [upper, lower].map(|half| cx.cast_before(&half, DType::Double, "half"))
+    });
+    let [[upper, lower], [other_upper, other_lower]] = &halves;
+    let upper = add(
+        cx,
+        "Sub",
+        &[upper, other_upper],
+        "upper_difference",
+        DType::Double,
+    );
+    let lower = add(
+        cx,
+        "Sub",
+        &[lower, other_lower],
+        "lower_difference",
+        DType::Double,
+    );
+    let weighted = add(cx, "Mul", &[&upper, &weight], "weighted", DType::Double);
+    let order = add(cx, "Add", &[&weighted, &lower], "order", DType::Double);
+    becomes(cx, &op, &[&order, &zero]);
     Ok(())
 }
 

@@ -102,6 +102,26 @@ impl Context<'_, '_> {
         name
     }
 
+    /// A scalar with the length of an axis of an input: a constant, if it is known.
+    pub fn add_length(&mut self, input: usize, axis: i64) -> String {
+        if let Some(length) = self.dim(input, axis) {
+            return self.constant_ints("length", &[], &[length]);
+        }
+        let rank = self.known_input(input).rank().map(|rank| rank as i64);
+        let dims = Known {
+            shape: Some(vec![rank]),
+            ..Known::tensor(DType::Int64)
+        };
+        let scalar = Known {
+            shape: Some(Vec::new()),
+            ..Known::tensor(DType::Int64)
+        };
+        let name = self.node.input[input].clone();
+        let dims = self.add_before("Shape", &[&name], Vec::new(), "dims", dims);
+        let axis = self.constant_ints("axis", &[], &[axis]);
+        self.add_before("Gather", &[&dims, &axis], Vec::new(), "length", scalar)
+    }
+
     /// A new cast in front of the node.
     pub fn cast_before(&mut self, input: &str, to: DType, suffix: &str) -> String {
         let known = Known {

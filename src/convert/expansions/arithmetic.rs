@@ -204,6 +204,12 @@ fn select(cx: &Context) -> Result<String, Reason> {
     let count = shape
         .iter()
         .try_fold(1, |product: i64, &dim| product.checked_mul(dim));
+    let is_whole = |index: usize| cx.known_input(index).static_shape().as_ref() == Some(&shape);
+    match count {
+        Some(0) if is_whole(1) => return Ok("output = Identity (X)".to_owned()),
+        Some(0) if is_whole(2) => return Ok("output = Identity (Y)".to_owned()),
+        _ => {}
+    }
     let Some(count) = count.filter(|&count| count > 0 && count <= MOST_PLACES) else {
         return Err(Reason::new(
             TooLarge,

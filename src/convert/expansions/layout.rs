@@ -1,13 +1,15 @@
 //! Operators that repeat or regroup elements.
 
+use super::gather::static_shape;
 use super::{Expansion, exact, list, local_output_name};
 use crate::convert::context::{Context, counted_from_front};
-use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported};
+use crate::convert::reason::{NodeInvalid, Reason, ShapeUnknown, ShapeUnsupported, TooLarge};
 use crate::ops::inference::MOST_DIMENSIONS;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("Expand", 8, expand),
     exact("Flatten", 9, flatten),
+    exact("ReverseSequence", 10, reverse_sequence),
     exact("Split", 13, split),
 ];
 
@@ -27,6 +29,9 @@ fn expand(cx: &Context) -> Result<String, Reason> {
              output = Tile (element, shape)",
             list(vec![1; rank])
         ));
+    }
+    if cx.read_ints(1).is_err() {
+        return expand_to_computed(cx);
     }
     let Some(shape) = shape.filter(|shape| !shape.contains(&0)) else {
         return Err(Reason::new(
@@ -67,6 +72,115 @@ fn expand(cx: &Context) -> Result<String, Reason> {
         list(&repeats)
     ))
 }
+
+/// Dimensions of one are repeated as often as the computed shape says, and others are not.
+fn expand_to_computed(cx: &Context) -> Result<String, Reason> {
+    let given = cx.rank(0)?;
+    let wanted = cx.dim(1, 0).and_then(|length| usize::try_from(length).ok());
+    let wanted = wanted
+        .filter(|&length| length <= MOST_DIMENSIONS)
+        .ok_or_else(|| Reason::new(ShapeUnknown, "the rank of the result is unknown"))?;
+    let rank = given.max(wanted);
+    let ones = |count: usize| list(vec![1; count]);
+    let aligned = match rank - given {
+        0 => "aligned = Identity (input)".to_owned(),
+        added => format!(
+            "aligned = Unsqueeze <axes: ints = [{}]> (input)",
+            list(0..added)
+        ),
+    };
+    let repeated = match rank - wanted {
+        0 => "wanted = Identity (long_shape)".to_owned(),
+        added => format!(
+            "before = Constant <value = int64[{added}] {{{}}}> ()
+             wanted = Concat <axis: int = 0> (before, long_shape)",
+            ones(added)
+        ),
+    };
+    Ok(format!(
+        "long_shape = Cast <to = 7> (shape)
+         {aligned}
+         {repeated}
+         ones = Constant <value = int64[{rank}] {{{}}}> ()
+         dims = Shape (aligned)
+         is_one = Equal (dims, ones)
+         flags = Cast <to = 7> (is_one)
+         more = Sub (wanted, ones)
+         added = Mul (flags, more)
+         repeats = Add (ones, added)
+         output = Tile (aligned, repeats)",
+        ones(rank)
+    ))
+}
+
+/// Each row of the first two axes is taken from the mirrored place, if that is in the sequence.
+fn reverse_sequence(cx: &Context) -> Result<String, Reason> {
+    let (time, batch) = (cx.int_or("time_axis", 0)?, cx.int_or("batch_axis", 1)?);
+    if ![(0, 1), (1, 0)].contains(&(time, batch)) {
+        return Err(Reason::new(
+            NodeInvalid,
+            "`time_axis` and `batch_axis` are not the first two axes",
+        ));
+    }
+    let shape = static_shape(cx, 0)?;
+    if shape.contains(&0) {
+        return Ok("Y = Identity (input)".to_owned());
+    }
+    let (steps, sequences) = match *shape.as_slice() {
+        [steps, sequences, ..] if time == 0 => (steps, sequences),
+        [sequences, steps, ..] => (steps, sequences),
+        _ => return Err(Reason::new(NodeInvalid, "the input has less than two axes")),
+    };
+    if steps.max(sequences) > LONGEST_AXIS {
+        return Err(Reason::new(
+            TooLarge,
+            format!("one of the first two axes has more than {LONGEST_AXIS} elements"),
+        ));
+    }
+    let column = |count: i64, axis: i64| match axis {
+        0 => format!("{count}, 1"),
+        _ => format!("1, {count}"),
+    };
+    let strides = if time == 0 {
+        (sequences, 1)
+    } else {
+        (1, steps)
+    };
+    Ok(format!(
+        "step = Constant <value = int64[{}] {{{}}}> ()
+         sequence = Constant <value = int64[{}] {{{}}}> ()
+         lengths_shape = Constant <value = int64[2] {{{}}}> ()
+         lengths = Reshape (sequence_lens, lengths_shape)
+         one = Constant <value = int64 {{1}}> ()
+         last = Sub (lengths, one)
+         mirrored = Sub (last, step)
+         is_inside = Less (step, lengths)
+         place = Where (is_inside, mirrored, step)
+         step_stride = Constant <value = int64 {{{}}}> ()
+         sequence_stride = Constant <value = int64 {{{}}}> ()
+         step_offset = Mul (place, step_stride)
+         sequence_offset = Mul (sequence, sequence_stride)
+         number = Add (step_offset, sequence_offset)
+         list = Constant <value = int64[1] {{-1}}> ()
+         numbers = Reshape (number, list)
+         rows_shape = Constant <value = int64[2] {{{}, -1}}> ()
+         rows = Reshape (input, rows_shape)
+         reversed = Gather <axis: int = 0> (rows, numbers)
+         shape = Shape (input)
+         Y = Reshape (reversed, shape)",
+        column(steps, time),
+        list(0..steps),
+        column(sequences, batch),
+        list(0..sequences),
+        column(sequences, batch),
+        strides.0,
+        strides.1,
+        steps * sequences,
+    ))
+}
+
+/// The longest axis whose places become a constant.
+const LONGEST_AXIS: i64 = 1 << 14;
 
 /// A reshape to two dimensions, one of which may be unknown. A length of zero in the shape would
 /// mean that of the input.

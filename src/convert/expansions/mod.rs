@@ -15,6 +15,7 @@ mod comparison;
 pub(super) mod consistency;
 mod crop;
 mod deform;
+mod determinant;
 mod einsum;
 pub(super) mod expand;
 mod expansion;
@@ -23,10 +24,12 @@ mod fourier;
 mod gather;
 mod grid;
 mod guards;
+mod hyperbolic;
 mod layout;
 mod loss;
 mod normalization;
 mod onnxruntime;
+mod order;
 mod pad;
 mod pooling;
 mod quantize;
@@ -36,6 +39,7 @@ mod reduce;
 mod rotary;
 mod rounding;
 mod scatter;
+mod selection;
 mod trilu;
 mod window;
 
@@ -57,14 +61,17 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     comparison::EXPANSIONS,
     crop::EXPANSIONS,
     deform::EXPANSIONS,
+    determinant::EXPANSIONS,
     einsum::EXPANSIONS,
     fourier::EXPANSIONS,
     gather::EXPANSIONS,
     grid::EXPANSIONS,
+    hyperbolic::EXPANSIONS,
     layout::EXPANSIONS,
     loss::EXPANSIONS,
     normalization::EXPANSIONS,
     onnxruntime::EXPANSIONS,
+    order::EXPANSIONS,
     pad::EXPANSIONS,
     pooling::EXPANSIONS,
     quantize::EXPANSIONS,
@@ -74,6 +81,7 @@ pub(super) const FAMILIES: &[&[Expansion]] = &[
     rotary::EXPANSIONS,
     rounding::EXPANSIONS,
     scatter::EXPANSIONS,
+    selection::EXPANSIONS,
     trilu::EXPANSIONS,
     window::EXPANSIONS,
 ];

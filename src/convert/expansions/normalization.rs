@@ -3,12 +3,18 @@
 
 use std::fmt::Display;
 
-use super::{Expansion, axes_from, by_definition, fill, list, number, type_name, type_of};
+use super::{Expansion, axes_from, by_definition, exact, fill, list, number, type_name, type_of};
 use crate::convert::context::Context;
-use crate::convert::reason::{NodeInvalid, Reason, ShapeUnsupported, TypeUnsupported};
+use crate::convert::reason::{
+    AttributeUnsupported, BehaviourDiffers, NodeInvalid, OutputUnsupported, Reason,
+    ShapeUnsupported, TypeUnsupported,
+};
 use onnx_cast::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
+    by_definition("BatchNormalization", 14, train_batch_normalization)
+        .against(&[OutputUnsupported]),
+    exact("Dropout", 12, infer_dropout).against(&[BehaviourDiffers]),
     by_definition("GroupNormalization", 18, group_normalization_of_groups),
     by_definition("GroupNormalization", 21, group_normalization),
     by_definition("LayerNormalization", 17, layer_normalization),
@@ -35,6 +41,100 @@ fn cast(from: DType, to: DType, input: &str, output: &str) -> String {
     } else {
         format!("{output} = Cast <to = {}> ({input})\n", to.number())
     }
+}
+
+/// The statistics of the batch, and the running ones, in FLOAT for short floats (text of
+/// BatchNormalization-14).
+fn train_batch_normalization(cx: &Context) -> Result<String, Reason> {
+    if cx.int_or("training_mode", 0)? == 0 {
+        return Err(Reason::new(
+            NodeInvalid,
+            "outputs after the first are those of training mode",
+        ));
+    }
+    let rank = cx.rank(0)?;
+    if rank < 2 {
+        return Err(Reason::new(
+            ShapeUnsupported,
+            "the input has no axis of channels",
+        ));
+    }
+    let (dtype, running) = (cx.dtype(0)?, cx.dtype(3)?);
+    let wide = match dtype {
+        DType::Double => DType::Double,
+        _ => DType::Float,
+    };
+    let momentum = cx.float("momentum")?.unwrap_or(0.9);
+    let axes = (0..rank).filter(|&axis| axis != 1);
+    let channels = list((0..rank).map(|axis| if axis == 1 { -1 } else { 1 }));
+    let mut body = String::new();
+    for (from, input, name) in [
+        (dtype, "X", "x"),
+        (cx.dtype(1)?, "scale", "wide_scale"),
+        (cx.dtype(2)?, "B", "wide_bias"),
+        (running, "input_mean", "mean_before"),
+        (running, "input_var", "variance_before"),
+    ] {
+        body += &cast(from, wide, input, name);
+    }
+    body += "
+        epsilon = Constant <value = $T {$epsilon}> ()
+        momentum = Constant <value = $T {$momentum}> ()
+        one = Constant <value = $T {1}> ()
+        rest = Sub (one, momentum)
+        list = Constant <value = int64[1] {-1}> ()
+        channels = Constant <value = int64[$rank] {$channels}> ()
+        mean = ReduceMean <axes: ints = [$axes], keepdims: int = 1> (x)
+        deviation = Sub (x, mean)
+        square = Mul (deviation, deviation)
+        variance = ReduceMean <axes: ints = [$axes], keepdims: int = 1> (square)
+        shifted = Add (variance, epsilon)
+        spread = Sqrt (shifted)
+        normalized = Div (deviation, spread)
+        scale_column = Reshape (wide_scale, channels)
+        bias_column = Reshape (wide_bias, channels)
+        scaled = Mul (normalized, scale_column)
+        y = Add (scaled, bias_column)
+        mean_list = Reshape (mean, list)
+        mean_part = Mul (mean_list, rest)
+        mean_kept = Mul (mean_before, momentum)
+        mean_after = Add (mean_kept, mean_part)
+        variance_list = Reshape (variance, list)
+        variance_part = Mul (variance_list, rest)
+        variance_kept = Mul (variance_before, momentum)
+        variance_after = Add (variance_kept, variance_part)\n";
+    for (to, name, output) in [
+        (dtype, "y", "Y"),
+        (running, "mean_after", "running_mean"),
+        (running, "variance_after", "running_var"),
+    ] {
+        body += &cast(wide, to, name, output);
+    }
+    Ok(fill(
+        &body,
+        &[
+            ("T", &type_name(wide)),
+            ("epsilon", &epsilon(cx)?),
+            ("momentum", &number(momentum)),
+            ("rank", &rank),
+            ("axes", &list(axes)),
+            ("channels", &channels),
+        ],
+    ))
+}
+
+/// Outside of training, a dropout keeps all elements, and its mask says so.
+fn infer_dropout(cx: &Context) -> Result<String, Reason> {
+    if cx.input(2).is_some() && cx.read_bools(2)?.contains(&true) {
+        return Err(Reason::new(
+            AttributeUnsupported,
+            "Dropout has no training mode in opsets 7 to 11",
+        ));
+    }
+    Ok("output = Identity (data)
+        shape = Shape (data)
+        mask = ConstantOfShape <value = bool[1] {1}> (shape)"
+        .to_owned())
 }
 
 fn epsilon(cx: &Context) -> Result<String, Reason> {

@@ -1,16 +1,121 @@
-//! `TensorScatter`, which moves elements, and `reduction` of `ScatterElements` and `ScatterND`.
+//! Scatters, in terms of others, of gathering, or of a `Loop` that combines elements.
 
+use super::gather::{NumberedSlices, element_places};
 use super::{Expansion, by_definition, exact, fill, list, type_of};
 use crate::convert::context::{Context, counted_from_front};
-use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown};
+use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown, TooLarge};
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
+    exact("Scatter", 9, scatter),
+    exact("ScatterND", 11, scatter_slices),
     by_definition("ScatterElements", 16, reduce_elements).against(&[AttributeUnsupported]),
     by_definition("ScatterElements", 18, reduce_elements).against(&[AttributeUnsupported]),
     by_definition("ScatterND", 16, reduce_slices).against(&[AttributeUnsupported]),
     by_definition("ScatterND", 18, reduce_slices).against(&[AttributeUnsupported]),
     exact("TensorScatter", 24, tensor_scatter),
 ];
+
+/// The most comparisons of a place in the data with a place of an update.
+const MOST_COMPARISONS: i64 = 1 << 20;
+
+/// The data and the updates one after the other, from which `Gather` selects: of several updates of
+/// an element, the last one.
+fn scatter(cx: &Context) -> Result<String, Reason> {
+    let places = element_places(cx)?;
+    let count = |input| {
+        let shape: Option<Vec<i64>> = cx.known_input(input).static_shape();
+        shape.and_then(|shape| {
+            shape
+                .iter()
+                .try_fold(1, |all: i64, &dim| all.checked_mul(dim))
+        })
+    };
+    let (elements, updates) = count(0).zip(count(1)).unwrap_or((i64::MAX, i64::MAX));
+    if elements
+        .checked_mul(updates)
+        .is_none_or(|all| all > MOST_COMPARISONS)
+    {
+        return Err(Reason::new(
+            TooLarge,
+            format!("the product of elements and updates is more than {MOST_COMPARISONS}"),
+        ));
+    }
+    if elements == 0 || updates == 0 {
+        return Ok("output = Identity (data)".to_owned());
+    }
+    let body = "
+        $places
+        all = Constant <value = int64[1] {-1}> ()
+        updated = Reshape (index_0, all)
+        column_shape = Constant <value = int64[2] {-1, 1}> ()
+        own_place = Constant <value = int64[$elements] {$own_places}> ()
+        column = Reshape (own_place, column_shape)
+        is_updated_by = Equal (column, updated)
+        flags = Cast <to = 7> (is_updated_by)
+        update_number = Constant <value = int64[$updates] {$update_numbers}> ()
+        numbered = Mul (flags, update_number)
+        last_number = ReduceMax <axes: ints = [1], keepdims: int = 0> (numbered)
+        is_updated = Cast <to = 9> (last_number)
+        updated_flag = Cast <to = 7> (is_updated)
+        before_updates = Constant <value = int64 {$before_updates}> ()
+        place_of_update = Add (last_number, before_updates)
+        difference = Sub (place_of_update, own_place)
+        distance = Mul (difference, updated_flag)
+        source = Add (own_place, distance)
+        data_flat = Reshape (data, all)
+        updates_flat = Reshape (updates, all)
+        both = Concat <axis: int = 0> (data_flat, updates_flat)
+        result_flat = Gather <axis: int = 0> (both, source)
+        data_shape = Shape (data)
+        output = Reshape (result_flat, data_shape)";
+    Ok(fill(
+        body,
+        &[
+            ("places", &places),
+            ("elements", &elements),
+            ("own_places", &list(0..elements)),
+            ("updates", &updates),
+            ("update_numbers", &list(1..=updates)),
+            ("before_updates", &(elements - 1)),
+        ],
+    ))
+}
+
+/// Slices are rows of a matrix, which a `Scatter` along the first axis replaces.
+fn scatter_slices(cx: &Context) -> Result<String, Reason> {
+    let slices = NumberedSlices::of(cx)?;
+    let width: i64 = slices.shape.iter().product();
+    if width > LONGEST_SLICE {
+        return Err(Reason::new(
+            TooLarge,
+            format!("a slice has more than {LONGEST_SLICE} elements"),
+        ));
+    }
+    let body = "
+        $numbers
+        column_shape = Constant <value = int64[2] {-1, 1}> ()
+        column = Reshape (number, column_shape)
+        zeros = Constant <value = int64[1, $width] {$zeros}> ()
+        rows = Add (column, zeros)
+        matrix_shape = Constant <value = int64[2] {-1, $width}> ()
+        data_rows = Reshape (data, matrix_shape)
+        update_rows = Reshape (updates, matrix_shape)
+        result_rows = Scatter <axis: int = 0> (data_rows, rows, update_rows)
+        data_shape = Shape (data)
+        output = Reshape (result_rows, data_shape)";
+    let zeros = list(std::iter::repeat_n(0, width as usize));
+    Ok(fill(
+        body,
+        &[
+            ("numbers", &slices.numbers),
+            ("width", &width),
+            ("zeros", &zeros),
+        ],
+    ))
+}
+
+/// The most elements of a slice, which a constant repeats.
+const LONGEST_SLICE: i64 = 1 << 16;
 
 /// One position of the indices along `axis` after the other: of one, no two are those of the same
 /// element.
