@@ -26,7 +26,8 @@ fn padding_must_be_even(cx: &mut Context) -> Result<(), Reason> {
 }
 
 /// Where version 1 has another meaning, `pads` state what version 11 computes: the larger half is
-/// at the end for SAME_UPPER, and otherwise at the start.
+/// at the end for SAME_UPPER, and otherwise at the start. An output that is larger than without
+/// padding is padded at its end.
 fn padding_becomes_explicit(cx: &mut Context) -> Result<(), Reason> {
     let Some(computed) = computed_padding(cx)? else {
         return Ok(());
@@ -34,22 +35,21 @@ fn padding_becomes_explicit(cx: &mut Context) -> Result<(), Reason> {
     if computed.is_of_both && padding_must_be_even(cx).is_ok() {
         return Ok(());
     }
-    let halves = |padding: &i128| {
-        let padding = i64::try_from(*padding)
-            .ok()
-            .filter(|&padding| padding >= 0)?;
-        Some((padding / 2, padding - padding / 2))
-    };
-    let halves: Option<Vec<(i64, i64)>> = computed.padding.iter().map(halves).collect();
-    let (smaller, larger): (Vec<i64>, Vec<i64>) = halves
-        .ok_or_else(|| {
-            Reason::new(
+    let (mut smaller, mut larger, mut output) = (Vec::new(), Vec::new(), Vec::new());
+    for (padding, limits) in computed.padding.iter().zip(&computed.output_padding) {
+        let added = limits.stated + padding.min(&0).abs();
+        if added > limits.stated && added >= limits.end {
+            return Err(Reason::new(
                 BehaviourDiffers,
-                "the output is larger than the operator makes it without padding",
-            )
-        })?
-        .into_iter()
-        .unzip();
+                "the output is larger than the operator makes it with `output_padding`",
+            ));
+        }
+        let out_of_range = |_| Reason::new(NodeInvalid, "the padding is out of range");
+        let padding = i64::try_from(*padding.max(&0)).map_err(out_of_range)?;
+        smaller.push(padding / 2);
+        larger.push(padding - padding / 2);
+        output.push(i64::try_from(added).map_err(out_of_range)?);
+    }
     let is_upper = cx.string("auto_pad")?.as_deref() == Some("SAME_UPPER");
     let pads = if is_upper {
         [smaller, larger]
@@ -59,12 +59,22 @@ fn padding_becomes_explicit(cx: &mut Context) -> Result<(), Reason> {
     cx.remove_attribute("auto_pad");
     cx.remove_attribute("output_shape");
     cx.set_ints("pads", pads.concat());
+    if output.iter().any(|&padding| padding != 0) {
+        cx.set_ints("output_padding", output);
+    }
     Ok(())
+}
+
+/// The `output_padding` of an axis, and the first number that it must not have.
+struct OutputPadding {
+    stated: i128,
+    end: i128,
 }
 
 /// The padding of each axis that follows from `output_shape` or `auto_pad`.
 struct ComputedPadding {
     padding: Vec<i128>,
+    output_padding: Vec<OutputPadding>,
     /// Whether both versions compute it.
     is_of_both: bool,
 }
@@ -126,8 +136,13 @@ fn computed_padding(cx: &Context) -> Result<Option<ComputedPadding>, Reason> {
                 .map(|list| i128::from(list[axis]));
         stride * (input - 1) + extra + (kernel - 1) * dilation + 1 - output
     };
+    let output_padding = |axis: usize| OutputPadding {
+        stated: extra[axis].into(),
+        end: strides[axis].max(dilations[axis]).into(),
+    };
     Ok(Some(ComputedPadding {
         padding: (0..input.len()).map(padding).collect(),
+        output_padding: (0..input.len()).map(output_padding).collect(),
         is_of_both,
     }))
 }
