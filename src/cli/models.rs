@@ -15,6 +15,7 @@ use super::output::{self, Output};
 use super::page::PageFile;
 use super::remedy::with_remedy;
 use super::{paths, progress, streams};
+use crate::base::parallel;
 use crate::base::printable::{Printed, Shown};
 use crate::files::{self, SaveTarget};
 use crate::inspect;
@@ -408,6 +409,7 @@ fn write_all(
                 }),
                 Some(verification) => {
                     let done = plan.execute_verified(&verification);
+                    parallel::drop_in_background(verification);
                     done.map(|(saved, verified)| Written {
                         saved,
                         verdict: Some(Verdict::Verified(verified)),

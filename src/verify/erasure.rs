@@ -82,8 +82,8 @@ pub(super) struct Erasure<'v> {
     /// By tensor's path: how many numbers are beyond the range, and the magnitude that these get,
     /// unless they become infinite.
     pub beyond: HashMap<&'v str, (u64, Option<f32>)>,
-    /// By node of the written model: that of the original.
-    pub nodes: HashMap<NodeId, NodeId>,
+    /// By scope and position of a node of the written model: that of the original.
+    nodes: Vec<Vec<Option<NodeId>>>,
     /// By value of the written model: that of the original.
     values: Vec<Option<ValueId>>,
     /// The casts of the original, as trees.
@@ -130,7 +130,10 @@ impl<'v> Erasure<'v> {
                 .iter()
                 .map(|each| (each.tensor.as_str(), (each.overflowed, each.bound)))
                 .collect(),
-            nodes: HashMap::default(),
+            nodes: written
+                .scopes()
+                .map(|scope| vec![None; written.body(scope).nodes().len()])
+                .collect(),
             values: vec![None; written.value_count()],
             sources: Sources::default(),
             lossless_sources: OnceLock::new(),
@@ -244,11 +247,16 @@ impl<'v> Erasure<'v> {
             return self.faults.push(Fault::at(written.scope_path(scope), what));
         }
         for (before, after) in before.into_iter().zip(after) {
-            self.nodes.insert(after, before);
+            self.nodes[after.scope.index()][after.position as usize] = Some(before);
             for (index, value) in written.outputs(after) {
                 self.values[value.index()] = original.output(before, index);
             }
         }
+    }
+
+    /// The node of the original that a node of the written model is.
+    pub fn counterpart(&self, node: NodeId) -> Option<NodeId> {
+        self.nodes[node.scope.index()][node.position as usize]
     }
 
     /// Compares the nodes of the main graph and of functions one by one: they are not in memory
@@ -266,7 +274,7 @@ impl<'v> Erasure<'v> {
             .filter(is_top_level)
             .flat_map(|scope| written.nodes(scope))
         {
-            let Some(&counterpart) = self.nodes.get(&id) else {
+            let Some(counterpart) = self.counterpart(id) else {
                 continue;
             };
             let (found, expected) = (written.node(id), original.node(counterpart));
@@ -376,7 +384,7 @@ impl<'v> Erasure<'v> {
         let mut erased: HashMap<u32, NodeProto> = HashMap::default();
         for (position, mut node) in (0..).zip(nodes) {
             let id = NodeId { scope, position };
-            let Some(&counterpart) = self.nodes.get(&id) else {
+            let Some(counterpart) = self.counterpart(id) else {
                 continue;
             };
             self.node(
@@ -449,7 +457,8 @@ impl<'v> Erasure<'v> {
 
     /// Inputs whose names are the same may refer to other values.
     fn check_inputs(&mut self, id: NodeId, counterpart: NodeId) {
-        for (index, found) in self.written.inputs(id).collect::<Vec<_>>() {
+        let written = self.written;
+        for (index, found) in written.inputs(id) {
             let is_same = self
                 .original
                 .input(counterpart, index)
@@ -457,10 +466,9 @@ impl<'v> Erasure<'v> {
             if !is_same {
                 let what = format!(
                     "input {index}, '{}', is not the value that it was",
-                    self.written.name(found)
+                    written.name(found)
                 );
-                self.faults
-                    .push(Fault::at(self.written.node_path(id), what));
+                self.faults.push(Fault::at(written.node_path(id), what));
             }
         }
     }

@@ -88,9 +88,9 @@ impl<'v> Erasure<'v> {
             .count();
         let mut faults = Vec::new();
         parallel::extend_each(&mut faults, nodes, |node| {
-            [self.wrong_cast(node), self.invalid_node(node)]
+            self.wrong_cast(node).or_else(|| self.invalid_node(node))
         });
-        let mut faults: Vec<Fault> = faults.into_iter().flatten().flatten().collect();
+        let mut faults: Vec<Fault> = faults.into_iter().flatten().collect();
         if found != self.added.len() {
             faults.push(Fault::at("model", "does not have each reported cast once"));
         }
@@ -129,8 +129,8 @@ impl<'v> Erasure<'v> {
         let opset = self.written.opset(node.scope, "").unwrap_or(0);
         let fault = node_fault(self.written, after, node, opset)?;
         let was_valid =
-            |&counterpart: &NodeId| node_fault(self.original, before, counterpart, opset).is_none();
-        let counterpart = self.nodes.get(&node);
+            |counterpart: NodeId| node_fault(self.original, before, counterpart, opset).is_none();
+        let counterpart = self.counterpart(node);
         counterpart
             .is_none_or(was_valid)
             .then(|| Fault::at(self.written.node_path(node), fault))
