@@ -6,7 +6,7 @@ use super::super::reason::{InputUnsupported, NodeInvalid, Reason, ShapeUnknown, 
 use super::adapter::{Adapter, Run, adapter};
 use crate::ops::inference::Known;
 use crate::protobuf::raw;
-use crate::protobuf::schema::{AttributeProto, GraphProto, NodeProto};
+use crate::protobuf::schema::{AttributeProto, GraphProto, NodeProto, ValueInfoProto};
 use onnx_cast::DType;
 
 pub(super) const ADAPTERS: &[Adapter] = &[
@@ -81,12 +81,16 @@ fn scan_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
     } else {
         String::new()
     };
-    for (index, slice) in body.input.split_off(states).into_iter().enumerate() {
-        let input = outside_of(cx, &body, states + index);
+    let inputs: Vec<String> = (states..cx.node.input.len())
+        .map(|index| outside_of(cx, &body, index))
+        .collect();
+    let slices = body.input.split_off(states);
+    slices.iter().try_for_each(|slice| expect_own(cx, slice))?;
+    for (index, (slice, input)) in slices.into_iter().zip(&inputs).enumerate() {
         let is_reversed = scanned.is_reversed(index);
         let place = if is_reversed { &from_end } else { &iteration };
         let axis = vec![AttributeProto::int("axis", scanned.axis(index))];
-        nodes.push(make::node("Gather", slice.name(), &[&input, place], axis));
+        nodes.push(make::node("Gather", slice.name(), &[input, place], axis));
         if slice.r#type.is_some() {
             body.value_info.push(slice);
         }
@@ -221,6 +225,21 @@ fn last_place(cx: &mut Context, count: &str) -> Result<String, Reason> {
         ..Known::tensor(DType::Int64)
     };
     Ok(cx.add_before("Sub", &[count, &one], Vec::new(), "last", scalar))
+}
+
+/// A node of the body defines the slice: no value around may have its name.
+fn expect_own(cx: &Context, slice: &ValueInfoProto) -> Result<(), Reason> {
+    let source = cx.source;
+    match source.model.lookup(source.id.scope, slice.name()) {
+        None => Ok(()),
+        Some(_) => Err(Reason::new(
+            NodeInvalid,
+            format!(
+                "its body and the graph around it have values named '{}'",
+                slice.name()
+            ),
+        )),
+    }
 }
 
 /// The name by which a body captures an input of its node: another one, if the body gives it to a

@@ -16,7 +16,7 @@ pub(super) const EXPANSIONS: &[Expansion] = &[
 ];
 
 /// The longest axis whose elements are compared with one another.
-const LONGEST_COMPARED: i64 = 1 << 10;
+const LONGEST_COMPARED: i64 = 1 << 9;
 
 /// The axis, its length, and the rank of the input.
 fn sorted_axis(cx: &Context) -> Result<(i64, i64, usize), Reason> {

@@ -3,7 +3,8 @@
 
 use super::{Expansion, exact, fill, list};
 use crate::convert::context::{Context, counted_from_front};
-use crate::convert::reason::{NodeInvalid, Reason};
+use crate::convert::reason::{NodeInvalid, Reason, TypeUnsupported};
+use onnx_cast::DType;
 
 pub(super) const EXPANSIONS: &[Expansion] = &[
     exact("Compress", 9, compress),
@@ -75,6 +76,12 @@ fn compress(cx: &Context) -> Result<String, Reason> {
 
 /// The indices of a place are the digits of its number, the last axis first.
 fn non_zero(cx: &Context) -> Result<String, Reason> {
+    if cx.dtype(0)? == DType::String {
+        return Err(Reason::new(
+            TypeUnsupported,
+            "no cast tells empty strings from others",
+        ));
+    }
     let rank = cx.rank(0)?;
     if rank == 0 {
         return Err(Reason::new(
