@@ -20,13 +20,7 @@ pub(super) fn named(name: &str) -> ValueInfoProto {
 
 /// An input or output of a subgraph that is a scalar.
 pub(super) fn named_scalar(name: &str, dtype: DType) -> ValueInfoProto {
-    typed(
-        name,
-        &Known {
-            shape: Some(Vec::new()),
-            ..Known::tensor(dtype)
-        },
-    )
+    typed(name, &Known::scalar(dtype))
 }
 
 /// The declaration of a value with its known type and shape; without a type if the value is known

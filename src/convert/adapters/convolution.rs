@@ -11,18 +11,7 @@ pub(super) const ADAPTERS: &[Adapter] = &[adapter("ConvTranspose", 11)
 /// Version 1 places odd padding on the side on which version 11 does not, and with `auto_pad` its
 /// output has the size of the input instead of that size times the stride.
 fn padding_must_be_even(cx: &mut Context) -> Result<(), Reason> {
-    let is_even = |padding: &i128| *padding >= 0 && padding % 2 == 0;
-    match computed_padding(cx)? {
-        Some(computed) if !computed.is_of_both => Err(Reason::new(
-            BehaviourDiffers,
-            "`auto_pad` with strides gives other output shapes since opset 11",
-        )),
-        Some(computed) if !computed.padding.iter().all(is_even) => Err(Reason::new(
-            BehaviourDiffers,
-            "odd padding is placed on the other side since opset 11",
-        )),
-        _ => Ok(()),
-    }
+    computed_padding(cx)?.map_or(Ok(()), |computed| computed.expect_same())
 }
 
 /// Where version 1 has another meaning, `pads` state what version 11 computes: the larger half is
@@ -32,7 +21,7 @@ fn padding_becomes_explicit(cx: &mut Context) -> Result<(), Reason> {
     let Some(computed) = computed_padding(cx)? else {
         return Ok(());
     };
-    if computed.is_of_both && padding_must_be_even(cx).is_ok() {
+    if computed.expect_same().is_ok() {
         return Ok(());
     }
     let (mut smaller, mut larger, mut output) = (Vec::new(), Vec::new(), Vec::new());
@@ -77,6 +66,26 @@ struct ComputedPadding {
     output_padding: Vec<OutputPadding>,
     /// Whether both versions compute it.
     is_of_both: bool,
+}
+
+impl ComputedPadding {
+    /// Checks that both versions compute it, and place it alike.
+    fn expect_same(&self) -> Result<(), Reason> {
+        let is_even = |padding: &i128| *padding >= 0 && padding % 2 == 0;
+        if !self.is_of_both {
+            Err(Reason::new(
+                BehaviourDiffers,
+                "`auto_pad` with strides gives other output shapes since opset 11",
+            ))
+        } else if !self.padding.iter().all(is_even) {
+            Err(Reason::new(
+                BehaviourDiffers,
+                "odd padding is placed on the other side since opset 11",
+            ))
+        } else {
+            Ok(())
+        }
+    }
 }
 
 /// That of version 11, if the node states no `pads`.

@@ -142,10 +142,7 @@ impl Row {
     /// The row of a tensor along the last of `rank` axes, at least one.
     pub fn new(cx: &mut Context, data: &str, rank: usize) -> Row {
         let last = rank.saturating_sub(1);
-        let scalar = |dtype| Known {
-            shape: Some(Vec::new()),
-            ..Known::tensor(dtype)
-        };
+        let scalar = Known::scalar;
         let list = |dtype| Known {
             shape: Some(vec![Some(rank as i64)]),
             ..Known::tensor(dtype)

@@ -220,10 +220,7 @@ fn last_place(cx: &mut Context, count: &str) -> Result<String, Reason> {
         ));
     }
     let one = cx.constant_ints("one", &[], &[1]);
-    let scalar = Known {
-        shape: Some(Vec::new()),
-        ..Known::tensor(DType::Int64)
-    };
+    let scalar = Known::scalar(DType::Int64);
     Ok(cx.add_before("Sub", &[count, &one], Vec::new(), "last", scalar))
 }
 

@@ -84,10 +84,7 @@ fn map_becomes_a_loop(cx: &mut Context) -> Result<(), Reason> {
         states.push((before, after));
     }
     nodes.push(make::node("Identity", &goes_on, &[&go], Vec::new()));
-    let known = Known {
-        shape: Some(Vec::new()),
-        ..Known::tensor(DType::Int64)
-    };
+    let known = Known::scalar(DType::Int64);
     let length = cx.add_before("SequenceLength", &[&inputs[0]], Vec::new(), "length", known);
     // Everything else of the body stays. What it states of its inputs and outputs is true of the
     // values of these names. onnxruntime requires the shapes of the first two inputs.

@@ -112,10 +112,7 @@ impl Context<'_, '_> {
             shape: Some(vec![rank]),
             ..Known::tensor(DType::Int64)
         };
-        let scalar = Known {
-            shape: Some(Vec::new()),
-            ..Known::tensor(DType::Int64)
-        };
+        let scalar = Known::scalar(DType::Int64);
         let name = self.node.input[input].clone();
         let dims = self.add_before("Shape", &[&name], Vec::new(), "dims", dims);
         let axis = self.constant_ints("axis", &[], &[axis]);

@@ -1,6 +1,6 @@
 //! Arithmetic and selection of elements.
 
-use super::{Expansion, by_definition, exact, fill, list, number, type_of};
+use super::{Expansion, by_definition, element_count, exact, fill, list, number, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::{
     NotConstant, Overridable, Reason, ShapeUnknown, TooLarge, TypeUnsupported,
@@ -201,9 +201,7 @@ fn select(cx: &Context) -> Result<String, Reason> {
     let shape = cx.known_output(0).static_shape();
     let shape =
         shape.ok_or_else(|| Reason::new(ShapeUnknown, "the shape of the result must be known"))?;
-    let count = shape
-        .iter()
-        .try_fold(1, |product: i64, &dim| product.checked_mul(dim));
+    let count = element_count(&shape);
     let is_whole = |index: usize| cx.known_input(index).static_shape().as_ref() == Some(&shape);
     match count {
         Some(0) if is_whole(1) => return Ok("output = Identity (X)".to_owned()),

@@ -6,6 +6,7 @@
 
 use prost::Message;
 
+use super::element_count;
 use crate::base::hash::HashSet;
 use crate::convert::context::NodeSource;
 use crate::convert::make;
@@ -242,9 +243,6 @@ pub(in crate::convert) fn expect_consistent_replacement(
 }
 
 pub(super) fn is_small(tensor: &TensorProto) -> bool {
-    let elements = tensor
-        .dims
-        .iter()
-        .try_fold(1i64, |product, &dim| product.checked_mul(dim));
+    let elements = element_count(&tensor.dims);
     elements.is_some_and(|elements| elements <= MOST_ELEMENTS)
 }

@@ -155,6 +155,12 @@ pub(super) fn number(value: f32) -> String {
     }
 }
 
+/// The number of elements of a shape; none if it is no INT64.
+pub(super) fn element_count(dims: &[i64]) -> Option<i64> {
+    dims.iter()
+        .try_fold(1, |count: i64, &dim| count.checked_mul(dim))
+}
+
 /// The axes from `axis` to the last one.
 pub(super) fn axes_from(cx: &Context, axis: i64) -> Result<Vec<i64>, Reason> {
     let rank = if axis < 0 {

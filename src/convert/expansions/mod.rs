@@ -46,7 +46,9 @@ mod window;
 use std::sync::OnceLock;
 
 pub(super) use expansion::{Expansion, local_name, local_output_name};
-use expansion::{axes_from, by_definition, exact, fill, list, number, type_name, type_of};
+use expansion::{
+    axes_from, by_definition, element_count, exact, fill, list, number, type_name, type_of,
+};
 
 use crate::base::hash::HashMap;
 use crate::ops::schemas::Schema;

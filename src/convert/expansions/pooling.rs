@@ -2,7 +2,7 @@
 //! ones, divided by the number of elements in the window. Norms: a convolution of powers. Maxima: those of slices, one axis after
 //! the other.
 
-use super::{Expansion, by_definition, exact, fill, list, type_of};
+use super::{Expansion, by_definition, element_count, exact, fill, list, type_of};
 use crate::convert::context::Context;
 use crate::convert::reason::{
     AttributeUnsupported, BehaviourDiffers, NodeInvalid, OutputUnsupported, Reason, ShapeUnknown,
@@ -249,11 +249,7 @@ impl Sums {
         let channels = cx
             .dim(0, 1)
             .ok_or_else(|| Reason::new(ShapeUnknown, "the number of channels must be known"))?;
-        let area = windows
-            .kernel
-            .iter()
-            .try_fold(1, |area: i64, &size| area.checked_mul(size))
-            .unwrap_or(i64::MAX);
+        let area = element_count(&windows.kernel).unwrap_or(i64::MAX);
         let count = channels
             .checked_mul(area)
             .filter(|&weights| weights > 0 && weights <= MOST_WEIGHTS);

@@ -1,7 +1,7 @@
 //! Scatters, in terms of others, of gathering, or of a `Loop` that combines elements.
 
 use super::gather::{NumberedSlices, element_places};
-use super::{Expansion, by_definition, exact, fill, list, type_of};
+use super::{Expansion, by_definition, element_count, exact, fill, list, type_of};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::{AttributeUnsupported, NodeInvalid, Reason, ShapeUnknown, TooLarge};
 
@@ -22,14 +22,7 @@ const MOST_COMPARISONS: i64 = 1 << 20;
 /// an element, the last one.
 fn scatter(cx: &Context) -> Result<String, Reason> {
     let places = element_places(cx)?;
-    let count = |input| {
-        let shape: Option<Vec<i64>> = cx.known_input(input).static_shape();
-        shape.and_then(|shape| {
-            shape
-                .iter()
-                .try_fold(1, |all: i64, &dim| all.checked_mul(dim))
-        })
-    };
+    let count = |input| element_count(&cx.known_input(input).static_shape()?);
     let (elements, updates) = count(0).zip(count(1)).unwrap_or((i64::MAX, i64::MAX));
     if elements
         .checked_mul(updates)

@@ -1,7 +1,7 @@
 //! Selections at computed places before `NonZero` (opset 9): a `Loop` finds one place after the
 //! other.
 
-use super::{Expansion, exact, fill, list};
+use super::{Expansion, element_count, exact, fill, list};
 use crate::convert::context::{Context, counted_from_front};
 use crate::convert::reason::{NodeInvalid, Reason, TypeUnsupported};
 use onnx_cast::DType;
@@ -90,10 +90,7 @@ fn non_zero(cx: &Context) -> Result<String, Reason> {
         ));
     }
     let count = cx.known_input(0).static_shape();
-    let count = count.and_then(|dims| {
-        dims.iter()
-            .try_fold(1, |all: i64, &dim| all.checked_mul(dim))
-    });
+    let count = count.and_then(|dims| element_count(&dims));
     let mut body = format!(
         "given = Identity (X) {}
          left_{rank} = Identity (places)

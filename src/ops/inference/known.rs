@@ -62,6 +62,15 @@ impl<L> Default for Known<L> {
 }
 
 impl Known {
+    /// A tensor of this type without axes.
+    #[must_use]
+    pub fn scalar(dtype: DType) -> Known {
+        Known {
+            shape: Some(Vec::new()),
+            ..Known::tensor(dtype)
+        }
+    }
+
     /// The shape, if every dimension is known.
     #[must_use]
     pub fn static_shape(&self) -> Option<Vec<i64>> {
