@@ -64,7 +64,7 @@ impl<L> Default for Known<L> {
 impl Known {
     /// A tensor of this type without axes.
     #[must_use]
-    pub fn scalar(dtype: DType) -> Known {
+    pub(crate) fn scalar(dtype: DType) -> Known {
         Known {
             shape: Some(Vec::new()),
             ..Known::tensor(dtype)
