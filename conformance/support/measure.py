@@ -1,4 +1,4 @@
-"""Seconds and memory of a command, and what `cp` takes beside it."""
+"""Seconds and memory of a command, and what a copy takes beside it."""
 
 import os
 import shutil
@@ -53,12 +53,16 @@ def anonymous_kibibytes(process):
     return next((int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon:")), 0)
 
 
+# A copy whose bytes are on the disk when the command ends, as those of recast are.
+COPY = 'cp "$1" "$2" && sync -d "$2"'
+
+
 def beside_cp(command, data, folder, runs):
-    """Runs a command of recast that writes `out.onnx` into a folder, in turn with `cp` of the file that holds the data there: exit code,
+    """Runs a command of recast that writes `out.onnx` into a folder, in turn with a copy of the file that holds the data there: exit code,
     medians, most memory."""
     ours, theirs, codes, peaks = [], [], [], []
     for _ in range(runs):
-        theirs.append(into_empty(folder, ["cp", data, folder / "copy"])[1])
+        theirs.append(into_empty(folder, ["sh", "-c", COPY, "sh", data, folder / "copy"])[1])
         code, seconds, peak = into_empty(folder, [RECAST, *command, "-o", folder / "out.onnx", "--quiet"])
         ours, codes, peaks = [*ours, seconds], [*codes, code], [*peaks, peak]
     return max(codes), statistics.median(ours), statistics.median(theirs), max(peaks)

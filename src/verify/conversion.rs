@@ -1,5 +1,7 @@
 //! Verification of a conversion.
 
+use std::sync::Arc;
+
 use super::fault::{Fault, NotVerified};
 use super::matching::Matching;
 use super::unchanged_fields::{compare_models, compare_nodes, of_conversion};
@@ -56,7 +58,7 @@ fn cannot_be_converted(error: NotConverted) -> NotVerified {
 /// `after` are the types of the written model, which another thread may be inferring.
 pub(super) fn verify(
     again: SecondConversion,
-    after: &Deferred,
+    after: Arc<Deferred>,
     written: &Model,
     options: &Options,
 ) -> (Verified, Vec<Fault>) {
@@ -72,15 +74,17 @@ pub(super) fn verify(
     let legalized_types = Deferred::with(options.contested);
     // The nodes are compared with those that are converted.
     let compared = match planned.legalized() {
-        Some(legalized) => Compared::new([legalized, written], [&legalized_types, after]),
-        None => Compared::new([&original, written], [&before, after]),
+        Some(legalized) => Compared::new([legalized, written], [&legalized_types, &after]),
+        None => Compared::new([&original, written], [&before, &after]),
     };
-    let mut faults = invalid(written, after);
+    let mut faults = invalid(written, &after);
     if let Some(legalized) = planned.legalized() {
         let report = planned.report();
         faults.extend(carried::verify(&original, legalized, report, &mut verified));
     }
     faults.extend(compared.faults(&planned));
+    // The memory of the types is free for the nodes of the conversion.
+    parallel::drop_in_background((before, legalized_types, after));
     // What was computed and written.
     match planned.apply(original) {
         Ok(again) => {
@@ -90,7 +94,6 @@ pub(super) fn verify(
         }
         Err(error) => faults.extend(cannot_be_converted(error.into()).faults),
     }
-    parallel::drop_in_background(before);
     (verified, faults)
 }
 

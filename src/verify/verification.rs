@@ -212,16 +212,18 @@ impl Verification {
     ) -> Result<Verified, E> {
         let (moved, (verified, faults)) = match &self.work {
             Work::Conversion(options) => {
-                let types = Deferred::with(options.contested);
+                let types = Arc::new(Deferred::with(options.contested));
+                let meanwhile = Arc::clone(&types);
                 let verify = || -> Result<_, E> {
                     let again = expected()?.converted(options)?;
                     let moved = data_files::compare(again.original(), written);
-                    Ok((moved, conversion::verify(*again, &types, written, options)))
+                    Ok((moved, conversion::verify(*again, types, written, options)))
                 };
                 // The types of the written model are inferred meanwhile.
-                let (found, _) = parallel::join_here(verify, || types.of(written));
-                parallel::drop_in_background(types);
-                found?
+                let infer = move || {
+                    meanwhile.of(written);
+                };
+                parallel::join_here(verify, infer).0?
             }
             Work::Change(change) => {
                 let original = expected()?.into_original();

@@ -24,10 +24,10 @@ LONGEST_PRECISION = 3
 MOST_GROWTH = 2  # Of the processor time a node, from each size to the next, which is five times as large.
 BOMB = 100_000_000  # Bytes.
 MANY, ALL_MANY = 500_000, 1_000_000  # Nodes of 30 bytes.
-# Times the files that are read; what the verification adds is measured by `verification_cost`.
-MOST_MEMORY = 25
+# Times the files that are read. A verification reads the result, too, and converts again.
+MOST_MEMORY, MOST_MEMORY_VERIFIED = 25, 40
 # A conversion checks the types of all nodes, and keeps them while each node is expanded.
-MOST_MEMORY_EXPANDED = 26
+MOST_MEMORY_EXPANDED, MOST_MEMORY_EXPANDED_VERIFIED = 26, 65
 LONGEST_READ = 2  # Times the processor time of onnx.load, for commands that make nothing for each node.
 
 
@@ -48,16 +48,21 @@ def check(report):
         for nodes in NODES:
             check_size(report, folder, nodes)
         for smaller, larger in itertools.pairwise(NODES):
-            report.ratio(f"{larger} nodes: growth", lambda: growth(folder, smaller, larger), MOST_GROWTH, "the seconds a node")
+            for name, options in (("growth", ["--no-verify"]), ("growth, verified", [])):
+                report.ratio(f"{larger} nodes: {name}", lambda: growth(folder, smaller, larger, options), MOST_GROWTH, "the seconds a node")
         check_precision(report, folder, 50_000)
         check_bomb(report, folder)
         check_commands(report, folder, ALL_MANY if report.everything else MANY)
 
 
-def growth(folder, smaller, larger):
+def growth(folder, smaller, larger, options):
     """The seconds a node of the larger model, as a multiple of those of the smaller."""
-    of_smaller, of_larger = (processor_seconds(file_of(folder, nodes), folder / "out.onnx") / nodes for nodes in (smaller, larger))
-    return of_larger / of_smaller
+
+    def of(nodes):
+        command = [RECAST, "fold", file_of(folder, nodes), "-o", folder / "out.onnx", "--quiet", *options]
+        return min(measured(command, folder / "out.txt").processor_seconds for _ in range(RUNS)) / nodes
+
+    return of(larger) / of(smaller)
 
 
 def file_of(folder, nodes):
@@ -181,6 +186,9 @@ def check_commands(report, folder, many):
         Case("convert", ["convert", relu, "--opset", "21", "-o", output, "--no-verify"], [relu]),
         Case("convert, every node expanded", converted, [softmax], **expanded),
         Case("convert, every node expanded, --format json", [*converted, "--format", "json"], [softmax], **expanded),
+        Case("fold, verified", ["fold", relu, "-o", output], [relu], most_memory=MOST_MEMORY_VERIFIED, is_timed=False),
+        Case("convert, verified", ["convert", relu, "--opset", "21", "-o", output], [relu], most_memory=MOST_MEMORY_VERIFIED, is_timed=False),
+        Case("convert, every node expanded, verified", converted[:-1], [softmax], most_memory=MOST_MEMORY_EXPANDED_VERIFIED, is_timed=False),
         Case("diff", ["diff", relu, sqrt], [relu, sqrt], exit_code=1, is_timed=False),
         Case("diff --format json", ["diff", relu, sqrt, "--format", "json"], [relu, sqrt], exit_code=1, is_timed=False),
         *(Case(f"lint --format {name}", ["lint", relu, "--format", name], [relu]) for name in formats),

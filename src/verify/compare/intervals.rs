@@ -4,9 +4,17 @@
 //! between them. The numbers that have a result are remembered as an interval, which the definition
 //! of the cast widens with each number that it decides; a number inside needs no conversion.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
 use super::allowed::Allowed;
 use super::definition::result;
+use crate::base::threshold::Threshold;
 use onnx_cast::{Cast, Class, DType};
+
+/// The minimum number of elements for which a table of intervals pays off: it has two entries for
+/// each result.
+const MANY: Threshold = Threshold::new("elements that are worth a table of intervals", 1 << 13);
 
 /// By sign of the source and by result: the lowest and the highest magnitude that is known to have
 /// the result.
@@ -19,19 +27,60 @@ pub(super) struct Intervals<'c> {
     of: Vec<(u64, u64)>,
 }
 
+/// The intervals of a single cast that the parts of a tensor have widened.
+pub(super) struct Shared<'c> {
+    casts: &'c [(Cast, Allowed)],
+    /// The number of elements that had to be compared one by one.
+    elements: AtomicUsize,
+    unused: Mutex<Vec<Intervals<'c>>>,
+}
+
+impl<'c> Shared<'c> {
+    /// None yet; `None` if the casts or the number of elements do not suit.
+    pub fn of(casts: &'c [(Cast, Allowed)], count: usize) -> Option<Shared<'c>> {
+        (count >= MANY.get() && Intervals::suit(&casts[0].0)).then(|| Shared {
+            casts,
+            elements: AtomicUsize::new(0),
+            unused: Mutex::default(),
+        })
+    }
+
+    /// Whether intervals pay off, after some more elements that have to be compared one by one.
+    pub fn pay_off(&self, elements: usize) -> bool {
+        self.elements.fetch_add(elements, Ordering::Relaxed) + elements >= MANY.get()
+    }
+
+    /// Intervals that nobody uses, to be widened and put back.
+    pub fn take(&self) -> Intervals<'c> {
+        let unused = self
+            .unused
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        unused.unwrap_or_else(|| Intervals::of(self.casts))
+    }
+
+    pub fn put_back(&self, intervals: Intervals<'c>) {
+        self.unused
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(intervals);
+    }
+}
+
 impl<'c> Intervals<'c> {
     /// Whether a cast is from a float of the machine to a type of at most 16 bits, and monotone:
     /// the low bits of integers are not, nor are the results of FLOAT8E8M0, which are NaN for small
     /// numbers and for large ones. Numbers whose result ONNX does not define are larger than all
     /// others, so that none of them is in an interval of others.
-    pub fn suit(cast: &Cast) -> bool {
+    fn suit(cast: &Cast) -> bool {
         let to = cast.to();
         let is_monotone = to.class() == Class::Float && to != DType::Float8E8M0;
         matches!(cast.from(), DType::Float | DType::Double) && is_monotone && to.bits() <= 16
     }
 
     /// No intervals of a single cast.
-    pub fn of(casts: &'c [(Cast, Allowed)]) -> Intervals<'c> {
+    fn of(casts: &'c [(Cast, Allowed)]) -> Intervals<'c> {
         let cast = casts[0].0;
         let (sign, infinity) = match cast.from() {
             DType::Float => (1 << 31, f32::INFINITY.to_bits().into()),

@@ -1,5 +1,5 @@
 //! FLOAT to smaller floats, to the nearest and halves to even: by the distance of a number from its
-//! result. FLOAT16 and BFLOAT16 without subnormal results, FLOAT8 with them.
+//! result, which is neither infinite nor NaN.
 
 use std::marker::PhantomData;
 
@@ -9,17 +9,18 @@ use onnx_cast::{Cast, DType, Features, Kernel, Level};
 /// The bits of a FLOAT without its sign.
 const MAGNITUDE: i32 = 0x7FFF_FFFF;
 
+/// The bits of its exponent.
+const EXPONENT: i32 = 0x7F80_0000;
+
 /// The comparison of a cast with the instructions of a level, if it is one of these.
 pub(super) fn of(cast: &Cast, level: Level) -> Option<LeadingShown> {
     let of = match (cast.from(), cast.to()) {
-        (DType::Float, DType::Float16) => {
-            leading::<Shorts<13, { (127 - 15) << 23 }, 0x0400, 0x7BFF>>
-        }
-        (DType::Float, DType::Bfloat16) => leading::<Shorts<16, 0, 0x0080, 0x7F7F>>,
-        (DType::Float, DType::Float8E4M3Fn) => leading::<Bytes<3, 7, -128, 0x7E>>,
-        (DType::Float, DType::Float8E4M3Fnuz) => leading::<Bytes<3, 8, -127, 0x7F>>,
-        (DType::Float, DType::Float8E5M2) => leading::<Bytes<2, 15, -128, 0x7B>>,
-        (DType::Float, DType::Float8E5M2Fnuz) => leading::<Bytes<2, 16, -127, 0x7F>>,
+        (DType::Float, DType::Float16) => leading::<Codes<2, 10, 15, -0x8000, 0x7BFF>>,
+        (DType::Float, DType::Bfloat16) => leading::<Codes<2, 7, 127, -0x8000, 0x777F>>,
+        (DType::Float, DType::Float8E4M3Fn) => leading::<Codes<1, 3, 7, -0x80, 0x7E>>,
+        (DType::Float, DType::Float8E4M3Fnuz) => leading::<Codes<1, 3, 8, -0x7F, 0x7F>>,
+        (DType::Float, DType::Float8E5M2) => leading::<Codes<1, 2, 15, -0x80, 0x7B>>,
+        (DType::Float, DType::Float8E5M2Fnuz) => leading::<Codes<1, 2, 16, -0x7F, 0x7F>>,
         _ => return None,
     };
     Some(Box::new(move |blocks| of(level, blocks)))
@@ -46,75 +47,62 @@ impl<A: Arithmetic> Kernel for Leading<'_, A> {
     }
 }
 
-/// Results of 16 bits, all of which are from `FIRST` to `LAST`, and to which the sources round. A
-/// FLOAT has `LOST` more bits of mantissa; `BIAS` is the difference of the exponents, as bits of a
-/// FLOAT.
+/// Codes of `WIDTH` bytes from `FIRST`, with a sign, up to `LAST`, with either sign, to which the
+/// sources round. They have `MANTISSA` bits of mantissa and the exponent `BIAS` for 1.
 ///
-/// Each condition is a number that is not negative, so that the signs of all can be combined.
-struct Shorts<const LOST: u32, const BIAS: i32, const FIRST: i32, const LAST: i32>;
+/// The sum of a FLOAT and a power of two is rounded to the spacing of the FLOATs that follow this
+/// power. If that is the spacing of the codes around the number, the sum is as many steps above the
+/// power as the nearest code is above zero, or above the codes of smaller exponents. `LAST` is the
+/// largest number, or the largest one for which FLOAT has such a power.
+struct Codes<
+    const WIDTH: usize,
+    const MANTISSA: u32,
+    const BIAS: i32,
+    const FIRST: i32,
+    const LAST: i32,
+>;
 
-impl<const LOST: u32, const BIAS: i32, const FIRST: i32, const LAST: i32> Arithmetic
-    for Shorts<LOST, BIAS, FIRST, LAST>
-{
-    #[inline(always)]
-    fn are_results(source: &[u8], found: &[u8]) -> bool {
-        let half = 1 << (LOST - 1);
-        let pairs = source.as_chunks().0.iter().zip(found.as_chunks().0);
-        let combined = pairs.fold(0, |combined, (source, found)| {
-            let (source, code) = (
-                i32::from_le_bytes(*source),
-                i32::from(i16::from_le_bytes(*found)),
-            );
-            let (value, is_odd) = (code & 0x7FFF, code & 1);
-            // The bits of floats are in the order of their magnitudes. A tie belongs to the even
-            // neighbour.
-            let distance = (source & MAGNITUDE).wrapping_sub((value << LOST).wrapping_add(BIAS));
-            let most = half - is_odd;
-            let is_near = most.wrapping_sub(distance) | most.wrapping_add(distance);
-            let is_normal = (value - FIRST) | (LAST - value);
-            let has_same_sign = source ^ code;
-            combined | is_near | is_normal | has_same_sign
-        });
-        combined >= 0
-    }
-}
-
-/// Results of 8 bits, all of which are codes from `FIRST`, with a sign, up to `LAST`, the largest
-/// number with either sign, and to which the sources round. A code has `MANTISSA` bits of mantissa
-/// and the exponent `BIAS` for 1.
-///
-/// Below twice the least normal number, codes are evenly spaced: there the distance is that of the
-/// numbers, as a multiple of the least subnormal one. It is exact where it decides: then both are
-/// within a factor of two of each other, or the code is zero.
-struct Bytes<const MANTISSA: u32, const BIAS: i32, const FIRST: i32, const LAST: i32>;
-
-impl<const MANTISSA: u32, const BIAS: i32, const FIRST: i32, const LAST: i32> Arithmetic
-    for Bytes<MANTISSA, BIAS, FIRST, LAST>
+impl<const WIDTH: usize, const MANTISSA: u32, const BIAS: i32, const FIRST: i32, const LAST: i32>
+    Arithmetic for Codes<WIDTH, MANTISSA, BIAS, FIRST, LAST>
 {
     #[inline(always)]
     fn are_results(source: &[u8], found: &[u8]) -> bool {
         let lost = 23 - MANTISSA;
-        let half = 1 << (lost - 1);
-        let bias = (127 - BIAS) << 23;
-        let even = 2 << MANTISSA;
-        // 1 divided by the least subnormal number: a power of two.
-        let scale = f32::from_bits(((127 + BIAS - 1) as u32 + MANTISSA) << 23);
-        let pairs = source.as_chunks().0.iter().zip(found);
-        let combined = pairs.fold(0, |combined, (source, &found)| {
-            let (source, code) = (i32::from_le_bytes(*source), i32::from(found.cast_signed()));
-            let (magnitude, value, is_odd) = (source & MAGNITUDE, code & 0x7F, code & 1);
-            let distance = magnitude.wrapping_sub((value << lost).wrapping_add(bias));
-            let most = half - is_odd;
-            let is_near = most.wrapping_sub(distance) | most.wrapping_add(distance);
-            // The bits of 0.5, or of the largest number below it.
-            let most = 0x3F00_0000 - is_odd;
-            let distance = f32::from_bits(magnitude.cast_unsigned()) * scale - value as f32;
-            let is_near_evenly = most - (distance.to_bits().cast_signed() & MAGNITUDE);
-            let is_even = (value - even) >> 31;
-            let is_number = (code - FIRST) | (LAST - value);
-            let has_same_sign = source ^ code;
-            combined | (is_near_evenly & is_even | is_near & !is_even) | is_number | has_same_sign
-        });
-        combined >= 0
+        // Below the least normal number, the spacing is that above it.
+        let least = (128 - BIAS) << 23;
+        let most = least + (((LAST >> MANTISSA) - 1) << 23);
+        let pairs = source.as_chunks().0.iter().zip(found.as_chunks().0);
+        let nothing = (0, 0);
+        let (different, negative) =
+            pairs.fold(nothing, |(different, negative), (source, found)| {
+                let (source, code) = (i32::from_le_bytes(*source), signed::<WIDTH>(*found));
+                let value = code & (MAGNITUDE >> (32 - 8 * WIDTH));
+                let exponent = (source & EXPONENT).clamp(least, most);
+                let power = exponent + ((lost as i32) << 23);
+                let sum = float(source & MAGNITUDE) + float(power);
+                let steps = sum.to_bits().cast_signed() - power;
+                let nearest = steps + ((exponent - least) >> lost);
+                let is_number = (code - FIRST) | (LAST - value);
+                let has_same_sign = source ^ code;
+                (
+                    different | (nearest ^ value),
+                    negative | is_number | has_same_sign,
+                )
+            });
+        different == 0 && negative >= 0
     }
+}
+
+/// The number with these bits.
+#[inline(always)]
+fn float(bits: i32) -> f32 {
+    f32::from_bits(bits.cast_unsigned())
+}
+
+/// A code with the sign of its highest bit.
+#[inline(always)]
+fn signed<const WIDTH: usize>(code: [u8; WIDTH]) -> i32 {
+    let mut word = [0; 4];
+    word[4 - WIDTH..].copy_from_slice(&code);
+    i32::from_le_bytes(word) >> (32 - 8 * WIDTH)
 }

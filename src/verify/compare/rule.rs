@@ -6,7 +6,7 @@ use super::bounds::Bounds;
 use super::codes::code;
 use super::definition::{Outcome, result};
 use super::difference::Difference;
-use super::intervals::Intervals;
+use super::intervals::{Intervals, Shared};
 use super::{native, normals};
 use crate::base::threshold::Threshold;
 use onnx_cast::{Cast, DType, Level};
@@ -14,19 +14,15 @@ use onnx_cast::{Cast, DType, Level};
 /// The number of elements that are compared together before they are compared one by one.
 const BLOCK: Threshold = Threshold::new("elements of a compared block", 64);
 
-/// The minimum number of elements for which a table of intervals pays off: it has two entries for
-/// each result.
-const MANY: Threshold = Threshold::new("elements that are worth a table of intervals", 1 << 13);
-
 /// How the results of casts are recognised.
 pub(super) struct Rule<'c> {
     casts: &'c [(Cast, Allowed)],
     /// The bytes of an element of the source, and of a result.
     widths: (usize, usize),
-    kind: Kind,
+    kind: Kind<'c>,
 }
 
-enum Kind {
+enum Kind<'c> {
     /// Without casts, the elements are the same.
     Same,
     /// The result of each code of the source.
@@ -35,7 +31,7 @@ enum Kind {
     /// others by intervals or the definition.
     Blocks {
         shown: LeadingShown,
-        by_intervals: bool,
+        intervals: Option<Shared<'c>>,
     },
     /// Blocks are compared by arithmetic, others by the intervals of all results, and the elements
     /// of still others by the definition.
@@ -44,7 +40,7 @@ enum Kind {
         shown: LeadingShown,
     },
     /// The intervals of sources that have the same result.
-    Intervals,
+    Intervals(Shared<'c>),
     /// The definition.
     Definition,
 }
@@ -71,7 +67,12 @@ impl<'c> Rule<'c> {
                 .map(Difference::At),
             Kind::Table(results) => self.first(source, found, |source| results[source as usize]),
             Kind::Definition => self.first(source, found, |source| result(self.casts, source)),
-            Kind::Intervals => self.first_by(&mut Intervals::of(self.casts), source, found),
+            Kind::Intervals(shared) => {
+                let mut intervals = shared.take();
+                let first = self.first_by(&mut intervals, source, found);
+                shared.put_back(intervals);
+                first
+            }
             Kind::Bounds { bounds, shown } => {
                 self.first_in_blocks(source, found, shown, |source, found| {
                     if bounds.are_results(source, found) {
@@ -80,19 +81,22 @@ impl<'c> Rule<'c> {
                     self.first(source, found, |source| result(self.casts, source))
                 })
             }
-            Kind::Blocks {
-                shown,
-                by_intervals,
-            } => {
-                let (mut intervals, mut elements) = (None, 0);
-                self.first_in_blocks(source, found, shown, |source, found| {
-                    elements += BLOCK.get();
-                    if !by_intervals || elements < MANY.get() {
-                        return self.first(source, found, |source| result(self.casts, source));
+            Kind::Blocks { shown, intervals } => {
+                let mut taken = None;
+                let first = self.first_in_blocks(source, found, shown, |source, found| {
+                    let elements = source.len() / self.widths.0;
+                    match intervals {
+                        Some(shared) if taken.is_some() || shared.pay_off(elements) => {
+                            let intervals = taken.get_or_insert_with(|| shared.take());
+                            self.first_by(intervals, source, found)
+                        }
+                        _ => self.first(source, found, |source| result(self.casts, source)),
                     }
-                    let intervals = intervals.get_or_insert_with(|| Intervals::of(self.casts));
-                    self.first_by(intervals, source, found)
-                })
+                });
+                if let (Some(shared), Some(taken)) = (intervals, taken) {
+                    shared.put_back(taken);
+                }
+                first
             }
         }
     }
@@ -170,7 +174,7 @@ impl<'c> Rule<'c> {
     }
 }
 
-fn kind(casts: &[(Cast, Allowed)], from: DType, count: usize) -> Kind {
+fn kind<'c>(casts: &'c [(Cast, Allowed)], from: DType, count: usize) -> Kind<'c> {
     if casts.is_empty() {
         return Kind::Same;
     }
@@ -185,14 +189,10 @@ fn kind(casts: &[(Cast, Allowed)], from: DType, count: usize) -> Kind {
         return Kind::Definition;
     };
     let shown = normals::of(cast, Level::detect()).or_else(|| native::of(cast));
-    let by_intervals = count >= MANY.get() && Intervals::suit(cast);
-    match (shown, Bounds::of(casts, count)) {
-        (Some(shown), Some(bounds)) => Kind::Bounds { bounds, shown },
-        (Some(shown), None) => Kind::Blocks {
-            shown,
-            by_intervals,
-        },
-        (None, _) if by_intervals => Kind::Intervals,
-        (None, _) => Kind::Definition,
+    match (shown, Bounds::of(casts, count), Shared::of(casts, count)) {
+        (Some(shown), Some(bounds), _) => Kind::Bounds { bounds, shown },
+        (Some(shown), None, intervals) => Kind::Blocks { shown, intervals },
+        (None, _, Some(intervals)) => Kind::Intervals(intervals),
+        (None, _, None) => Kind::Definition,
     }
 }
