@@ -2,6 +2,7 @@
 
 use petgraph::unionfind::UnionFind;
 
+use super::control_flow::ControlFlow;
 use super::operators::{Role, Site, Wider, carried_in, role};
 use crate::base::hash::{HashMap, HashSet};
 use crate::convert::Options;
@@ -37,11 +38,26 @@ impl Components {
             return Components::default();
         }
         let mut together = UnionFind::new(model.value_count());
-        let is_visible =
-            |value: &ValueId| found.contains_key(value) && is_seen(model, *value, with_io);
+        let control_flow = ControlFlow::new(model);
+        let is_visible = |value: &ValueId| {
+            found.contains_key(value) && is_seen(model, &control_flow, *value, with_io)
+        };
         let mut kept: Vec<ValueId> = model.values().filter(is_visible).collect();
         let mut replaced = Vec::new();
         for node in model.scopes().flat_map(|scope| model.nodes(scope)) {
+            if let Some(groups) = control_flow.groups(node) {
+                for group in groups {
+                    let narrow = group.iter().find(|value| found.contains_key(value));
+                    let Some(&first) = narrow else { continue };
+                    for &other in group {
+                        together.union(first.index(), other.index());
+                        if !found.contains_key(&other) {
+                            kept.push(first);
+                        }
+                    }
+                }
+                continue;
+            }
             let own: Vec<ValueId> = operands(model, node)
                 .filter(|value| found.contains_key(value))
                 .collect();
@@ -84,16 +100,17 @@ impl Components {
 /// Whether something else than a node of its model makes or reads a value. `with_io`: except
 /// callers of the model, who then have to use the wider type. A value that is an input and an output
 /// has two declarations.
-fn is_seen(model: &Model, value: ValueId, with_io: bool) -> bool {
-    let is_of_main = with_io && model.scope_of(value) == ScopeId::MAIN;
+fn is_seen(model: &Model, control_flow: &ControlFlow, value: ValueId, with_io: bool) -> bool {
+    let scope = model.scope_of(value);
+    let may_follow = control_flow.has(model, scope) || with_io && scope == ScopeId::MAIN;
     let outputs = model.scopes_that_output(value);
     let is_made_inside = match model.origin(value) {
         Origin::Node { .. } | Origin::Initializer { input: None, .. } => true,
-        Origin::Input(_) | Origin::Initializer { .. } => is_of_main && outputs.is_empty(),
+        Origin::Input(_) | Origin::Initializer { .. } => may_follow && outputs.is_empty(),
         _ => false,
     };
     let is_read_inside =
-        outputs.is_empty() || (is_of_main && outputs.iter().all(|&scope| scope == ScopeId::MAIN));
+        outputs.is_empty() || may_follow && outputs.iter().all(|&output| output == scope);
     !is_made_inside || !is_read_inside || model.non_node_use(value).is_some()
 }
 

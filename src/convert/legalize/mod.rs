@@ -4,14 +4,16 @@
 //! The model is rewritten in its own opset, and the result is converted like any other model. A
 //! value is carried if the wider type holds each of its numbers exactly, and if everything that
 //! makes or reads it does the same with the wider type, or can be replaced by nodes that do. Narrow
-//! values of one node are carried together, or none of them. Inputs and outputs of functions and
-//! subgraphs, and inputs of calls and of operators of other domains, keep their types; those of the
-//! model, unless [`Options::legalize_io`] is chosen.
+//! values of one node are carried together, or none of them; so are those that control flow passes
+//! to its bodies and gets from them. Inputs and outputs of functions, and inputs of calls and of
+//! operators of other domains, keep their types; those of the model, unless
+//! [`Options::legalize_io`] is chosen.
 //!
 //! A type is a line of `operators::types`, an operator a file and a line of `operators`.
 
 mod components;
 mod constants;
+mod control_flow;
 mod operators;
 mod places;
 mod replacement;
