@@ -1,18 +1,26 @@
 """Models with types that an older opset lacks, in inputs, outputs or inside: converted with --legalize-io, they compute the same.
 
 All node models of the onnx wheel and of the installed onnx, and random graphs with quantized weights and activations, to older opsets in
-which a value gets a wider type, and back. The inputs are the test's own, in the wider types; the outputs are those of the model before, in
-the wider types, to the bit, or close if the conversion also expands an operator in another way.
+which a value gets a wider type, and back. With --all also models of torch that onnxruntime's tools quantize to INT4 and float8. The inputs are
+the test's own, in the wider types; the outputs are those of the model before, in the wider types, to the bit, or close if the conversion
+also expands an operator in another way.
 """
 
+import contextlib
+import functools
 import itertools
 import json
+import logging
+import shutil
 from collections import Counter
 
 import numpy as np
 import onnx
 from onnx import helper
+from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, quantize_static
 
+from checks.exporters.exported_quantized import Inputs
+from exporters.models import EXPORTERS, exported
 from generators.quantized_graphs import quantized_graph
 from support.case import Case
 from support.common import batches, recast, scratch_folder, wheel_models
@@ -24,16 +32,27 @@ from support.runners import RUNNERS, is_close, same_value
 OPSETS = range(7, 28)
 SAMPLE = 6  # One of so many conversions of a model; all with --all.
 GRAPHS = 200
+QUANTIZED = {
+    "INT4": {"weight_type": QuantType.QInt4, "activation_type": QuantType.QUInt8},
+    "FLOAT8E4M3FN": {"weight_type": QuantType.QFLOAT8E4M3FN, "activation_type": QuantType.QFLOAT8E4M3FN, "calibrate_method": CalibrationMethod.Distribution},
+}
+QUANTIZED_TO = (13, 17, 18, 20)
+LEAST_EXPORTS = 100
 FAILED = "failed"
 
 
 def check(report):
+    logging.getLogger().setLevel(logging.ERROR)
     counts = Counter()
     with scratch_folder() as folder:
         graphs = [write_graph(folder / f"graph {seed}", seed) for seed in range(GRAPHS)]
         conversions = conversions_that_carry([*wheel_models(), *newest_node_models(), *graphs])
         report.at_least("random graphs with types that an older opset lacks", sum(path in graphs for path, _ in conversions), GRAPHS)
-        if not report.everything:
+        if report.everything:
+            exports = [path for path in map(functools.partial(quantized, folder), exports_and_kinds()) if path]
+            report.at_least("quantized exports", len(exports), LEAST_EXPORTS)
+            conversions += conversions_that_carry(exports, QUANTIZED_TO)
+        else:
             conversions = [(path, targets[index % SAMPLE :: SAMPLE]) for index, (path, targets) in enumerate(conversions)]
         for path, results in in_processes(results_of, conversions, chunksize=4):
             for target, outcome, problem in results:
@@ -41,6 +60,7 @@ def check(report):
                 report.case(f"{path.parent.name} to opset {target}", problem)
     for outcome, count in sorted(counts.items()):
         report.count(f"conversions: {outcome}", count)
+    report.note(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())))
 
 
 def write_graph(folder, seed):
@@ -49,17 +69,40 @@ def write_graph(folder, seed):
     return folder / "model.onnx"
 
 
-def conversions_that_carry(models):
+def exports_and_kinds():
+    torch = [exporter for name, exporter in EXPORTERS.items() if name.startswith("torch")]
+    return itertools.product([path for exporter in torch for path in exported(*exporter)], QUANTIZED)
+
+
+def quantized(folder, export_and_kind):
+    """A quantized model in opset 21 with its data set; None for those that the tools do not quantize."""
+    path, kind = export_and_kind
+    output = folder / f"{'.'.join(path.parts[-3:-1])}, {kind}" / "model.onnx"
+    newer, source = folder / "newer.onnx", folder / "source.onnx"
+    output.parent.mkdir()
+    shutil.copytree(path.parent / "test_data_set_0", output.parent / "test_data_set_0")
+    try:
+        if recast("convert", path, "--opset", "21", "-o", newer).returncode != 0:
+            return None
+        onnx.save(onnx.shape_inference.infer_shapes(onnx.load(newer)), source)
+        with contextlib.redirect_stdout(None):
+            quantize_static(source, output, Inputs(Case.of(path).inputs), quant_format=QuantFormat.QDQ, **QUANTIZED[kind])
+    except Exception:  # The tools have no exception of their own.
+        return None
+    return output
+
+
+def conversions_that_carry(models, opsets=OPSETS):
     """(model, opsets): the older opsets to which a conversion gives a value a wider type."""
     targets = {model: [] for model in models}
     by_path = {str(model): model for model in models}
-    for opset in OPSETS:
+    for opset in opsets:
         for batch in batches(models):
             done = recast("convert", *batch, "--opset", str(opset), "--legalize-io", "--dry-run", "--format", "json")
             for model in json.loads(done.stdout)["models"]:
                 if model["carried"] and not model["blockers"]:
                     targets[by_path[model["path"]]].append(opset)
-    return [(model, opsets) for model, opsets in targets.items() if opsets]
+    return [(model, found) for model, found in targets.items() if found]
 
 
 def results_of(conversion):

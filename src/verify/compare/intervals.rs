@@ -28,17 +28,17 @@ pub(super) struct Intervals<'c> {
 }
 
 /// The intervals of a single cast that the parts of a tensor have widened.
-pub(super) struct Shared<'c> {
+pub(super) struct SharedIntervals<'c> {
     casts: &'c [(Cast, Allowed)],
     /// The number of elements that had to be compared one by one.
     elements: AtomicUsize,
     unused: Mutex<Vec<Intervals<'c>>>,
 }
 
-impl<'c> Shared<'c> {
+impl<'c> SharedIntervals<'c> {
     /// None yet; `None` if the casts or the number of elements do not suit.
-    pub fn of(casts: &'c [(Cast, Allowed)], count: usize) -> Option<Shared<'c>> {
-        (count >= MANY.get() && Intervals::suit(&casts[0].0)).then(|| Shared {
+    pub fn of(casts: &'c [(Cast, Allowed)], count: usize) -> Option<SharedIntervals<'c>> {
+        (count >= MANY.get() && Intervals::suit(&casts[0].0)).then(|| SharedIntervals {
             casts,
             elements: AtomicUsize::new(0),
             unused: Mutex::default(),

@@ -6,7 +6,7 @@ use super::bounds::Bounds;
 use super::codes::code;
 use super::definition::{Outcome, result};
 use super::difference::Difference;
-use super::intervals::{Intervals, Shared};
+use super::intervals::{Intervals, SharedIntervals};
 use super::{native, normals};
 use crate::base::threshold::Threshold;
 use onnx_cast::{Cast, DType, Level};
@@ -31,7 +31,7 @@ enum Kind<'c> {
     /// others by intervals or the definition.
     Blocks {
         shown: LeadingShown,
-        intervals: Option<Shared<'c>>,
+        intervals: Option<SharedIntervals<'c>>,
     },
     /// Blocks are compared by arithmetic, others by the intervals of all results, and the elements
     /// of still others by the definition.
@@ -40,7 +40,7 @@ enum Kind<'c> {
         shown: LeadingShown,
     },
     /// The intervals of sources that have the same result.
-    Intervals(Shared<'c>),
+    Intervals(SharedIntervals<'c>),
     /// The definition.
     Definition,
 }
@@ -189,7 +189,11 @@ fn kind<'c>(casts: &'c [(Cast, Allowed)], from: DType, count: usize) -> Kind<'c>
         return Kind::Definition;
     };
     let shown = normals::of(cast, Level::detect()).or_else(|| native::of(cast));
-    match (shown, Bounds::of(casts, count), Shared::of(casts, count)) {
+    match (
+        shown,
+        Bounds::of(casts, count),
+        SharedIntervals::of(casts, count),
+    ) {
         (Some(shown), Some(bounds), _) => Kind::Bounds { bounds, shown },
         (Some(shown), None, intervals) => Kind::Blocks { shown, intervals },
         (None, _, Some(intervals)) => Kind::Intervals(intervals),
