@@ -1,7 +1,7 @@
 """Random graphs with values of the types that older opsets lack: quantized weights, quantized activations, and casts.
 
-A weight is moved, sliced, gathered and joined before it is dequantized (by tensor, axis or blocks) and multiplied. Activations are quantized,
-moved and dequantized, or cast to a type and back; some pass the branches of an If, or are the state of a Loop.
+The elements of a weight are moved before it is dequantized (by tensor, axis or blocks) and squared. Activations are quantized, moved and
+dequantized, or cast to a type and back; some pass the branches of an If, or are the state of a Loop.
 """
 
 from dataclasses import dataclass, field
@@ -78,8 +78,8 @@ class Draft:
 
     def numbers(self, shape):
         """Random numbers of the type, not infinite and not NaN."""
-        bits = {"4": 4, "2": 2}.get(self.name[-1], 8) if self.is_integer else None
-        if bits:
+        if self.is_integer:
+            bits = int(self.name[-1])
             low = -(1 << bits - 1) if self.name.startswith("INT") else 0
             return self.rng.integers(low, low + (1 << bits), shape)
         return (self.rng.standard_normal(shape) * self.rng.choice([0.01, 1, 2])).astype(np.float32).astype(self.dtype).astype(np.float32)
@@ -93,7 +93,7 @@ class Draft:
     def moved(self, value, shape):
         """A value after up to three nodes that move its elements, and its shape."""
         for _ in range(int(self.rng.integers(0, 4))):
-            # The others do not take the other types.
+            # Of these types, the last three operators take BFLOAT16 alone.
             moves = ["Transpose", "Reshape", "Identity"] + ["Slice", "Gather", "Concat"] * (self.name == "BFLOAT16")
             move = self.rng.choice(moves)
             if move == "Transpose":
@@ -116,7 +116,7 @@ class Draft:
         if self.name == "BFLOAT16":
             return self.node("Cast", [value], to=TensorProto.FLOAT)
         has_zero = self.rng.random() < 0.5 and self.name != "FLOAT4E2M1"
-        form = self.rng.choice(["tensor", "axis", "blocks"] if self.opset >= 21 else ["tensor", "axis"])
+        form = self.rng.choice(["tensor", "axis", "blocks"])
         if form == "tensor":
             size, attributes = (), {}
         elif form == "axis":
@@ -138,7 +138,7 @@ class Draft:
         self.outputs.append(self.node("Mul", [numbers, numbers]))
 
     def quantized(self):
-        """The input in the type, and whether it is quantized."""
+        """The input in the type."""
         if self.is_integer or self.name != "BFLOAT16" and self.rng.random() < 0.5:
             zero = self.numbers(()) if self.is_integer else np.zeros((), np.float32)
             return self.node("QuantizeLinear", [self.x, self.scales(()), self.constant(np.asarray(zero), self.kind)])

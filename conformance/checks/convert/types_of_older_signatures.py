@@ -7,7 +7,6 @@ also expands an operator in another way.
 """
 
 import contextlib
-import functools
 import itertools
 import json
 import logging
@@ -19,8 +18,7 @@ import onnx
 from onnx import helper
 from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, quantize_static
 
-from checks.exporters.exported_quantized import Inputs
-from exporters.models import EXPORTERS, exported
+from checks.exporters.exported_quantized import Inputs, torch_models
 from generators.quantized_graphs import quantized_graph
 from support.case import Case
 from support.common import batches, recast, scratch_folder, wheel_models
@@ -49,7 +47,8 @@ def check(report):
         conversions = conversions_that_carry([*wheel_models(), *newest_node_models(), *graphs])
         report.at_least("random graphs with types that an older opset lacks", sum(path in graphs for path, _ in conversions), GRAPHS)
         if report.everything:
-            exports = [path for path in map(functools.partial(quantized, folder), exports_and_kinds()) if path]
+            exports = [quantized(folder, path, kind) for path in torch_models() for kind in QUANTIZED]
+            exports = [path for path in exports if path]
             report.at_least("quantized exports", len(exports), LEAST_EXPORTS)
             conversions += conversions_that_carry(exports, QUANTIZED_TO)
         else:
@@ -69,14 +68,8 @@ def write_graph(folder, seed):
     return folder / "model.onnx"
 
 
-def exports_and_kinds():
-    torch = [exporter for name, exporter in EXPORTERS.items() if name.startswith("torch")]
-    return itertools.product([path for exporter in torch for path in exported(*exporter)], QUANTIZED)
-
-
-def quantized(folder, export_and_kind):
+def quantized(folder, path, kind):
     """A quantized model in opset 21 with its data set; None for those that the tools do not quantize."""
-    path, kind = export_and_kind
     output = folder / f"{'.'.join(path.parts[-3:-1])}, {kind}" / "model.onnx"
     newer, source = folder / "newer.onnx", folder / "source.onnx"
     output.parent.mkdir()

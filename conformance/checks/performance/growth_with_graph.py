@@ -48,21 +48,18 @@ def check(report):
         for nodes in NODES:
             check_size(report, folder, nodes)
         for smaller, larger in itertools.pairwise(NODES):
-            for name, options in (("growth", ["--no-verify"]), ("growth, verified", [])):
-                report.ratio(f"{larger} nodes: {name}", lambda: growth(folder, smaller, larger, options), MOST_GROWTH, "the seconds a node")
+            for name, verify in (("growth", "--no-verify"), ("growth, verified", "--verify")):
+                report.ratio(f"{larger} nodes: {name}", lambda: growth(folder, smaller, larger, verify), MOST_GROWTH, "the seconds a node")
         check_precision(report, folder, 50_000)
         check_bomb(report, folder)
         check_commands(report, folder, ALL_MANY if report.everything else MANY)
 
 
-def growth(folder, smaller, larger, options):
+def growth(folder, smaller, larger, verify):
     """The seconds a node of the larger model, as a multiple of those of the smaller."""
-
-    def of(nodes):
-        command = [RECAST, "fold", file_of(folder, nodes), "-o", folder / "out.onnx", "--quiet", *options]
-        return min(measured(command, folder / "out.txt").processor_seconds for _ in range(RUNS)) / nodes
-
-    return of(larger) / of(smaller)
+    seconds = lambda nodes: processor_seconds(file_of(folder, nodes), folder / "out.onnx", verify=verify)
+    of_smaller, of_larger = (seconds(nodes) / nodes for nodes in (smaller, larger))
+    return of_larger / of_smaller
 
 
 def file_of(folder, nodes):
@@ -116,8 +113,8 @@ def beside_no_passes(report, source, output, options):
     return ours / plain
 
 
-def processor_seconds(source, output, *options, command="fold", runs=RUNS):
-    command = [RECAST, command, source, "-o", output, "--no-verify", "--quiet", *options]
+def processor_seconds(source, output, *options, command="fold", runs=RUNS, verify="--no-verify"):
+    command = [RECAST, command, source, "-o", output, verify, "--quiet", *options]
     return min(measured(command, output.with_suffix(".txt")).processor_seconds for _ in range(runs))
 
 

@@ -5,7 +5,7 @@
 //! of the cast widens with each number that it decides; a number inside needs no conversion.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::allowed::Allowed;
 use super::definition::result;
@@ -50,21 +50,19 @@ impl<'c> SharedIntervals<'c> {
         self.elements.fetch_add(elements, Ordering::Relaxed) + elements >= MANY.get()
     }
 
-    /// Intervals that nobody uses, to be widened and put back.
+    /// Takes intervals that an earlier part widened, or new ones.
     pub fn take(&self) -> Intervals<'c> {
-        let unused = self
-            .unused
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
+        let unused = self.unused().pop();
         unused.unwrap_or_else(|| Intervals::of(self.casts))
     }
 
+    /// Returns intervals, for the parts that follow.
     pub fn put_back(&self, intervals: Intervals<'c>) {
-        self.unused
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(intervals);
+        self.unused().push(intervals);
+    }
+
+    fn unused(&self) -> MutexGuard<'_, Vec<Intervals<'c>>> {
+        self.unused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
