@@ -112,13 +112,17 @@ def users_of_variables(node, schema):
 
 
 def combinations(present, allowed):
-    """The types present, then others for each variable, for each two variables, and one for all."""
+    """The types present, then others for each variable, for each two variables, one for all, and, of three or more, one for all but one."""
     found = [present, *({**present, variable: kind} for variable in allowed for kind in allowed[variable])]
     for first, second in itertools.combinations(allowed, 2):
         pairs = list(itertools.product(allowed[first], allowed[second]))
         found += [{**present, first: one, second: two} for one, two in pairs if one == two or len(allowed) == 2 and len(pairs) <= MOST_PAIRS]
     common = set.intersection(*map(set, allowed.values())) if allowed else set()
     found += [dict.fromkeys(allowed, kind) for kind in sorted(common)]
+    for odd in allowed if len(allowed) > 2 else ():
+        others = [variable for variable in allowed if variable != odd]
+        common = set.intersection(*(set(allowed[variable]) for variable in others))
+        found += [{**dict.fromkeys(others, kind), odd: other} for kind in sorted(common) for other in allowed[odd]]
     unique = {tuple(sorted(types.items())): types for types in found}
     return unique.values()
 

@@ -14,12 +14,12 @@ TABLE = FACTS / "kernels/onnxruntime.txt"
 FIRST_OPSET_WITH_INSERTED_CASTS = 6
 
 
-def loads(version, opset, schema, types, attributes, inputs):
-    """Whether a version loads a node in a model of an opset: `types` are those of the schema's type variables, `inputs` the formal inputs
-    that it has."""
+def loads(version, opset, schema, types, attributes, inputs, outputs):
+    """Whether a version loads a node in a model of an opset: `types` are those of the schema's type variables, `inputs` and `outputs` the formal
+    ones that it has."""
     if schema.domain == "" and schema.name == "Constant":
         return True
-    present = {f"input:{each.name}" for each in inputs}
+    present = {f"input:{each.name}" for each in inputs} | {f"output:{each.name}" for each in outputs}
     is_true = lambda name, values: condition_is_true(name, values, schema, types, attributes, present)
     if is_refused(version, schema, is_true):
         return False
@@ -55,10 +55,10 @@ def is_condition(name):
 
 
 def condition_is_true(name, values, schema, types, attributes, present):
-    """Whether the type of a variable, an attribute or its default, or the presence of an input is one of the values."""
+    """Whether the type of a variable, an attribute or its default, or the presence of an input or output is one of the values."""
     if name in types:
         return types[name] in values
-    if name.startswith("input:"):
+    if name.startswith(("input:", "output:")):
         return values == {"*" if name in present else "-"}
     if values in ({"*"}, {"-"}):
         return values == {"*" if name in attributes else "-"}

@@ -88,8 +88,8 @@ def compare_node(runtime, node):
     schema, proto = node.schema, node.model.graph.node[0]
     opset = next((entry.version for entry in node.model.opset_import if entry.domain == ""), 1)
     attributes = {each.name: helper.get_attribute_value(each) for each in proto.attribute}
-    inputs = [schema.inputs[min(number, len(schema.inputs) - 1)] for number, name in enumerate(proto.input) if name]
-    expected = loads(runtime.version, opset, schema, node.types, attributes, inputs)
+    inputs, outputs = present(schema.inputs, proto.input), present(schema.outputs, proto.output)
+    expected = loads(runtime.version, opset, schema, node.types, attributes, inputs, outputs)
     node.model.ir_version = min(node.model.ir_version, limits(runtime.version)[1])
     message = runtime.why_not_loaded(node.model.SerializeToString())
     name = f"{schema.name}-{schema.since_version} {node.types} {sorted(attributes)} in onnxruntime {runtime.version}"
@@ -98,3 +98,8 @@ def compare_node(runtime, node):
     if expected and not any(reason in message for reason in OTHER_REASONS):
         return name, "no kernel", f"has a kernel by the table, but: {message}"
     return name, "other" if expected else "no kernel", None
+
+
+def present(formals, names):
+    """The formal inputs or outputs that a node has."""
+    return [formals[min(number, len(formals) - 1)] for number, name in enumerate(names) if name]

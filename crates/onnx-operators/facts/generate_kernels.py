@@ -35,6 +35,7 @@ version serves the schema of its first version only: onnxruntime cannot know wha
 
 import argparse
 import difflib
+import itertools
 import os
 import pathlib
 import re
@@ -137,8 +138,17 @@ def functions_of(runtime, kernels):
         found[FUNCTIONS, operator, number_ranges(opsets), conditions].append({name: {kind} for name, kind in types.items()})
     rows = defaultdict(set)
     for (*key, conditions), types in found.items():
-        rows[tuple(key)] |= {(*alternative, *conditions) for alternative in alternatives(types, {})}
+        rows[tuple(key)] |= {(*alternative, *absent(*key[1:], alternative, conditions)) for alternative in alternatives(types, {})}
     return rows | cast_like(kernels, limit)
+
+
+def absent(operator, opsets, alternative, conditions):
+    """The conditions, and that the optional inputs are absent whose type no model with an alternative had."""
+    schema = SCHEMAS.get(("", operator, by_number(opsets)[0]))
+    names = dict(alternative).keys() | dict(conditions).keys()
+    variables = {each.type_param_str for each in schema.type_constraints} - names if schema else ()
+    optional = {f"input:{each.name}" for each in schema.inputs if each.option == each.option.Optional and each.type_str in variables} if schema else ()
+    return sorted([*conditions, *((name, ("-",)) for name in set(optional) - names)])
 
 
 def cast_like(kernels, limit):
@@ -325,8 +335,9 @@ def set_reference(kinds, names, name, versions):
     if len(kinds) <= LARGEST_INLINE_SET:
         return "|".join(kinds)
     if kinds not in names:
-        names[kinds] = name if name not in names.values() else f"{name}:{versions.partition('-')[0]}"
-        assert len(set(names.values())) == len(names), f"two sets are called {names[kinds]}"
+        first = f"{name}:{versions.partition('-')[0]}"
+        free = (each for each in itertools.chain([name, first], map((first + "-{}").format, itertools.count(2))) if each not in names.values())
+        names[kinds] = next(free)
     return f"@{names[kinds]}"
 
 

@@ -9,6 +9,7 @@ import itertools
 from collections import defaultdict
 
 from generators.typed_nodes import history, newest_opset, set_opset, typed_nodes
+from kernel_limits import LIMITS
 from onnx import helper, parser
 
 # The body of CastLike is Cast: its types are those of Cast's kernels, which thousands of models would only show again.
@@ -31,7 +32,8 @@ def loads_as_function(runtime, limit, has_kernel):
             if opset <= limit:
                 set_opset(node.model, "", opset)
                 loads = runtime.why_not_loaded(node.model.SerializeToString()) is None
-            outcomes[schema.name, types][opset].append((form_of(node), loads))
+            if loads or not is_limited(node):
+                outcomes[schema.name, types][opset].append((form_of(node), loads))
     found = []
     for (operator, types), by_opset in outcomes.items():
         opsets = defaultdict(list)
@@ -39,6 +41,15 @@ def loads_as_function(runtime, limit, has_kernel):
             opsets[conditions_of(forms)].append(opset)
         found += [(operator, numbers, dict(types), conditions) for conditions, numbers in opsets.items() if conditions is not None and min(numbers) <= limit]
     return found
+
+
+def is_limited(node):
+    """Whether a node is refused for what LIMITS says, whatever the conditions of its body."""
+    known = form_of(node) | set(node.types.items()) | {(f"output:{formal.name}", "*") for formal, name in zip(node.schema.outputs, node.model.graph.node[0].output) if name}
+    return any(
+        operator == node.schema.name and node.schema.since_version in sinces and all((name, value) in known for name, (value,) in conditions.items())
+        for operator, sinces, conditions, _ in LIMITS
+    )
 
 
 def form_of(node):

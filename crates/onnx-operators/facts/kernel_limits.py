@@ -19,6 +19,10 @@ def resized(kind, attributes):
     {{ y = Resize<{attributes}>(x, roi, s) }}"""
 
 
+# The body gives the probabilities in `softmax_precision`, not in the type of the output.
+PROBABILITIES = {"T1": ("double",), "output:qk_matmul_output": ("*",), "qk_matmul_output_mode": ("3",), "softmax_precision": ("1",)}
+ATTENTION = """(double[1,2,3,4] q, double[1,2,3,4] k, double[1,2,3,4] v) => (double[1,2,3,4] y, double[1,2,3,3] p)
+    { y, , , p = Attention<qk_matmul_output_mode=3, softmax_precision=1>(q, k, v) }"""
 ONESIDED = {"inverse": ("1",), "onesided": ("1",)}
 LAYOUT, ROTARY_DIM = {"layout": ("1",)}, {"num_heads": ("-",), "rotary_embedding_dim": ("*",)}
 LIMITS = [
@@ -26,6 +30,7 @@ LIMITS = [
     ("RotaryEmbedding", (23,), ROTARY_DIM, ROTARY),
     ("DFT", (17,), ONESIDED, INVERSE),
     ("DFT", (20,), ONESIDED, INVERSE_20),
+    ("Attention", (23, 24, 25), PROBABILITIES, ATTENTION),
     *(
         ("Resize", sinces, {name: ("1",), "mode": (mode,)}, resized("float", f"{name}=1{words}"))
         for sinces, name, mode, words in (
