@@ -4,7 +4,7 @@ Only with --all. The models are those of `exported_folds`. Those that a version 
 computes, are converted to a model that loads, runs and computes the same.
 """
 
-from checks.convert import conversions_for_onnxruntime
+from checks.targets import conversions_for_onnxruntime
 from exporters.models import exported_models
 
 ONLY_WITH_ALL = "needs the environments of the exporters"

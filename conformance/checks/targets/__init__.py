@@ -1,0 +1,1 @@
+"""`recast convert`."""
