@@ -21,14 +21,26 @@ class Server:
     def ask(self, *request):
         try:
             self.send(request)
-            if not select.select([self.process.stdout], [], [], self.seconds)[0]:
+            if not self.answers():
+                has_ended = self.process.poll() is not None
                 self.close()
-                return f"{self.name} did not answer within {self.seconds} seconds"
+                return f"{self.name} crashed" if has_ended else f"{self.name} did not answer within {self.seconds} seconds"
             length = self.process.stdout.read(8)
             return pickle.loads(self.process.stdout.read(struct.unpack("<Q", length)[0]))
         except (BrokenPipeError, EOFError, struct.error):
             self.close()
             return f"{self.name} crashed"
+
+    def answers(self):
+        """Whether there is an answer, before the time is over or the process ends. Processes that it started may hold its end of the pipe."""
+        waited = 0
+        while self.seconds is None or waited < self.seconds:
+            if select.select([self.process.stdout], [], [], 1)[0]:
+                return True
+            if self.process.poll() is not None:
+                return False
+            waited += 1
+        return False
 
     def send(self, request):
         if self.process is None:

@@ -15,9 +15,10 @@ from support.common import FACTS, recast, scratch_folder
 sys.path.append(str(FACTS))
 from casts.runtimes import Process  # noqa: E402
 from runs.page import lines_in  # noqa: E402
-from runs.running import SECONDS, decode, encode, outcome_of, runtime_of  # noqa: E402
+from runs.running import SECONDS, decode, encode, outcome_of, versions_of  # noqa: E402
 from runs.runtimes import ALL  # noqa: E402
 from runs.tests import node_tests, only_node, values, written_tests  # noqa: E402
+from runs.text import minor  # noqa: E402
 
 
 # In a sample, one of so many tests of the operators that a runtime does not always compute right.
@@ -25,11 +26,11 @@ SUSPECTS = 3
 
 
 class Target:
-    """A runtime in the version that the facts were measured with. Its process ends with the `with` statement."""
+    """A runtime in a version that the facts were measured with, by default the newest. Its process ends with the `with` statement."""
 
-    def __init__(self, runtime):
-        self.runtime = runtime_of(runtime)
-        self.name = f"{runtime}@" + ".".join(self.runtime.version.split(".")[:2])
+    def __init__(self, runtime, version=0):
+        self.runtime = versions_of(runtime)[version]
+        self.name = f"{runtime}@{minor(self.runtime)}"
         self.process = Process(self.runtime, SECONDS)
 
     def __enter__(self):
@@ -49,19 +50,20 @@ class Target:
             is_single = only_node(onnx.load(test.model)) is not None
             worse = before == "right" and after != "right" and (is_single or after != "no file")
             is_bad = (worse or after == "wrong") and not is_noted
-            report.case(test.name, is_bad and f"{before} before, {after} after")
-            report.case(f"{test.name}, converted twice", again)
+            report.case(f"{self.name}: {test.name}", is_bad and f"{before} before, {after} after")
+            report.case(f"{self.name}: {test.name}, converted twice", again)
             # What is not known may differ between runs.
             counts["not known" if is_noted else (before, after)] += 1
         report.count("models that become right", counts["wrong", "right"])
         report.count("models that stay wrong", counts["wrong", "wrong"])
         report.count("models of which the conversion notes that it is not known", counts.pop("not known", 0))
         for (before, after), count in sorted(counts.items()):
-            report.details.append(f"{before:10} before, {after:10} after: {count}")
+            report.details.append(f"{self.name}: {before:10} before, {after:10} after: {count}")
 
     def tests_of(self, report, others):
-        text = (FACTS / f"runs/{self.runtime.name}.txt").read_text()
-        operators = {line.operator for line in lines_in(text) if line.outcome in ("wrong", "partly", "special")}
+        files = (FACTS / f"runs/{name}.txt" for name in (self.runtime.name, f"{self.runtime.name}-{minor(self.runtime)}"))
+        lines = [line for file in files if file.exists() for line in lines_in(file.read_text())]
+        operators = {line.operator for line in lines if line.outcome in ("wrong", "partly", "special")}
 
         def is_suspect(test):
             node = only_node(onnx.load(test.model))
@@ -97,6 +99,12 @@ class Target:
         """The outputs of a model in a file, or the message with which the runtime refuses it."""
         answer = self.process.ask("run", model.read_bytes(), {name: encode(value) for name, value in feeds.items()}, True)
         return answer if isinstance(answer, str) else [decode(value) for value in answer]
+
+
+def older_targets():
+    """Those of the versions before the newest, of all runtimes."""
+    for runtime in ALL:
+        yield from (Target(runtime, version) for version in range(1, len(versions_of(runtime))))
 
 
 def notes_unknown(done):

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::graph::{Model, ScopeId};
 use crate::ops::inference::Inferred;
-use crate::ops::kernels::{Differing, Lacking, Support, Table, support};
+use crate::ops::kernels::{Differing, Lacking, Support, Table, Versions, support};
 use crate::ops::runtimes::{Runtime, Version};
 
 /// Consecutive versions of a runtime that run the model, or load it.
@@ -121,21 +121,19 @@ pub(super) fn runtimes(model: &Model, inferred: &Inferred) -> Runtimes {
             }
         }
         if let Some((table, support)) = known {
-            let (undecided, untried) = if table.is_measured() {
-                (0, support.undecided)
-            } else {
-                (support.undecided, 0)
-            };
-            found.undecided = found.undecided.max(undecided);
+            if !table.is_measured() {
+                found.undecided = found.undecided.max(support.undecided);
+            }
             let count = table.versions().len();
             let version = |index: usize| table.versions()[index].to_string();
-            let ranges = support.runs.ranges(count);
             for Differing {
                 node,
                 operation,
+                versions,
                 instead,
             } in support.differing
             {
+                let ranges = (versions & support.runs).ranges(count);
                 found
                     .differing
                     .extend(ranges.iter().map(|&(first, last)| DifferingNode {
@@ -147,15 +145,16 @@ pub(super) fn runtimes(model: &Model, inferred: &Inferred) -> Runtimes {
                         instead,
                     }));
             }
+            let ranges = equally_decided(support.runs, &support.undecided_in).into_iter();
             found
                 .targets
-                .extend(ranges.into_iter().map(|(first, last)| RuntimeVersions {
+                .extend(ranges.map(|(first, last)| RuntimeVersions {
                     runtime: table.runtime,
                     first: version(first),
                     last: version(last),
                     kernels: true,
                     newest: last + 1 == count,
-                    untried_nodes: untried,
+                    untried_nodes: support.undecided_in[last],
                 }));
             for Lacking {
                 versions,
@@ -180,6 +179,20 @@ pub(super) fn runtimes(model: &Model, inferred: &Inferred) -> Runtimes {
         }
     }
     found
+}
+
+/// The versions that run a model, in ranges in which as many nodes are undecided.
+fn equally_decided(runs: Versions, undecided: &[usize]) -> Vec<(usize, usize)> {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for version in (0..undecided.len()).filter(|&version| runs.contains(version)) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == version && undecided[*last] == undecided[version] => {
+                *last = version;
+            }
+            _ => ranges.push((version, version)),
+        }
+    }
+    ranges
 }
 
 /// The versions of a row whose kernels are not known: those before the oldest of which they are.

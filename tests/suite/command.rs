@@ -315,9 +315,15 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
         "lacking": [
             {"runtime": "onnxruntime", "first": "1.16", "last": "1.16", "newest_opset": 19, "newest_ir_version": 9, "operators": unknown},
             {"runtime": "onnxruntime", "first": "1.17", "last": "1.17", "newest_opset": 20, "newest_ir_version": 9, "operators": unknown},
-            {"runtime": "openvino", "first": "2026.4", "last": "2026.4", "newest_opset": null, "newest_ir_version": null,
+            {"runtime": "openvino", "first": "2024.6", "last": "2024.6", "newest_opset": null, "newest_ir_version": null,
+             "operators": ["Cast-21 of tensor(float8e4m3fn), tensor(float16)", "the model's function my:Fn"]},
+            {"runtime": "openvino", "first": "2025.4", "last": "2026.4", "newest_opset": null, "newest_ir_version": null,
              "operators": ["the model's function my:Fn"]},
+            {"runtime": "opencv", "first": "4.12", "last": "4.12", "newest_opset": null, "newest_ir_version": null,
+             "operators": ["If-21 of tensor(bool), tensor(float16)", "the model's function my:Fn"]},
             {"runtime": "opencv", "first": "5.0", "last": "5.0", "newest_opset": null, "newest_ir_version": null, "operators": no_float8},
+            {"runtime": "tract", "first": "0.21", "last": "0.21", "newest_opset": null, "newest_ir_version": null,
+             "operators": [lacking[0], lacking[1], "If-21 of tensor(bool), tensor(float16)", lacking[2]]},
             {"runtime": "tract", "first": "0.23", "last": "0.23", "newest_opset": null, "newest_ir_version": null, "operators": no_float8},
             {"runtime": "tensorrt", "first": "10.15", "last": "11.5", "newest_opset": null, "newest_ir_version": null,
              "operators": ["Cast-21 of tensor(float8e4m3fn), tensor(float16)"]},
@@ -334,8 +340,9 @@ fn inspect_shows_the_header_in_text_json_and_dot() {
     let text = stdout(&recast(&["inspect", &input]));
     let expected = format!(
         "{input}\n  input c: tensor(bool)[]\n  input x: tensor(float)[]\n  output y: tensor(float16)[]\n  IR 10, opsets: ai.onnx 21, my 3; produced by maker 2\n  6 nodes: Cast 3, If 1, Neg 1, my:Fn 1\n  1 initializer, 12 B\n    \
-         FLOAT: 1, 12 B\n  function my:Fn: 1 node, 1 call\n  runs on onnxruntime 1.18 or later (known to 1.32)\n  does not run on openvino 2026.4: no kernel for the model's function my:Fn\n  does not run on opencv 5.0: {no_kernels}\n  does not run on tract 0.23: {no_kernels}\n  does not run on tensorrt 10.15 to 11.5: no kernel for Cast-21 of tensor(float8e4m3fn), tensor(float16)\n  3 casts\n    FLOAT -> FLOAT16: 1\n    \
-         FLOAT -> FLOAT8E4M3FN: 1, 1 of a constant\n    FLOAT8E4M3FN -> FLOAT16: 1, 1 of a constant\n"
+         FLOAT: 1, 12 B\n  function my:Fn: 1 node, 1 call\n  runs on onnxruntime 1.18 or later (known to 1.32)\n  does not run on openvino 2024.6: no kernel for Cast-21 of tensor(float8e4m3fn), tensor(float16); no kernel for the model's function my:Fn\n  does not run on openvino 2025.4 to 2026.4: no kernel for the model's function my:Fn\n  does not run on opencv 4.12: no kernel for If-21 of tensor(bool), tensor(float16); no kernel for the model's function my:Fn\n  does not run on opencv 5.0: {no_kernels}\n  does not run on tract 0.21: no kernel for {}; no kernel for {}; no kernel for If-21 of tensor(bool), tensor(float16); 1 more; --verbose lists them\n  does not run on tract 0.23: {no_kernels}\n  does not run on tensorrt 10.15 to 11.5: no kernel for Cast-21 of tensor(float8e4m3fn), tensor(float16)\n  3 casts\n    FLOAT -> FLOAT16: 1\n    \
+         FLOAT -> FLOAT8E4M3FN: 1, 1 of a constant\n    FLOAT8E4M3FN -> FLOAT16: 1, 1 of a constant\n",
+        lacking[0], lacking[1]
     );
     assert_eq!(text, expected);
     let listed = stdout(&recast(&["inspect", &input, "--verbose"]));

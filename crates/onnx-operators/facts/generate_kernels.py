@@ -26,7 +26,7 @@ Three sections come last:
 A line of the first says that the operator loads without a kernel in models of these opsets of ai.onnx, by the body with which ONNX defines
 it, or its FLOAT16 with casts to FLOAT, if all conditions are true. A line of the second says that a node is refused in spite of a kernel if
 they are. Both are measured by loading models. A line of the third says that a node loads and then fails, measured by running models. A
-condition is true if an attribute has the value, stated or as its default, is stated (`*`) or absent (`-`); if an optional input is there
+condition is true if an attribute has the value, stated or as its default, is stated (`*`) or absent (`-`); if an optional input or output is there
 (`*`) or not (`-`); or if the type is in the set.
 
 A wheel lists its kernels with the range of schemas that each serves, as a first version and a last one or none. A kernel without a last

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes facts/runs/RUNTIME.txt: what runtimes compute for the operators of ONNX, established by running models. Writes a page about each file,
-docs/runtimes-RUNTIME.md, and models that show the wrong results, facts/reproductions/RUNTIME.
+"""Writes facts/runs/RUNTIME.txt: what runtimes compute for the operators of ONNX, established by running models, and facts/runs/RUNTIME-VERSION.txt
+for older versions. Writes a page about each runtime, docs/runtimes-RUNTIME.md, and models that show the wrong results, facts/reproductions/RUNTIME.
 
     python facts/generate_runs.py [RUNTIME]...          runs what was not run yet, all runtimes by default, and writes their files and pages
     python facts/generate_runs.py --pages [RUNTIME]...  runs nothing, and writes the pages of the files that are there
@@ -24,7 +24,7 @@ ROOT = FOLDER.parents[2]
 sys.path.append(str(ROOT / "conformance"))
 os.environ.setdefault("RECAST", str(ROOT / "target/release/recast"))
 from runs import page, reproductions, text  # noqa: E402
-from runs.running import results, runtime_of  # noqa: E402
+from runs.running import results, versions_of  # noqa: E402
 from runs.runtimes import ALL  # noqa: E402
 
 RUNTIMES = tuple(ALL)
@@ -43,12 +43,16 @@ def main():
     if not options.runtimes and not options.pages:
         differing |= write(reproduced("onnxruntime", reproductions.of_onnxruntime()), options)
     for name in options.runtimes or RUNTIMES:
-        file = FOLDER / f"runs/{name}.txt"
-        runtime, found = runtime_of(name), None if options.pages else results(name)
-        contents = text.render(runtime, found) if found else file.read_text()
-        files = {file: contents, ROOT / f"docs/runtimes-{name}.md": page.render(name, contents, name in targets)}
+        found = None if options.pages else {runtime: results(runtime) for runtime in versions_of(name)}
         if found:
-            files |= reproduced(name, reproductions.files(runtime, found))
+            contents = text.files(found)
+        else:
+            contents = {path.name: path.read_text() for path in sorted((FOLDER / "runs").glob(f"{name}*.txt"), reverse=True)}
+        newest, *older = contents.values()
+        files = {FOLDER / "runs" / file_name: lines for file_name, lines in contents.items()}
+        files[ROOT / f"docs/runtimes-{name}.md"] = page.render(name, newest, older, name in targets)
+        if found:
+            files |= reproduced(name, reproductions.files(*next(iter(found.items()))))
         differing |= write(files, options)
     sys.exit(differing)
 

@@ -124,7 +124,7 @@ impl Wanted {
 
     /// Whether the runtime is known not to run functions of a model.
     pub fn refuses_calls(&self) -> bool {
-        self.table.refuses_calls()
+        self.versions.is_subset(self.table.refuse_calls())
     }
 
     /// Whether the runtime computes something else for a node, in an opset of ai.onnx, be it for
@@ -135,7 +135,7 @@ impl Wanted {
             && operations_of(model, inferred, id, opset)
                 .iter()
                 .map(|operation| self.table.support(operation))
-                .any(|decision| decision.wrong.is_some() || decision.is_special)
+                .any(|decision| !((decision.wrong | decision.special) & self.versions).is_empty())
     }
 
     /// Checks a node that stays as it is, in an opset of ai.onnx.
@@ -243,7 +243,7 @@ impl Wanted {
         if (decision.certain & self.versions).is_empty() {
             kernels.undecided = 1;
         }
-        if !runs.is_empty() && decision.wrong.is_none() {
+        if !runs.is_empty() && (decision.wrong & self.versions).is_empty() {
             return;
         }
         if kernels.gaps.is_empty()

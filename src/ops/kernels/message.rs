@@ -1,7 +1,8 @@
 //! The message of a node, for lookups of kernels.
 
 use crate::base::hash::HashSet;
-use crate::protobuf::schema::{AttributeProto, GraphProto, NodeProto};
+use crate::ops::inference::Known;
+use crate::protobuf::schema::{AttributeProto, GraphProto, NodeProto, ValueInfoProto};
 use onnx_operators::kernels::{AttributeValue, Node};
 
 /// The doc string of a node that a guard contains, before the name of the runtime: it is right there
@@ -50,6 +51,16 @@ impl Node for NodeProto {
         bodies.into_iter().any(reads_outer_values)
     }
 
+    fn has_branches_of_other_ranks(&self) -> bool {
+        let mut ranks = self.attribute.iter().flat_map(bodies_of).map(ranks_of);
+        let (first, second) = (ranks.next(), ranks.next());
+        let mut pairs = first
+            .into_iter()
+            .flatten()
+            .zip(second.into_iter().flatten());
+        self.op_type() == "If" && pairs.any(|(first, second)| are_apart(first, second))
+    }
+
     fn is_guarded(&self, runtime: &str) -> bool {
         guards(self).any(|guarded| guarded == runtime.as_bytes())
     }
@@ -65,6 +76,22 @@ pub fn is_guarded(node: &NodeProto) -> bool {
 fn guards(node: &NodeProto) -> impl Iterator<Item = &[u8]> {
     let lines = node.doc_string().split(|&byte| byte == b'\n');
     lines.filter_map(|line| line.strip_prefix(GUARDED.as_bytes()))
+}
+
+/// The declared ranks of the outputs of a graph.
+fn ranks_of(graph: &GraphProto) -> Vec<Option<usize>> {
+    let rank = |output: &ValueInfoProto| {
+        let known = Known::of_type(output.r#type.as_ref()?);
+        known.shape.map(|shape| shape.len())
+    };
+    graph.output.iter().map(rank).collect()
+}
+
+/// Whether ranks are known and differ.
+fn are_apart(first: Option<usize>, second: Option<usize>) -> bool {
+    first
+        .zip(second)
+        .is_some_and(|(first, second)| first != second)
 }
 
 fn bodies_of(attribute: &AttributeProto) -> impl Iterator<Item = &GraphProto> {

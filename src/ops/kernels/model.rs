@@ -31,7 +31,9 @@ pub struct Differing {
     pub node: NodeId,
     /// Its operator with its types.
     pub operation: String,
-    /// What the runtime computes.
+    /// The versions.
+    pub versions: Versions,
+    /// What they compute.
     pub instead: &'static str,
 }
 
@@ -47,6 +49,8 @@ pub struct Support {
     /// The number of nodes for which no version is certain to have a kernel: their types or the
     /// operators of their domain are unknown.
     pub undecided: usize,
+    /// The same for each version of a runtime that was run: the nodes that it may compute right.
+    pub undecided_in: Vec<usize>,
 }
 
 /// The operations of the nodes that a runtime runs: those of the main graph, and of functions that
@@ -175,6 +179,8 @@ struct Decided {
     /// a kernel refuses.
     missing: BTreeMap<String, Versions>,
     undecided: HashSet<NodeId>,
+    /// By version of a runtime that was run.
+    undecided_in: Vec<HashSet<NodeId>>,
     differing: Vec<Differing>,
 }
 
@@ -183,20 +189,49 @@ impl Decided {
         let decision = table.support(operation);
         if decision.certain != decision.possible {
             self.undecided.insert(node);
+            self.add_undecided(table, node, decision.possible & !decision.certain);
         }
-        if let Some(instead) = decision.wrong
-            && self.differing.last().is_none_or(|last| last.node != node)
-        {
-            let operation = operation.to_string();
-            self.differing.push(Differing {
-                node,
-                operation,
-                instead,
-            });
+        let count = table.versions().len();
+        let is_new = self.differing.last().is_none_or(|last| last.node != node);
+        if is_new && !decision.wrong.is_empty() {
+            self.add_differing(table, node, operation);
         }
-        if !Versions::between(0, table.versions().len() - 1).is_subset(decision.possible) {
+        if !Versions::between(0, count - 1).is_subset(decision.possible) {
             let missing = self.missing.entry(operation.to_string());
             *missing.or_insert(Versions::ALL) &= decision.possible;
+        }
+    }
+
+    /// Adds a node to the versions of a runtime that was run.
+    fn add_undecided(&mut self, table: &Table, node: NodeId, versions: Versions) {
+        if !table.is_measured() {
+            return;
+        }
+        let count = table.versions().len();
+        self.undecided_in.resize_with(count, HashSet::default);
+        for index in (0..count).filter(|&index| versions.contains(index)) {
+            self.undecided_in[index].insert(node);
+        }
+    }
+
+    /// Adds what versions compute for a node: once for those that compute the same.
+    fn add_differing(&mut self, table: &Table, node: NodeId, operation: &Operation) {
+        let first = self.differing.len();
+        for version in 0..table.versions().len() {
+            let Some(instead) = table.instead(operation, version) else {
+                continue;
+            };
+            let this = Versions::between(version, version);
+            let mut known = self.differing[first..].iter_mut();
+            match known.find(|known| known.instead == instead) {
+                Some(known) => known.versions |= this,
+                None => self.differing.push(Differing {
+                    node,
+                    operation: operation.to_string(),
+                    versions: this,
+                    instead,
+                }),
+            }
         }
     }
 }
@@ -205,8 +240,10 @@ fn support_of(model: &Model, table: &Table, decided: Decided) -> Support {
     let Decided {
         missing,
         undecided,
+        mut undecided_in,
         differing,
     } = decided;
+    undecided_in.resize_with(table.versions().len(), HashSet::default);
     let mut lacking: Vec<Lacking> = Vec::new();
     let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
     let mut runs = Versions::NONE;
@@ -243,5 +280,6 @@ fn support_of(model: &Model, table: &Table, decided: Decided) -> Support {
         differing,
         lacking,
         undecided: undecided.len(),
+        undecided_in: undecided_in.iter().map(HashSet::len).collect(),
     }
 }

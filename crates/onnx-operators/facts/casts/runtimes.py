@@ -80,6 +80,13 @@ def newest(name):
     return next(runtime for runtime in RUNTIMES if runtime.name == name)
 
 
+def older(name, version):
+    """An older version of a runtime, with the server of the newest one."""
+    known = newest(name)
+    packages = tuple(f"{package.partition('==')[0]}=={version}" for package in known.packages)
+    return known._replace(version=version, packages=packages)
+
+
 class Process(Server):
     """A process that runs models in a runtime."""
 

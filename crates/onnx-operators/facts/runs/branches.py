@@ -54,6 +54,12 @@ def models():
                 y, v = Scan <num_scan_inputs = 1, body = step ({name}[4] a, {name}[4] e) => ({name}[4] b, {name}[4] d) {{
                     {REVERSED} b = Gather (a, r) d = Gather (e, r) }}> (x, u) }}"""
             yield f"scan_{name}", opset, head(opset) + graph, [x, rows], [x[::-1], rows[:, ::-1]]
+        for flag in (True, False):
+            graph = """(bool c, float[4] x) => (float[] y) {
+                y = If (c) <then_branch = t () => (float[4] a) { a = Identity (x) },
+                    else_branch = e () => (float[2,2] b) { s = Constant <value = int64[2] {2, 2}> () b = Reshape (x, s) }> }"""
+            x = np.arange(4, dtype=np.float32)
+            yield f"if_{flag}_ranks".lower(), opset, head(opset) + graph, [np.array(flag), x], [x if flag else x.reshape(2, 2)]
         x, z, rows = np.arange(4, dtype=np.float32), np.ones(4, np.float32), np.arange(12, dtype=np.float32).reshape(3, 4)
         graph = """(float[4] x, float[3,4] u, float[4] z) => (float[4] y, float[3,4] v) {
             y, v = Scan <num_scan_inputs = 1, body = step (float[4] a, float[4] e) => (float[4] b, float[4] d) {

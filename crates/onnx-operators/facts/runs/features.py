@@ -2,7 +2,8 @@
 
 The name is a type variable; `input:` or `output:` and the name of a formal one that may be absent, with the value `*` or `-`; or an attribute,
 whose value, or default, is an integer or a text, any other value (`*`), or none (`-`); or `rank`, that of the first input. `value:` and the name of a
-formal input has the numbers of an initializer, or `-`. `captures`: whether a body reads values of the graphs around it (`*`) or not (`-`). `vectors`: how many inputs of a
+formal input has the numbers of an initializer, or `-`. `captures`: whether a body reads values of the graphs around it (`*`) or not (`-`). `branches`: whether the
+results of the two have the same ranks (`alike`) or not (`apart`). `vectors`: how many inputs of a
 MatMul have rank 1. `empty`: whether the first input has no elements (`*`) or has some (`-`). `indices`: whether those of
 GatherND and ScatterND are constants that count from the `front`, or that is `unknown`. `gates`: whether a recurrent
 operator has the activations of ONNX's `default`, or `other` ones. `steps`: whether all strides are `one`, or some are `more`. `batches`: whether
@@ -38,6 +39,8 @@ def features_of(model, node, since):
         features["reduced"] = reduced(model, node)
     if node.op_type == "Resize":
         features |= {"scaled_length": scaled_length(model, node, schema), "rows": rows(model, node)}
+    if node.op_type == "If":
+        features["branches"] = branches(node)
     if node.op_type == "Scan":
         features["captures"] = captures(node)
     if node.op_type == "MatMul":
@@ -64,6 +67,12 @@ def vectors(model, node):
     ranks = ranks_of(model)
     known = all(name in ranks for name in node.input)
     return {"vectors": str(sum(ranks[name] == 1 for name in node.input))} if known else {}
+
+
+def branches(node):
+    """Whether results of the two branches are known to have other ranks: `apart`, else `alike`."""
+    ranks = [[len(value.type.tensor_type.shape.dim) for value in attribute.g.output] for attribute in node.attribute]
+    return "apart" if ranks[0] != ranks[1] else "alike"
 
 
 def gates(node):

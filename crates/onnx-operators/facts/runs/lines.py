@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 
 MOST_CONDITIONS = 3
 # Of conditions that are written by hand alone.
-BY_HAND = ("batches", "gates", "indices", "rank", "reduced", "rows", "steps")
+BY_HAND = ("batches", "branches", "gates", "indices", "rank", "reduced", "rows", "steps")
 
 
 def lines(nodes):

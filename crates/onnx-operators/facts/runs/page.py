@@ -45,6 +45,7 @@ ATTRIBUTES = {
         "last": "it names three or more axes, the last ones or beside lengths of 1, of which those before the last two have more than two elements together",
         "unknown": "it names three or more axes of unknown lengths",
     },
+    "branches": {"apart": "results of the two branches have different ranks"},
     "batches": {"fewer": "the second input has batches, and fewer axes than the first one"},
     "gates": {"other": "`activations` are not those of the default"},
     "indices": {"unknown": "`indices` are computed, or some are negative"},
@@ -64,8 +65,17 @@ class Line(NamedTuple):
     instead: str
 
 
-def render(name, text, is_target):
-    """The page of a runtime, of its file, and of whether facts/targets.txt has the runtime."""
+# Of an older version.
+OLDER = """\
+## {name} {version}
+
+{version} was run on the same models. {counts}{notes}
+It differs for these operators; of all others, what is said above is true of it, too.
+"""
+
+
+def render(name, text, older, is_target):
+    """The page of a runtime, of its file, those of older versions, and of whether facts/targets.txt has the runtime."""
     lines = lines_in(text)
     minor, version = re.search(r"\[versions\]\n(\S+) (\S+)", text).groups()
     all_counts = re.search(r"Of all ([\d,]+): (.*)\.", text)
@@ -80,7 +90,15 @@ def render(name, text, is_target):
         counts=counted(all_counts[2]),
         notes="".join(f"\n\n{note.removeprefix('# ')}" for note in notes if note.strip("# ")),
     )
-    return "\n".join([head, *(section(lines, outcome) for outcome in SECTIONS if any(line.outcome == outcome for line in lines)), right(lines, text)])
+    return "\n".join([head, *(section(lines, outcome) for outcome in SECTIONS if any(line.outcome == outcome for line in lines)), right(lines, text), *(older_version(name, each) for each in older)])
+
+
+def older_version(name, text):
+    lines, (version,) = lines_in(text), re.search(r"\[versions\]\n(?:\S+) (\S+)", text).groups()
+    notes = [note.removeprefix("# ") for note in text.split("\n#\n")[1].splitlines() if note.startswith("# ") and not note.startswith("# Of ")] if "\n#\n" in text else []
+    counts = counted(re.search(r"# Of [\d,]+ models: (.*)\.", text)[1])
+    head = OLDER.format(name=NAMES[name], version=version, counts=counts, notes="".join(f"\n{note}" for note in notes))
+    return head + "\n" + "\n".join(section(lines, outcome).replace("## ", "### ", 1) for outcome in SECTIONS if any(line.outcome == outcome for line in lines)) + "\n" + right(lines, text).replace("## ", "### ", 1)
 
 
 def counted(text):
@@ -135,7 +153,7 @@ def right(lines, text):
 
 
 def ranges(versions):
-    return versions.replace(",", ", ")
+    return ", ".join(sorted(versions.split(","), key=int))
 
 
 def condition_text(line):

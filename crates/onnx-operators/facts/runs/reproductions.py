@@ -103,7 +103,7 @@ def text(process, case, words):
     if results is None:
         return None
     if process.runtime.name in ALL:
-        results = [read_as(ALL[process.runtime.name], *pair) for pair in zip(expected, results)]
+        results = [read_as(ALL[process.runtime.name].VERSIONS[process.runtime], *pair) for pair in zip(expected, results)]
     if not all(type_of(result) in TYPES for result in results) or not any(difference(model, *pair) for pair in zip(expected, results)):
         return None
     runtime = f"{NAMES[process.runtime.name]} {process.runtime.version}"

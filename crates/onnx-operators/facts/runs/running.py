@@ -20,11 +20,10 @@ QUANTIZING = ("QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinear
 NOT_FED = "sequences and optional values cannot be given to the interface of Python"
 
 
-def results(name):
-    """{test: result} of a runtime, each with `outcome`: right, wrong, refused, or special
+def results(runtime):
+    """{test: result} of a version of a runtime, each with `outcome`: right, wrong, refused, or special
     (right except for infinities and NaN). They are kept in a file, so that a run that ends is
     continued."""
-    runtime = runtime_of(name)
     path = CACHE / "runs" / f"{runtime.name}-{runtime.version}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     known = {row["test"]: row for row in map(json.loads, path.read_text().splitlines())} if path.exists() else {}
@@ -39,8 +38,9 @@ def results(name):
     return found
 
 
-def runtime_of(name):
-    return ALL[name].RUNTIME
+def versions_of(name):
+    """The versions of a runtime, newest first."""
+    return list(ALL[name].VERSIONS)
 
 
 def result(process, test):
@@ -74,7 +74,8 @@ def outcome_of(process, model, inputs, expected):
         return "wrong", f"the type of an output is unknown: {error}"
     if len(found) != len(expected):
         return "wrong", f"{len(found)} outputs instead of {len(expected)}"
-    found = [read_as(known, *pair) for pair in zip(expected, found)]
+    interface = known.VERSIONS[process.runtime]
+    found = [read_as(interface, *pair) for pair in zip(expected, found)]
     differences = [difference(model, *pair) for pair in zip(expected, found)]
     problem = next(filter(None, differences), None)
     if problem and all(each is None or (isinstance(each, Elements) and each.only_special(inputs)) for each in differences):
@@ -135,13 +136,17 @@ def decode(value):
     return numpy_helper.to_array(TensorProto(data_type=number, dims=shape, raw_data=data))
 
 
-def read_as(known, expected, found):
-    """A result in the type that is expected, if the interface gives that in another: floats are rounded, bits are kept."""
-    if known.EMPTY_IS_NONE and isinstance(expected, np.ndarray) and expected.size == 0 and found.dtype == object and found.tolist() == "None":
+def read_as(interface, expected, found):
+    """A result in the type and shape that are expected, if the interface gives others in their place: floats are rounded, bits are kept."""
+    if interface.empty_is_none and isinstance(expected, np.ndarray) and expected.size == 0 and found.dtype == object and found.tolist() == "None":
         return expected
-    if not isinstance(expected, np.ndarray) or expected.dtype.kind in "OUS" or known.READ_AS.get(name_of(expected)) != name_of(found):
+    if not isinstance(expected, np.ndarray) or expected.dtype.kind in "OUS" or found.dtype.kind in "OUS":
         return found
-    with np.errstate(over="ignore"):
+    if expected.ndim < interface.least_rank and found.shape == expected.shape + (1,) * (interface.least_rank - expected.ndim):
+        found = found.reshape(expected.shape)
+    if interface.read_as.get(name_of(expected)) != name_of(found):
+        return found
+    with np.errstate(over="ignore", invalid="ignore"):
         return found.astype(expected.dtype) if found.dtype.kind == "f" else found.view(expected.dtype)
 
 

@@ -1,5 +1,6 @@
 """The file of a runtime, from its results."""
 
+import itertools
 import sys
 from collections import Counter, defaultdict
 
@@ -30,7 +31,7 @@ HEADER = """\
 # those of the operator, COUNT is the number of tests. The name of a condition is a type variable; `input:` or `output:` and the name of
 # one that the node has (*) or lacks (-); or an attribute, whose value or default is one of the values, any (*), none (-), or not this one (!);
 # or `rank`, that of the first input; `value:` and the name of an input, the numbers of a constant (- if it is not one); `last_window`, where that of a
-# pooling begins; `scaled_length`, whether lengths times scales are whole numbers; `captures`, whether a body reads outer values; `vectors`, how
+# pooling begins; `branches`, whether the results of the two have the same ranks (`alike`) or not (`apart`); `scaled_length`, whether lengths times scales are whole numbers; `captures`, whether a body reads outer values; `vectors`, how
 # many inputs of MatMul have rank 1; `empty`, whether the first input has no elements; `indices`, whether those of GatherND and ScatterND are
 # constants that count from the `front`, or that is `unknown`; `gates`, whether the activations
 # of GRU, LSTM and RNN are those of the `default`, or `other` ones; `steps`, whether all strides are `one`, or some are `more`; `batches`, whether the second
@@ -46,6 +47,22 @@ HEADER = """\
 #
 # [calls] is the outcome of a call of a function of the model.
 """
+OLDER_HEADER = """\
+# What {name} {version} computes for the operators of ONNX, measured by facts/generate_runs.py; do not edit. {name}.txt explains the format, and says
+# the same of operators that are not listed here.
+#{notes}
+# Of {all:,} models: {all_counts}.
+"""
+
+
+def files(all_results):
+    """{name: text} of the files of a runtime, from the results of its versions, newest first."""
+    (runtime, results), *older = all_results.items()
+    groups = grouped(runtime, results)[0]
+    found = {f"{runtime.name}.txt": render(runtime, results)}
+    for each, results_of_older in older:
+        found[f"{each.name}-{minor(each)}.txt"] = render_older(each, results_of_older, groups)
+    return found
 
 
 def render(runtime, results):
@@ -54,7 +71,7 @@ def render(runtime, results):
     # Right on one processor or in one run, and wrong on another.
     results = results | {name: {**results[name], "outcome": "wrong", "detail": detail} for name, detail in ALL[runtime.name].VARYING.items()}
     groups, special, left, _ = grouped(runtime, results)
-    rows = [row for (domain, op), versions in sorted(groups.items()) for row in rows_of(domain, op, versions)]
+    rows = rows_by_operator(groups)
     nodes = [results[test.name] for test in node_tests() if test.name in results]
     tolerances = ", ".join(f"{relative:g} and {absolute:g} for {name.upper()}" for name, (relative, absolute) in TOLERANCES.items())
     head = HEADER.format(
@@ -70,9 +87,47 @@ def render(runtime, results):
         all=len(results),
         all_counts=counted(results.values()),
     )
-    minor = ".".join(runtime.version.split(".")[:2])
     tail = ["", "# Special:", *(f"#   {line}" for line in special), "", "# Wrong, and no line says so:", *(f"#   {line}" for line in left)]
-    return "\n".join([head, "[versions]", f"{minor} {runtime.version}", "", "[calls]", results[FUNCTION]["outcome"], "", "[runs]", *rows, *tail]) + "\n"
+    return "\n".join([head, *sections(runtime, results, itertools.chain(*rows.values())), *tail]) + "\n"
+
+
+def render_older(runtime, results, newest):
+    """The file of an older version; `newest` are the lines of the newest one by operator, and version of it."""
+    groups = grouped(runtime, results)[0]
+    for key, versions in newest.items():
+        # What only the newest version was asked for is unknown.
+        unasked = set(versions) - set(groups.get(key, ()))
+        if unasked:
+            groups[key] = groups.get(key, {}) | dict.fromkeys(unasked, [("unknown", 0, {}, "")])
+    known = rows_by_operator(newest)
+    rows = [each for key, each in rows_by_operator(groups).items() if list(map(without_count, each)) != list(map(without_count, known.get(key, ())))]
+    head = OLDER_HEADER.format(
+        name=runtime.name,
+        version=runtime.version,
+        notes="".join(f"\n# {note}" for note in runtime.notes),
+        all=len(results),
+        all_counts=counted(results.values()),
+    )
+    return "\n".join([head, *sections(runtime, results, itertools.chain(*rows))]) + "\n"
+
+
+def sections(runtime, results, rows):
+    return ["[versions]", f"{minor(runtime)} {runtime.version}", "", "[calls]", results[FUNCTION]["outcome"], "", "[runs]", *rows]
+
+
+def minor(runtime):
+    return ".".join(runtime.version.split(".")[:2])
+
+
+def without_count(row):
+    head, _, words = row.partition(" : ")
+    parts = head.split(" ")
+    return parts[:3], parts[4:], words
+
+
+def rows_by_operator(groups):
+    """{(domain, operator): rows}"""
+    return {key: list(rows_of(*key, versions)) for key, versions in sorted(groups.items())}
 
 
 def newest():
@@ -95,7 +150,11 @@ def grouped(runtime, results):
             model = readable(test.model)
             node = only_node(model)
             domain = "" if node.domain == "ai.onnx" else node.domain
-            nodes[domain, node.op_type, row["since"]].append((test.name, features_of(model, node, row["since"]), outcome_of(row, model, node)))
+            features, outcome = features_of(model, node, row["since"]), outcome_of(row, model, node)
+            # An older version may refuse another of the nodes.
+            if outcome == "refused" and features.get("combination", "-") != "-" and not is_newest(runtime):
+                continue
+            nodes[domain, node.op_type, row["since"]].append((test.name, features, outcome))
             if row["outcome"] == "special":
                 special[qualified(domain, node.op_type)].add(row["detail"].split(": ", 1)[-1].split(", ")[0])
     groups = defaultdict(dict)
@@ -105,6 +164,10 @@ def grouped(runtime, results):
             stated[words] += names
         left |= {name: f"{name} ({op}-{since}): {results[name]['detail'][:90]}" for name in unexplained if "@" not in name}
     return groups, [f"{op}: {'; '.join(sorted(details)[:3])}" for op, details in sorted(special.items())], sorted(left.values()), stated
+
+
+def is_newest(runtime):
+    return runtime == next(iter(ALL[runtime.name].VERSIONS))
 
 
 def outcome_of(row, model, node):
@@ -127,11 +190,11 @@ def lines_of(runtime, op, since, nodes):
     of those that are wrong for known ones."""
     found, rest, explained = [], nodes, {}
     known = ALL[runtime.name]
-    for ops, conditions in known.REFUSED:
+    for outcome, (ops, conditions) in [*(("refused", entry) for entry in known.REFUSED), *(("unknown", entry) for entry in known.UNKNOWN)]:
         conditions = conditions_of(conditions)
         covered = [node for node in rest if op in ops.split() and holds(conditions, node[1])]
-        if is_shown("refused", covered, f"{op}-{since} {conditions}"):
-            found.append(("refused", len(covered), conditions, "", False))
+        if is_shown("refused", covered, f"{op}-{since} {conditions}", is_newest(runtime)):
+            found.append((outcome, len(covered), conditions, "", False))
             rest = [node for node in rest if node not in covered]
     for outcome, entries in (("wrong", known.INSTEAD), ("partly", known.PARTLY), ("partly", known.ENDS), ("special", known.SPECIAL)):
         for ops, conditions, words in entries:
@@ -142,7 +205,7 @@ def lines_of(runtime, op, since, nodes):
             if entries is known.ENDS:
                 covered = [(name, features, "wrong" if found == "refused" else found) for name, features, found in covered]
             refused = [node for node in covered if node[2] == "refused"]
-            if not is_shown(outcome, covered, f"{op}-{since} {words}"):
+            if not is_shown(outcome, covered, f"{op}-{since} {words}", is_newest(runtime)):
                 continue
             found.append((outcome, len(covered) - len(refused), conditions, words, bool(refused)))
             explained[words] = [name for name, _, each in covered if each in ("wrong", "special")]
@@ -158,7 +221,7 @@ def lines_of(runtime, op, since, nodes):
     return [*first, *others[:after], *second, *others[after:]], unexplained, explained
 
 
-def is_shown(outcome, covered, what):
+def is_shown(outcome, covered, what, warns):
     """Whether the tests that a line covers, refused ones apart, have its outcome: all are wrong, or some are if this depends on values."""
     if outcome == "refused":
         return bool(covered) and all(found == "refused" for _, _, found in covered)
@@ -167,7 +230,9 @@ def is_shown(outcome, covered, what):
         return bool(present & {"wrong", "special", "constant"})
     others = [(name, other) for name, _, other in covered if other not in ("wrong", "special", "refused")]
     for name, other in others:
-        print(f"{name} is {other}, but {what}", file=sys.stderr)
+        # An older version may be right in its own way.
+        if warns:
+            print(f"{name} is {other}, but {what}", file=sys.stderr)
     return bool(present) and not others
 
 

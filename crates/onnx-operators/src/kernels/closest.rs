@@ -28,7 +28,7 @@ pub(super) fn closest_opset(
             operation.has_form_of(schema)
                 && other.is_admitted()
                 && decision.possible.contains(version)
-                && decision.wrong.is_none()
+                && !decision.wrong.contains(version)
         };
         // What depends on the opset and not on the version of the operator is found in the first
         // and the last opset only, which suffices for a hint.

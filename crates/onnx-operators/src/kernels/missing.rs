@@ -38,7 +38,9 @@ pub fn missing_kernel(runtime: &Runtime, operation: &Operation) -> Option<Missin
     }
     let opset = closest_opset((table, version), runtime, operation);
     let attributes = table.refused_attributes(operation, version);
-    let with = if attributes.is_empty() {
+    let with = if table.is_measured() && operation.satisfies("branches", "apart") == Some(true) {
+        " with branches whose results have different ranks".to_owned()
+    } else if attributes.is_empty() {
         String::new()
     } else {
         format!(" with {}", attributes.join(", "))

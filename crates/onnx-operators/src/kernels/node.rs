@@ -26,6 +26,11 @@ pub trait Node: fmt::Debug {
         false
     }
 
+    /// Whether the two branches of an `If` declare results of different ranks.
+    fn has_branches_of_other_ranks(&self) -> bool {
+        false
+    }
+
     /// Whether a runtime computes the node right in spite of what its table says of such nodes,
     /// because the nodes around it exclude the values for which it does not.
     fn is_guarded(&self, runtime: &str) -> bool {

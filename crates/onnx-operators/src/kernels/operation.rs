@@ -348,7 +348,8 @@ impl<'n> Operation<'n> {
     /// than this one (`!1`). `rank` is the rank of the first input; `vectors` the number of inputs of
     /// rank 1; `combination` the operator that the node looks like with the nodes before it,
     /// `Elementwise` for a reduction of integers with such a node behind it, or none (`-`); `empty` whether the first input is known to have no elements (`*`); `captures` whether
-    /// a body reads values of the graphs around it (`*`) or not (`-`); [`batches`], [`gates`],
+    /// a body reads values of the graphs around it (`*`) or not (`-`); `branches` whether the two of
+    /// an `If` have results of the same ranks (`alike`) or not (`apart`); [`batches`], [`gates`],
     /// [`indices`], [`last_window`], [`reduced`], [`rows`], [`scaled_length`], [`slope`] and
     /// [`steps`] have functions of their own.
     pub(super) fn satisfies(&self, name: &str, values: &str) -> Option<bool> {
@@ -370,6 +371,10 @@ impl<'n> Operation<'n> {
             "vectors" => return Some(is_one(&self.vectors()?.to_string())),
             "slope" => return Some(is_one(slope(shape, self.shape(1))?)),
             "captures" => return Some(self.node.captures() == (values == "*")),
+            "branches" => {
+                let has_other_ranks = self.node.has_branches_of_other_ranks();
+                return Some(is_one(if has_other_ranks { "apart" } else { "alike" }));
+            }
             "batches" => return Some(is_one(batches(shape, self.shape(1))?)),
             "gates" => return Some(is_one(gates(self.op(), self.node))),
             "steps" => return Some(is_one(steps(self.node))),

@@ -71,42 +71,21 @@ impl Outcomes {
         Some(())
     }
 
-    /// What the runtime makes of an operation; never [`Outcome::Constant`].
-    pub fn of(&self, operation: &Operation) -> Outcome {
-        match self.line_of(operation) {
+    /// What the runtime makes of an operation, never [`Outcome::Constant`]; none if no line is about
+    /// the operator.
+    pub fn of(&self, operation: &Operation) -> Option<Outcome> {
+        let lines = self.lines.get(&(operation.domain(), operation.op()))?;
+        Some(match outcome_in(lines, operation) {
             Outcome::Constant if operation.has_constant_inputs() => Outcome::Right,
             Outcome::Constant => Outcome::Unknown,
             outcome => outcome,
-        }
+        })
     }
 
-    /// The outcome of the line that decides. A condition on a type that is not known makes it
-    /// unknown.
-    fn line_of(&self, operation: &Operation) -> Outcome {
-        let lines = self.lines.get(&(operation.domain(), operation.op()));
-        let known = lines
-            .into_iter()
-            .flatten()
-            .filter(|line| is_in(operation.since(), &line.numbers));
-        for line in known {
-            let mut is_true = Some(true);
-            for &(name, values) in &line.conditions {
-                match operation.satisfies(name, values) {
-                    Some(false) => {
-                        is_true = Some(false);
-                        break;
-                    }
-                    None => is_true = None,
-                    Some(true) => {}
-                }
-            }
-            match is_true {
-                Some(true) => return line.outcome,
-                None => return Outcome::Unknown,
-                Some(false) => {}
-            }
-        }
-        Outcome::Unknown
+    /// Whether lines are about an operator.
+    pub fn has(&self, schema: &Schema) -> bool {
+        let domain = schemas::canonical_domain(schema.domain);
+        self.lines.contains_key(&(domain, schema.name))
     }
 
     /// Whether some node of a version of an operator is run, or none was tried.
@@ -121,4 +100,30 @@ impl Outcomes {
             .peekable();
         known.peek().is_none() || known.any(|line| line.outcome != Outcome::Refused)
     }
+}
+
+/// The outcome of the line that decides. A condition on a type that is not known makes it unknown.
+fn outcome_in(lines: &[Line], operation: &Operation) -> Outcome {
+    let known = lines
+        .iter()
+        .filter(|line| is_in(operation.since(), &line.numbers));
+    for line in known {
+        let mut is_true = Some(true);
+        for &(name, values) in &line.conditions {
+            match operation.satisfies(name, values) {
+                Some(false) => {
+                    is_true = Some(false);
+                    break;
+                }
+                None => is_true = None,
+                Some(true) => {}
+            }
+        }
+        match is_true {
+            Some(true) => return line.outcome,
+            None => return Outcome::Unknown,
+            Some(false) => {}
+        }
+    }
+    Outcome::Unknown
 }

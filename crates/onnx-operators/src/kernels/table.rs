@@ -29,11 +29,12 @@ pub struct Table {
     limits: HashMap<&'static str, Vec<Limit>>,
     /// The oldest opset of ai.onnx that versions support.
     oldest_opsets: Vec<(Versions, i64)>,
-    /// What the runtime computes, if this was established by running models in it; its kernels are
-    /// then not listed.
-    outcomes: Option<Outcomes>,
-    /// Whether it does not run functions of a model.
-    refuses_calls: bool,
+    /// What each version of the runtime computes, if this was established by running models in it;
+    /// its kernels are then not listed. Of operators that an older one does not list, it computes
+    /// the same as the newest.
+    outcomes: Vec<Outcomes>,
+    /// The versions that do not run functions of a model.
+    refuse_calls: Versions,
 }
 
 /// Kernels for some versions of an operator, or bodies that run in some opsets, in some versions of
@@ -65,11 +66,11 @@ pub struct Decision {
     pub possible: Versions,
     /// The versions that have a kernel whatever the unknown types are.
     pub certain: Versions,
-    /// What the runtime computes, if that is known not to be what ONNX defines. All listed versions
-    /// compute the same.
-    pub wrong: Option<&'static str>,
-    /// Whether it computes other infinities or NaN, which a guard repairs.
-    pub is_special: bool,
+    /// The versions that are known to compute something else than ONNX defines, which
+    /// [`Table::instead`] names.
+    pub wrong: Versions,
+    /// The versions that compute other infinities or NaN, which a guard repairs.
+    pub special: Versions,
 }
 
 impl Table {
@@ -80,12 +81,38 @@ impl Table {
             vec![
                 read(
                     "onnxruntime",
-                    include_str!("../../facts/kernels/onnxruntime.txt"),
+                    &[include_str!("../../facts/kernels/onnxruntime.txt")],
                 ),
-                read("tensorrt", include_str!("../../facts/kernels/tensorrt.txt")),
-                read("openvino", include_str!("../../facts/runs/openvino.txt")),
-                read("opencv", include_str!("../../facts/runs/opencv.txt")),
-                read("tract", include_str!("../../facts/runs/tract.txt")),
+                read(
+                    "tensorrt",
+                    &[include_str!("../../facts/kernels/tensorrt.txt")],
+                ),
+                read(
+                    "openvino",
+                    &[
+                        #[cfg(feature = "older-runtimes")]
+                        include_str!("../../facts/runs/openvino-2024.6.txt"),
+                        #[cfg(feature = "older-runtimes")]
+                        include_str!("../../facts/runs/openvino-2025.4.txt"),
+                        include_str!("../../facts/runs/openvino.txt"),
+                    ],
+                ),
+                read(
+                    "opencv",
+                    &[
+                        #[cfg(feature = "older-runtimes")]
+                        include_str!("../../facts/runs/opencv-4.12.txt"),
+                        include_str!("../../facts/runs/opencv.txt"),
+                    ],
+                ),
+                read(
+                    "tract",
+                    &[
+                        #[cfg(feature = "older-runtimes")]
+                        include_str!("../../facts/runs/tract-0.21.txt"),
+                        include_str!("../../facts/runs/tract.txt"),
+                    ],
+                ),
             ]
         });
         &TABLES
@@ -113,13 +140,55 @@ impl Table {
     /// Whether the table has what the runtime made of models, not the kernels that it lists.
     #[must_use]
     pub fn is_measured(&self) -> bool {
-        self.outcomes.is_some()
+        !self.outcomes.is_empty()
     }
 
-    /// Whether the runtime is known not to run functions of a model.
+    /// The versions of the runtime that are known not to run functions of a model.
     #[must_use]
-    pub fn refuses_calls(&self) -> bool {
-        self.refuses_calls
+    pub fn refuse_calls(&self) -> Versions {
+        self.refuse_calls
+    }
+
+    /// What a version of the runtime, by its index, makes of an operation; none if the table has
+    /// kernels.
+    fn outcome(&self, operation: &Operation, version: usize) -> Option<Outcome> {
+        let own = self.outcomes.get(version)?;
+        own.of(operation)
+            .or_else(|| self.outcomes.last()?.of(operation))
+            .or(Some(Outcome::Unknown))
+    }
+
+    /// What a version of the runtime, by its index, computes for an operation, if that is known not
+    /// to be what ONNX defines.
+    #[must_use]
+    pub fn instead(&self, operation: &Operation, version: usize) -> Option<&'static str> {
+        match self.outcome(operation, version)? {
+            Outcome::Wrong(what) => Some(what),
+            Outcome::Partly(what) if !operation.is_guarded(self.runtime) => Some(what),
+            _ => None,
+        }
+    }
+
+    /// What the versions make of an operation, of a runtime that was run.
+    fn measured(&self, operation: &Operation) -> Decision {
+        let mut decision = Decision::NONE;
+        for version in 0..self.outcomes.len() {
+            let this = Versions::between(version, version);
+            let outcome = self.outcome(operation, version).unwrap_or(Outcome::Unknown);
+            let is_guarded = || operation.is_guarded(self.runtime);
+            match outcome {
+                Outcome::Refused => continue,
+                Outcome::Wrong(_) => decision.wrong |= this,
+                Outcome::Partly(_) if !is_guarded() => decision.wrong |= this,
+                Outcome::Special(_) if !is_guarded() => decision.special |= this,
+                _ => {}
+            }
+            decision.possible |= this;
+            if !matches!(outcome, Outcome::Constant | Outcome::Unknown) {
+                decision.certain |= this;
+            }
+        }
+        decision
     }
 
     /// The versions, oldest first.
@@ -158,32 +227,13 @@ impl Table {
     #[must_use]
     pub fn support(&self, operation: &Operation) -> Decision {
         if operation.is_call() {
-            return if self.refuses_calls {
-                Decision::NONE
-            } else {
-                Decision::ALL
-            };
+            return Decision::of(!self.refuse_calls, !self.refuse_calls);
         }
         if self.is_built_in(operation.domain(), operation.op()) {
             return Decision::ALL;
         }
-        if let Some(outcomes) = &self.outcomes {
-            return match outcomes.of(operation) {
-                Outcome::Partly(_) | Outcome::Special(_) if operation.is_guarded(self.runtime) => {
-                    Decision::ALL
-                }
-                Outcome::Right => Decision::ALL,
-                Outcome::Wrong(what) | Outcome::Partly(what) => Decision {
-                    wrong: Some(what),
-                    ..Decision::ALL
-                },
-                Outcome::Special(_) => Decision {
-                    is_special: true,
-                    ..Decision::ALL
-                },
-                Outcome::Refused => Decision::NONE,
-                Outcome::Constant | Outcome::Unknown => Decision::UNKNOWN,
-            };
+        if self.is_measured() {
+            return self.measured(operation);
         }
         let lines = self.kernels.get(&(operation.domain(), operation.op()));
         if lines.is_none() && !operation.is_of_onnx() && !self.domains.contains(&operation.domain())
@@ -265,7 +315,7 @@ impl Table {
     /// the version of its operator.
     #[must_use]
     pub fn depends_on_opset(&self, operation: &Operation) -> bool {
-        operation.is_function() && self.outcomes.is_none()
+        operation.is_function() && !self.is_measured()
             || self
                 .oldest_opsets
                 .iter()
@@ -279,15 +329,16 @@ impl Table {
     /// Constants become initializers of onnxruntime, and are data of the runtimes of `facts/runs/`:
     /// no kernel runs them.
     fn is_built_in(&self, domain: &str, op: &str) -> bool {
-        (self.is_onnxruntime() || self.outcomes.is_some()) && domain.is_empty() && op == "Constant"
+        (self.is_onnxruntime() || self.is_measured()) && domain.is_empty() && op == "Constant"
     }
 
     /// Whether a version of the runtime runs a version of an operator of ai.onnx in some type, in
     /// models of an opset.
     #[must_use]
     pub fn runs_in_some_type(&self, schema: &Schema, opset: i64, version: usize) -> bool {
-        if let Some(outcomes) = &self.outcomes {
-            return outcomes.runs_some(schema);
+        if let Some(own) = self.outcomes.get(version) {
+            let newest = self.outcomes.last().filter(|_| !own.has(schema));
+            return newest.unwrap_or(own).runs_some(schema);
         }
         let is_listed = |lines: Option<&Vec<Line>>, number: i64| {
             lines
@@ -313,8 +364,8 @@ impl Decision {
         Decision {
             possible,
             certain,
-            wrong: None,
-            is_special: false,
+            wrong: Versions::NONE,
+            special: Versions::NONE,
         }
     }
 
@@ -373,7 +424,8 @@ impl Line {
     }
 }
 
-fn read(runtime: &'static str, text: &'static str) -> Table {
+/// The table of a runtime: of its kernels, or a file for each version that was run, oldest first.
+fn read(runtime: &'static str, files: &[&'static str]) -> Table {
     let mut table = Table {
         runtime,
         versions: Vec::new(),
@@ -382,9 +434,17 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
         functions: HashMap::default(),
         limits: HashMap::default(),
         oldest_opsets: Vec::new(),
-        outcomes: None,
-        refuses_calls: false,
+        outcomes: Vec::new(),
+        refuse_calls: Versions::NONE,
     };
+    for text in files {
+        add(&mut table, text);
+    }
+    table
+}
+
+/// Adds a file to a table.
+fn add(table: &mut Table, text: &'static str) {
     let (mut section, mut sets) = ("", HashMap::default());
     for text in text
         .lines()
@@ -396,6 +456,9 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
             .and_then(|text| text.strip_suffix(']'))
         {
             section = name;
+            if name == "runs" {
+                table.outcomes.push(Outcomes::default());
+            }
             if !matches!(
                 name,
                 "versions"
@@ -428,9 +491,16 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
             "limits" | "failures" => limit(text, &table.versions, &sets)
                 .map(|(op, limit)| table.limits.entry(op).or_default().push(limit)),
             "calls" => {
-                matches!(text, "right" | "refused").then(|| table.refuses_calls = text == "refused")
+                if text == "refused" {
+                    let last = table.versions.len().saturating_sub(1);
+                    table.refuse_calls |= Versions::between(last, last);
+                }
+                matches!(text, "right" | "refused").then_some(())
             }
-            "runs" => table.outcomes.get_or_insert_default().add(text),
+            "runs" => table
+                .outcomes
+                .last_mut()
+                .and_then(|outcomes| outcomes.add(text)),
             domain => line(text, &table.versions, &sets).map(|(op, line)| {
                 table
                     .kernels
@@ -441,10 +511,10 @@ fn read(runtime: &'static str, text: &'static str) -> Table {
         };
         assert!(
             is_read.is_some(),
-            "the facts about {runtime} are tested, but: {text}"
+            "the facts about {} are tested, but: {text}",
+            table.runtime
         );
     }
-    table
 }
 
 /// `VERSIONS OPSET`

@@ -30,7 +30,7 @@ pub struct WrongResult {
 #[must_use]
 pub fn wrong_result(runtime: &Runtime, operation: &Operation) -> Option<WrongResult> {
     let (table, version) = Table::of_runtime(runtime)?;
-    let instead = table.support(operation).wrong?;
+    let instead = table.instead(operation, version)?;
     Some(WrongResult {
         operation: operation.to_string(),
         instead,

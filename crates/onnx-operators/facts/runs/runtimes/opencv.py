@@ -1,13 +1,20 @@
 """The DNN module of OpenCV, with its default engine."""
 
-from casts.runtimes import newest
+from casts.runtimes import newest, older
 
-RUNTIME = newest("opencv")._replace(
+from runs.runtimes.interface import Interface
+
+FIVE = newest("opencv")._replace(
     notes=("cv2.dnn with its default engine. Results FLOAT count as FLOAT16, and are rounded to it; results UINT16 as bits of BFLOAT16.",
            "Results without elements are None in Python, and count as right.")
 )
-READ_AS = {"FLOAT16": "FLOAT", "BFLOAT16": "UINT16"}
-EMPTY_IS_NONE = True
+FOUR = older("opencv", "4.12.0.88")._replace(
+    notes=("It computes in FLOAT: such results count as all other types if their elements are right; results of shapes [n] and [] are [n, 1] and [1, 1].",)
+)
+VERSIONS = {
+    FIVE: Interface({"FLOAT16": "FLOAT", "BFLOAT16": "UINT16"}, empty_is_none=True),
+    FOUR: Interface(dict.fromkeys("BOOL DOUBLE FLOAT16 INT16 INT32 INT64 INT8 UINT16 UINT32 UINT64 UINT8".split(), "FLOAT"), least_rank=2),
+}
 NOT_FED = ("KeyError: ",)
 
 FLATTENS = "normalizes along `axis` alone, and does not flatten its input to a matrix"
@@ -29,6 +36,8 @@ NARROWED = [
 
 # It ends if a reduction names all axes: it looks for one that is left.
 REFUSED = [("GRU", "activations=*"), ("LSTM", "gates=other"), ("Resize", "coordinate_transformation_mode=tf_crop_and_resize"), ("ReduceLogSumExp", "reduced=all"), (REDUCTIONS, f"reduced=all {OTHERS}")]
+# It needs the shape of an output, not that of another value.
+UNKNOWN = [("If", "branches=apart")]
 COMBINED = [
     ("Add", "LayerNormalization"),
     ("Div", "LpNormalization"),
@@ -39,7 +48,10 @@ COMBINED = [
     ("Mul", "Mish"),
     ("Sub", "LogSoftmax"),
 ]
+# Types that OpenCV 4 does not have.
+SMALL_TYPES = "T2=float4e2m1|float8e4m3fn|float8e4m3fnuz|float8e5m2|float8e5m2fnuz|float8e8m0|int2|int4|uint2|uint4"
 INSTEAD = [
+    ("Cast", SMALL_TYPES, "gives its input, in FLOAT"),
     ("Softmax LogSoftmax Hardmax", "axis=0 rank=!1", FLATTENS),
     ("Softmax LogSoftmax Hardmax", "axis=1 rank=!2", FLATTENS),
     ("Softmax LogSoftmax Hardmax", "axis=2 rank=!3", FLATTENS),

@@ -1,19 +1,20 @@
 """OpenVINO on the CPU. FLOAT8 has the sources of facts/casts.txt."""
 
-from casts.runtimes import newest
+from casts.runtimes import newest, older
 
-RUNTIME = newest("openvino")
-READ_AS = {}
-EMPTY_IS_NONE = False
+from runs.runtimes.interface import Interface
+
+VERSIONS = {newest("openvino"): Interface(), older("openvino", "2025.4.1"): Interface(), older("openvino", "2024.6.0"): Interface()}
 NOT_FED = ()
 
 SOURCES = "T1=float|float16|bfloat16|int16|uint16|int32|uint32|int64|uint64"
 FLATTENS = "normalizes along `axis` alone, and does not flatten its input to a matrix"
 
-REFUSED = [("GridSample", "rank=!4"), ("Resize", "coordinate_transformation_mode=tf_crop_and_resize")]
+REFUSED = [("GridSample", "rank=!4"), ("If", "branches=apart"), ("Resize", "coordinate_transformation_mode=tf_crop_and_resize")]
 
 REDUCED = "ReduceL1 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"
 
+UNKNOWN = []
 INSTEAD = [
     ("ReduceL1 ReduceLogSum ReduceLogSumExp", "reduced=apart|few|last|unknown axes=*", "ignores `axes`, and reduces along all axes"),
     ("Cast CastLike", f"{SOURCES} T2=float8e4m3fn saturate=1", "does not saturate: numbers beyond 448 become NaN"),

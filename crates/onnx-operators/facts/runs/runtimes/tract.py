@@ -1,16 +1,21 @@
 """tract on the CPU."""
 
-from casts.runtimes import newest
+from casts.runtimes import newest, older
 
-RUNTIME = newest("tract")._replace(server="tract_models.py", notes=("Results TDim count as INT64.",))
-READ_AS = {}
-EMPTY_IS_NONE = False
+from runs.runtimes.interface import Interface
+
+SERVER = "tract_models.py"
+VERSIONS = {
+    newest("tract")._replace(server=SERVER, notes=("Results TDim count as INT64.",)): Interface(),
+    older("tract", "0.21.19")._replace(server=SERVER, notes=("Its interface does not give results TDim: these are refused.",)): Interface(),
+}
 NOT_FED = ("KeyError: ", "TypeError: ")
 
 FLOATS = "T=float|float16|double"
 INFINITE = "gives infinity for numbers from 89 on, or in FLOAT16 from 12 on"
 
-REFUSED = []
+REFUSED = [("If", "branches=apart")]
+UNKNOWN = []
 INSTEAD = [
     ("Attention", "left_window_size=!-1", "ignores `left_window_size`"),
     ("Attention", "right_window_size=!-1", "ignores `right_window_size`"),
