@@ -16,12 +16,29 @@ from support.runners import run_model
 from support.target import Target
 
 ONLY_WITH_ALL = "needs the environments of the exporters"
-RUNTIMES = ("openvino", "opencv", "tract")
+FORMS = ("dynamic", "half_dynamic", "half_static", "half_unfolded", "static", "unfolded")
+BUCKETS = [*(("legacy", form) for form in FORMS), *(("dynamo", form) for form in FORMS if not form.endswith("static"))]
+# Results that a runtime refuses, as it refuses the models: {name: its message}.
+REFUSED = {
+    "openvino": {
+        **{f"torch_casts_legacy/mixed_cnn_{form}": "Conversion is failed for: BatchNormalization" for form in ("dynamic", "static", "unfolded")},
+        "torch_casts_dynamo/mixed_cnn_unfolded": "Conversion is failed for: BatchNormalization",
+    },
+    "opencv": {
+        "tensorflow_models/lstm_18": "activations.size() == 3",
+        "torch_models_dynamo/gru": "perm.size() == (size_t)inpShape.dims",
+        "torch_models_dynamo/gru_dynamic": "perm.size() == (size_t)inpShape.dims",
+        **{f"torch_casts_{exporter}/buckets_{form}": "ElementWiseLayer: unsupported input/output type" for exporter, form in BUCKETS},
+        **{f"torch_casts_legacy/sizes_{form}": "All inputs should have equal types" for form in ("dynamic", "static", "unfolded")},
+        "torch_casts_legacy/tables_unfolded": "the process ends",
+    },
+    "tract": {},
+}
 
 
 def check(report):
     models = [path for _, path in exported_models()]
-    for counts, cases in in_processes(run_in, [(runtime, models) for runtime in RUNTIMES]):
+    for counts, cases in in_processes(run_in, [(runtime, models) for runtime in REFUSED]):
         for name, problem in cases:
             report.case(name, problem)
         report.details += counts
@@ -32,10 +49,23 @@ def run_in(task):
     counts, cases = Counter(), []
     with Target(runtime) as target:
         for path in models:
-            name = f"{target.name}: {path.parent.parent.name}/{path.parent.name}"
+            name = f"{path.parent.parent.name}/{path.parent.name}"
             feeds = test_inputs(path, readable(path))
-            before, after, is_noted = outcomes(target, path, feeds, run_model(path, feeds, "onnxruntime"))
-            is_bad = before == "right" and after != "right" or after in ("wrong", "refused")
-            cases.append((name, (is_bad and not is_noted) and f"{before} before, {after} after"))
+            expected = computed(path, feeds)
+            if expected is None:
+                counts["onnxruntime does not run it"] += 1
+                continue
+            before, after, is_noted = outcomes(target, path, feeds, expected)
+            is_known = name in REFUSED[runtime] and before == after == "refused"
+            is_bad = before == "right" and after != "right" or after in ("wrong", "refused") and not is_known
+            cases.append((f"{target.name}: {name}", (is_bad and not is_noted) and f"{before} before, {after} after"))
             counts["noted as not known" if is_noted else f"{before} before, {after} after"] += 1
     return [f"{target.name}: {outcome}: {count}" for outcome, count in sorted(counts.items())], cases
+
+
+def computed(path, feeds):
+    """The outputs of a model in onnxruntime; none if it does not run it."""
+    try:
+        return run_model(path, feeds, "onnxruntime")
+    except Exception:
+        return None

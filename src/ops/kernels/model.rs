@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::combination::combination;
 use super::constants::numbers_of;
-use crate::base::hash::HashSet;
 use crate::graph::{Model, NodeId, ScopeId, ScopeKind, ValueId};
 use crate::ops::inference::Inferred;
 use crate::ops::runtimes::Runtime;
@@ -178,17 +177,33 @@ struct Decided {
     /// By operator and types, in alphabetic order. Nodes of equal ones may differ in attributes that
     /// a kernel refuses.
     missing: BTreeMap<String, Versions>,
-    undecided: HashSet<NodeId>,
+    undecided: Count,
     /// By version of a runtime that was run.
-    undecided_in: Vec<HashSet<NodeId>>,
+    undecided_in: Vec<Count>,
     differing: Vec<Differing>,
+}
+
+/// A number of nodes. The operations of a node follow each other.
+#[derive(Default)]
+struct Count {
+    nodes: usize,
+    last: Option<NodeId>,
+}
+
+impl Count {
+    fn add(&mut self, node: NodeId) {
+        if self.last != Some(node) {
+            self.nodes += 1;
+            self.last = Some(node);
+        }
+    }
 }
 
 impl Decided {
     fn add(&mut self, table: &Table, node: NodeId, operation: &Operation) {
         let decision = table.support(operation);
         if decision.certain != decision.possible {
-            self.undecided.insert(node);
+            self.undecided.add(node);
             self.add_undecided(table, node, decision.possible & !decision.certain);
         }
         let count = table.versions().len();
@@ -208,9 +223,9 @@ impl Decided {
             return;
         }
         let count = table.versions().len();
-        self.undecided_in.resize_with(count, HashSet::default);
+        self.undecided_in.resize_with(count, Count::default);
         for index in (0..count).filter(|&index| versions.contains(index)) {
-            self.undecided_in[index].insert(node);
+            self.undecided_in[index].add(node);
         }
     }
 
@@ -243,7 +258,7 @@ fn support_of(model: &Model, table: &Table, decided: Decided) -> Support {
         mut undecided_in,
         differing,
     } = decided;
-    undecided_in.resize_with(table.versions().len(), HashSet::default);
+    undecided_in.resize_with(table.versions().len(), Count::default);
     let mut lacking: Vec<Lacking> = Vec::new();
     let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
     let mut runs = Versions::NONE;
@@ -279,7 +294,7 @@ fn support_of(model: &Model, table: &Table, decided: Decided) -> Support {
         runs,
         differing,
         lacking,
-        undecided: undecided.len(),
-        undecided_in: undecided_in.iter().map(HashSet::len).collect(),
+        undecided: undecided.nodes,
+        undecided_in: undecided_in.iter().map(|count| count.nodes).collect(),
     }
 }

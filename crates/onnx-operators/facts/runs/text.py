@@ -193,7 +193,8 @@ def lines_of(runtime, op, since, nodes):
     for outcome, (ops, conditions) in [*(("refused", entry) for entry in known.REFUSED), *(("unknown", entry) for entry in known.UNKNOWN)]:
         conditions = conditions_of(conditions)
         covered = [node for node in rest if op in ops.split() and holds(conditions, node[1])]
-        if is_shown("refused", covered, f"{op}-{since} {conditions}", is_newest(runtime)):
+        is_some_refused = any(found == "refused" for _, _, found in covered)
+        if outcome == "unknown" and is_some_refused or is_shown("refused", covered, f"{op}-{since} {conditions}", is_newest(runtime)):
             found.append((outcome, len(covered), conditions, "", False))
             rest = [node for node in rest if node not in covered]
     for outcome, entries in (("wrong", known.INSTEAD), ("partly", known.PARTLY), ("partly", known.ENDS), ("special", known.SPECIAL)):

@@ -149,20 +149,21 @@ impl Table {
         self.refuse_calls
     }
 
-    /// What a version of the runtime, by its index, makes of an operation; none if the table has
-    /// kernels.
-    fn outcome(&self, operation: &Operation, version: usize) -> Option<Outcome> {
-        let own = self.outcomes.get(version)?;
-        own.of(operation)
-            .or_else(|| self.outcomes.last()?.of(operation))
-            .or(Some(Outcome::Unknown))
+    /// What each version of the runtime makes of an operation; nothing if the table has kernels.
+    fn outcomes(&self, operation: &Operation) -> impl Iterator<Item = Outcome> {
+        let (newest, older) = self.outcomes.split_last().unzip();
+        let newest = newest.map(|newest| newest.of(operation).unwrap_or(Outcome::Unknown));
+        let older = older.into_iter().flatten();
+        older
+            .filter_map(move |own| own.of(operation).or(newest))
+            .chain(newest)
     }
 
     /// What a version of the runtime, by its index, computes for an operation, if that is known not
     /// to be what ONNX defines.
     #[must_use]
     pub fn instead(&self, operation: &Operation, version: usize) -> Option<&'static str> {
-        match self.outcome(operation, version)? {
+        match self.outcomes(operation).nth(version)? {
             Outcome::Wrong(what) => Some(what),
             Outcome::Partly(what) if !operation.is_guarded(self.runtime) => Some(what),
             _ => None,
@@ -172,9 +173,8 @@ impl Table {
     /// What the versions make of an operation, of a runtime that was run.
     fn measured(&self, operation: &Operation) -> Decision {
         let mut decision = Decision::NONE;
-        for version in 0..self.outcomes.len() {
+        for (version, outcome) in self.outcomes(operation).enumerate() {
             let this = Versions::between(version, version);
-            let outcome = self.outcome(operation, version).unwrap_or(Outcome::Unknown);
             let is_guarded = || operation.is_guarded(self.runtime);
             match outcome {
                 Outcome::Refused => continue,

@@ -36,8 +36,8 @@ NARROWED = [
 
 # It ends if a reduction names all axes: it looks for one that is left.
 REFUSED = [("GRU", "activations=*"), ("LSTM", "gates=other"), ("Resize", "coordinate_transformation_mode=tf_crop_and_resize"), ("ReduceLogSumExp", "reduced=all"), (REDUCTIONS, f"reduced=all {OTHERS}")]
-# It needs the shape of an output, not that of another value.
-UNKNOWN = [("If", "branches=apart")]
+# It needs the shape of an output, not that of another value. Loops in models of TensorFlow run.
+UNKNOWN = [("If", "branches=apart"), ("Loop", "")]
 COMBINED = [
     ("Add", "LayerNormalization"),
     ("Div", "LpNormalization"),

@@ -22,6 +22,7 @@ INSTEAD = [
     ("Celu", "T=float16", "computes other numbers in FLOAT16"),
     ("GRU LSTM RNN", "clip=*", "ignores `clip`"),
     ("GRU LSTM RNN", "direction=reverse", "computes other numbers with `direction` = reverse"),
+    ("ScatterND", "reduction=!none", "ignores `reduction`"),
     ("SpaceToDepth", "mode=CRD", "ignores `mode`"),
 ]
 PARTLY = [
