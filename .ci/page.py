@@ -370,7 +370,7 @@ def main():
         for name, answer in answers.items():
             expect(f"{name}: answer", answer if answer in found[name]["text"] else found[name]["text"][:400], answer)
         expect("unreadable: error", "is not an ONNX model: the field is longer than the message" in found["unreadable"]["text"], True)
-        folded = "openvino computes something else. Folded, it also runs on openvino 2026.4."
+        folded = "openvino, opencv compute something else. Folded, it also runs on openvino 2026.4"
         expect("report: runtimes", folded in found["report"]["text"], True)
         sections = ["Inputs and outputs", "Outcomes and reasons", "Bytes by element type", "Places"]
         positions = [found["fold"]["text"].index(f"\n{one}\n") for one in sections]

@@ -104,7 +104,7 @@ function runsOnOf(summary, verb) {
   return [
     runs.size ? `${verb} on ${withVersions(runs)}.` : "No runtime is known to run it.",
     others.length ? `By opset and IR version, also on ${withVersions(others)}.` : "",
-    differing.length ? `${listed(differing)} computes something else.` : "",
+    differing.length ? `${listed(differing)} ${differing.length === 1 ? "computes" : "compute"} something else.` : "",
   ].filter(Boolean);
 }
 
