@@ -183,13 +183,12 @@ pub(super) fn runtimes(model: &Model, inferred: &Inferred) -> Runtimes {
 
 /// The versions that run a model, in ranges in which as many nodes are undecided.
 fn equally_decided(runs: Versions, undecided: &[usize]) -> Vec<(usize, usize)> {
-    let mut ranges: Vec<(usize, usize)> = Vec::new();
-    for version in (0..undecided.len()).filter(|&version| runs.contains(version)) {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == version && undecided[*last] == undecided[version] => {
-                *last = version;
-            }
-            _ => ranges.push((version, version)),
+    let mut ranges = Vec::new();
+    for (first, last) in runs.ranges(undecided.len()) {
+        let mut start = first;
+        for part in undecided[first..=last].chunk_by(|left, right| left == right) {
+            ranges.push((start, start + part.len() - 1));
+            start += part.len();
         }
     }
     ranges

@@ -52,13 +52,18 @@ impl Node for NodeProto {
     }
 
     fn has_branches_of_other_ranks(&self) -> bool {
-        let mut ranks = self.attribute.iter().flat_map(bodies_of).map(ranks_of);
-        let (first, second) = (ranks.next(), ranks.next());
-        let mut pairs = first
-            .into_iter()
-            .flatten()
-            .zip(second.into_iter().flatten());
-        self.op_type() == "If" && pairs.any(|(first, second)| are_apart(first, second))
+        if self.op_type() != "If" {
+            return false;
+        }
+        let branches: Vec<_> = self.attribute.iter().flat_map(bodies_of).collect();
+        let &[first, second] = branches.as_slice() else {
+            return false;
+        };
+        let mut results = first.output.iter().zip(&second.output);
+        results.any(|(first, second)| {
+            let ranks = declared_rank(first).zip(declared_rank(second));
+            ranks.is_some_and(|(first, second)| first != second)
+        })
     }
 
     fn is_guarded(&self, runtime: &str) -> bool {
@@ -78,20 +83,9 @@ fn guards(node: &NodeProto) -> impl Iterator<Item = &[u8]> {
     lines.filter_map(|line| line.strip_prefix(GUARDED.as_bytes()))
 }
 
-/// The declared ranks of the outputs of a graph.
-fn ranks_of(graph: &GraphProto) -> Vec<Option<usize>> {
-    let rank = |output: &ValueInfoProto| {
-        let known = Known::of_type(output.r#type.as_ref()?);
-        known.shape.map(|shape| shape.len())
-    };
-    graph.output.iter().map(rank).collect()
-}
-
-/// Whether ranks are known and differ.
-fn are_apart(first: Option<usize>, second: Option<usize>) -> bool {
-    first
-        .zip(second)
-        .is_some_and(|(first, second)| first != second)
+fn declared_rank(value: &ValueInfoProto) -> Option<usize> {
+    let known = Known::of_type(value.r#type.as_ref()?);
+    known.shape.map(|shape| shape.len())
 }
 
 fn bodies_of(attribute: &AttributeProto) -> impl Iterator<Item = &GraphProto> {

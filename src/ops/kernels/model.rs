@@ -159,7 +159,7 @@ pub fn operations_of<'m>(
 /// The versions of each runtime that run a model.
 #[must_use]
 pub fn support(model: &Model, inferred: &Inferred, tables: &[Table]) -> Vec<Support> {
-    let mut decided: Vec<Decided> = tables.iter().map(|_| Decided::default()).collect();
+    let mut decided: Vec<Decided> = tables.iter().map(Decided::of).collect();
     for (node, operation) in operations(model, inferred) {
         for (decided, table) in decided.iter_mut().zip(tables) {
             decided.add(table, node, &operation);
@@ -172,19 +172,18 @@ pub fn support(model: &Model, inferred: &Inferred, tables: &[Table]) -> Vec<Supp
 }
 
 /// What a table decides of the nodes of a model.
-#[derive(Default)]
 struct Decided {
     /// By operator and types, in alphabetic order. Nodes of equal ones may differ in attributes that
     /// a kernel refuses.
     missing: BTreeMap<String, Versions>,
     undecided: Count,
-    /// By version of a runtime that was run.
+    /// By version; only of a runtime that was run.
     undecided_in: Vec<Count>,
     differing: Vec<Differing>,
 }
 
 /// A number of nodes. The operations of a node follow each other.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Count {
     nodes: usize,
     last: Option<NodeId>,
@@ -200,32 +199,34 @@ impl Count {
 }
 
 impl Decided {
+    fn of(table: &Table) -> Decided {
+        Decided {
+            missing: BTreeMap::new(),
+            undecided: Count::default(),
+            undecided_in: vec![Count::default(); table.versions().len()],
+            differing: Vec::new(),
+        }
+    }
+
     fn add(&mut self, table: &Table, node: NodeId, operation: &Operation) {
         let decision = table.support(operation);
         if decision.certain != decision.possible {
             self.undecided.add(node);
-            self.add_undecided(table, node, decision.possible & !decision.certain);
         }
-        let count = table.versions().len();
+        if table.is_measured() {
+            let undecided = decision.possible & !decision.certain;
+            let counts = self.undecided_in.iter_mut().enumerate();
+            counts
+                .filter(|(version, _)| undecided.contains(*version))
+                .for_each(|(_, count)| count.add(node));
+        }
         let is_new = self.differing.last().is_none_or(|last| last.node != node);
         if is_new && !decision.wrong.is_empty() {
             self.add_differing(table, node, operation);
         }
-        if !Versions::between(0, count - 1).is_subset(decision.possible) {
+        if !Versions::between(0, table.versions().len() - 1).is_subset(decision.possible) {
             let missing = self.missing.entry(operation.to_string());
             *missing.or_insert(Versions::ALL) &= decision.possible;
-        }
-    }
-
-    /// Adds a node to the versions of a runtime that was run.
-    fn add_undecided(&mut self, table: &Table, node: NodeId, versions: Versions) {
-        if !table.is_measured() {
-            return;
-        }
-        let count = table.versions().len();
-        self.undecided_in.resize_with(count, Count::default);
-        for index in (0..count).filter(|&index| versions.contains(index)) {
-            self.undecided_in[index].add(node);
         }
     }
 
@@ -255,10 +256,9 @@ fn support_of(model: &Model, table: &Table, decided: Decided) -> Support {
     let Decided {
         missing,
         undecided,
-        mut undecided_in,
+        undecided_in,
         differing,
     } = decided;
-    undecided_in.resize_with(table.versions().len(), Count::default);
     let mut lacking: Vec<Lacking> = Vec::new();
     let (opset, ir_version) = (model.opset(ScopeId::MAIN, ""), model.ir_version());
     let mut runs = Versions::NONE;

@@ -149,7 +149,8 @@ impl Table {
         self.refuse_calls
     }
 
-    /// What each version of the runtime makes of an operation; nothing if the table has kernels.
+    /// What each version of the runtime makes of an operation, which a guard makes right; nothing if
+    /// the table has kernels.
     fn outcomes(&self, operation: &Operation) -> impl Iterator<Item = Outcome> {
         let (newest, older) = self.outcomes.split_last().unzip();
         let newest = newest.map(|newest| newest.of(operation).unwrap_or(Outcome::Unknown));
@@ -157,6 +158,12 @@ impl Table {
         older
             .filter_map(move |own| own.of(operation).or(newest))
             .chain(newest)
+            .map(|outcome| match outcome {
+                Outcome::Partly(_) | Outcome::Special(_) if operation.is_guarded(self.runtime) => {
+                    Outcome::Right
+                }
+                _ => outcome,
+            })
     }
 
     /// What a version of the runtime, by its index, computes for an operation, if that is known not
@@ -164,8 +171,7 @@ impl Table {
     #[must_use]
     pub fn instead(&self, operation: &Operation, version: usize) -> Option<&'static str> {
         match self.outcomes(operation).nth(version)? {
-            Outcome::Wrong(what) => Some(what),
-            Outcome::Partly(what) if !operation.is_guarded(self.runtime) => Some(what),
+            Outcome::Wrong(what) | Outcome::Partly(what) => Some(what),
             _ => None,
         }
     }
@@ -175,13 +181,11 @@ impl Table {
         let mut decision = Decision::NONE;
         for (version, outcome) in self.outcomes(operation).enumerate() {
             let this = Versions::between(version, version);
-            let is_guarded = || operation.is_guarded(self.runtime);
             match outcome {
                 Outcome::Refused => continue,
-                Outcome::Wrong(_) => decision.wrong |= this,
-                Outcome::Partly(_) if !is_guarded() => decision.wrong |= this,
-                Outcome::Special(_) if !is_guarded() => decision.special |= this,
-                _ => {}
+                Outcome::Wrong(_) | Outcome::Partly(_) => decision.wrong |= this,
+                Outcome::Special(_) => decision.special |= this,
+                Outcome::Right | Outcome::Constant | Outcome::Unknown => {}
             }
             decision.possible |= this;
             if !matches!(outcome, Outcome::Constant | Outcome::Unknown) {
