@@ -1,1 +1,1 @@
-"""`recast convert`."""
+"""`recast convert --target`, and the runtimes themselves."""

@@ -7,7 +7,7 @@ optimizations.
 
 from collections import Counter
 
-from checks.targets.shipped_models_in_runtimes import outcomes
+from checks.targets.shipped_models_in_runtimes import outcomes, problem
 from exporters.models import exported_models
 from support.case import test_inputs
 from support.models import readable
@@ -56,9 +56,8 @@ def run_in(task):
                 counts["onnxruntime does not run it"] += 1
                 continue
             before, after, is_noted = outcomes(target, path, feeds, expected)
-            is_known = name in REFUSED[runtime] and before == after == "refused"
-            is_bad = before == "right" and after != "right" or after in ("wrong", "refused") and not is_known
-            cases.append((f"{target.name}: {name}", (is_bad and not is_noted) and f"{before} before, {after} after"))
+            is_known = is_noted or name in REFUSED[runtime] and after == "refused"
+            cases.append((f"{target.name}: {name}", problem(before, after, is_known)))
             counts["noted as not known" if is_noted else f"{before} before, {after} after"] += 1
     return [f"{target.name}: {outcome}: {count}" for outcome, count in sorted(counts.items())], cases
 

@@ -36,13 +36,18 @@ def check(report):
         with Target(runtime) as target:
             for name, path in sorted(models.items()):
                 before, after, is_noted = outcomes(target, path, feeds[name], expected[name])
-                is_worse = before == "right" and after != "right"
-                is_unknown = after in ("wrong", "refused") and not is_noted and name not in refused
-                report.case(f"{target.name}: {name}", (is_worse or is_unknown) and f"{before} before, {after} after")
+                report.case(f"{target.name}: {name}", problem(before, after, is_noted or name in refused))
                 counts[after] += 1
         report.count(f"right in {runtime}", counts["right"])
         report.details.append(f"{target.name}: {dict(counts)}")
     report.note(f"{len(models)} models")
+
+
+def problem(before, after, is_known):
+    """What is wrong with a conversion, if something is; a result that `is_known` may be wrong or refused if the model was, too."""
+    is_worse = before == "right" and after != "right"
+    is_silent = after in ("wrong", "refused") and not is_known
+    return (is_worse or is_silent) and f"{before} before, {after} after"
 
 
 def outcomes(target, path, feeds, expected):

@@ -145,10 +145,12 @@ def functions_of(runtime, kernels):
 def absent(operator, opsets, alternative, conditions):
     """The conditions, and that the optional inputs are absent whose type no model with an alternative had."""
     schema = SCHEMAS.get(("", operator, by_number(opsets)[0]))
+    if schema is None:
+        return conditions
     names = dict(alternative).keys() | dict(conditions).keys()
-    variables = {each.type_param_str for each in schema.type_constraints} - names if schema else ()
-    optional = {f"input:{each.name}" for each in schema.inputs if each.option == each.option.Optional and each.type_str in variables} if schema else ()
-    return sorted([*conditions, *((name, ("-",)) for name in set(optional) - names)])
+    variables = {each.type_param_str for each in schema.type_constraints} - names
+    optional = {f"input:{each.name}" for each in schema.inputs if each.option == each.option.Optional and each.type_str in variables}
+    return sorted([*conditions, *((name, ("-",)) for name in optional - names)])
 
 
 def cast_like(kernels, limit):

@@ -70,7 +70,7 @@ OLDER = """\
 ## {name} {version}
 
 {version} was run on the same models. {counts}{notes}
-It differs for these operators; of all others, what is said above is true of it, too.
+The tables below list the operators for which {version} differs. For all others, the tables above apply.
 """
 
 
@@ -90,15 +90,19 @@ def render(name, text, older, is_target):
         counts=counted(all_counts[2]),
         notes="".join(f"\n\n{note.removeprefix('# ')}" for note in notes if note.strip("# ")),
     )
-    return "\n".join([head, *(section(lines, outcome) for outcome in SECTIONS if any(line.outcome == outcome for line in lines)), right(lines, text), *(older_version(name, each) for each in older)])
+    return "\n".join([head, *sections(lines, text, "##"), *(older_version(name, each) for each in older)])
 
 
 def older_version(name, text):
-    lines, (version,) = lines_in(text), re.search(r"\[versions\]\n(?:\S+) (\S+)", text).groups()
-    notes = [note.removeprefix("# ") for note in text.split("\n#\n")[1].splitlines() if note.startswith("# ") and not note.startswith("# Of ")] if "\n#\n" in text else []
-    counts = counted(re.search(r"# Of [\d,]+ models: (.*)\.", text)[1])
-    head = OLDER.format(name=NAMES[name], version=version, counts=counts, notes="".join(f"\n{note}" for note in notes))
-    return head + "\n" + "\n".join(section(lines, outcome).replace("## ", "### ", 1) for outcome in SECTIONS if any(line.outcome == outcome for line in lines)) + "\n" + right(lines, text).replace("## ", "### ", 1)
+    version = re.search(r"\[versions\]\n\S+ (\S+)", text)[1]
+    notes, counts = re.search(r"\n#\n((?:# .*\n)*)# Of [\d,]+ models: (.*)\.", text).groups()
+    head = OLDER.format(name=NAMES[name], version=version, counts=counted(counts), notes=notes.rstrip().replace("# ", "\n"))
+    return "\n".join([head, *sections(lines_in(text), text, "###")])
+
+
+def sections(lines, text, mark):
+    """A section for each outcome that lines have, and one for operators that are right; `mark` begins their titles."""
+    return [*(section(lines, outcome, mark) for outcome in SECTIONS if any(line.outcome == outcome for line in lines)), right(lines, text, mark)]
 
 
 def counted(text):
@@ -117,13 +121,13 @@ def line_of(text):
     return Line(operator, versions, outcome, int(tests), conditions, instead)
 
 
-def section(lines, outcome):
+def section(lines, outcome, mark):
     title, words = SECTIONS[outcome]
     chosen = merged(line for line in lines if line.outcome == outcome)
     states = any(line.instead for line in chosen)
     head = ("operator", "versions", "if", *(["instead"] if states else []), "tests")
     rows = [(", ".join(f"`{operator}`" for operator in line.operator.split()), ranges(line.versions), condition_text(line), *([line.instead] if states else []), str(line.tests)) for line in chosen]
-    return f"## {title}\n\n{words}\n\n{table([head, *rows])}\n"
+    return f"{mark} {title}\n\n{words}\n\n{table([head, *rows])}\n"
 
 
 def merged(lines):
@@ -142,14 +146,14 @@ def joined(lines, name, separator):
     return found.values()
 
 
-def right(lines, text):
+def right(lines, text, mark):
     operators = defaultdict(list)
     for line in lines:
         operators[line.operator].append(line)
     always = [f"`{operator}`" for operator, each in operators.items() if all(line.outcome == "right" for line in each)]
     calls = re.search(r"\[calls\]\n(\S+)", text)[1]
     ending = f"Calls of functions of a model are {calls}."
-    return f"## Right\n\nThese operators were right in every test, in all versions that were tried: {', '.join(always)}.\n\n{ending}\n"
+    return f"{mark} Right\n\nThese operators were right in every test, in all versions that were tried: {', '.join(always)}.\n\n{ending}\n"
 
 
 def ranges(versions):

@@ -31,7 +31,8 @@ HEADER = """\
 # those of the operator, COUNT is the number of tests. The name of a condition is a type variable; `input:` or `output:` and the name of
 # one that the node has (*) or lacks (-); or an attribute, whose value or default is one of the values, any (*), none (-), or not this one (!);
 # or `rank`, that of the first input; `value:` and the name of an input, the numbers of a constant (- if it is not one); `last_window`, where that of a
-# pooling begins; `branches`, whether the results of the two have the same ranks (`alike`) or not (`apart`); `scaled_length`, whether lengths times scales are whole numbers; `captures`, whether a body reads outer values; `vectors`, how
+# pooling begins; `branches`, whether the results of the two have the same ranks (`alike`) or not (`apart`);
+# `scaled_length`, whether lengths times scales are whole numbers; `captures`, whether a body reads outer values; `vectors`, how
 # many inputs of MatMul have rank 1; `empty`, whether the first input has no elements; `indices`, whether those of GatherND and ScatterND are
 # constants that count from the `front`, or that is `unknown`; `gates`, whether the activations
 # of GRU, LSTM and RNN are those of the `default`, or `other` ones; `steps`, whether all strides are `one`, or some are `more`; `batches`, whether the second
@@ -48,8 +49,8 @@ HEADER = """\
 # [calls] is the outcome of a call of a function of the model.
 """
 OLDER_HEADER = """\
-# What {name} {version} computes for the operators of ONNX, measured by facts/generate_runs.py; do not edit. {name}.txt explains the format, and says
-# the same of operators that are not listed here.
+# What {name} {version} computes for the operators of ONNX, measured by facts/generate_runs.py; do not edit. {name}.txt explains the format. Its lines
+# also hold for the operators that this file does not list.
 #{notes}
 # Of {all:,} models: {all_counts}.
 """
@@ -58,20 +59,19 @@ OLDER_HEADER = """\
 def files(all_results):
     """{name: text} of the files of a runtime, from the results of its versions, newest first."""
     (runtime, results), *older = all_results.items()
-    groups = grouped(runtime, results)[0]
-    found = {f"{runtime.name}.txt": render(runtime, results)}
-    for each, results_of_older in older:
-        found[f"{each.name}-{minor(each)}.txt"] = render_older(each, results_of_older, groups)
-    return found
-
-
-def render(runtime, results):
-    from runs.running import SECONDS, TOLERANCES
-
     # Right on one processor or in one run, and wrong on another.
     results = results | {name: {**results[name], "outcome": "wrong", "detail": detail} for name, detail in ALL[runtime.name].VARYING.items()}
     groups, special, left, _ = grouped(runtime, results)
     rows = rows_by_operator(groups)
+    found = {f"{runtime.name}.txt": render(runtime, results, rows, special, left)}
+    for each, results_of_older in older:
+        found[f"{each.name}-{minor(each)}.txt"] = render_older(each, results_of_older, groups, rows)
+    return found
+
+
+def render(runtime, results, rows, special, left):
+    from runs.running import SECONDS, TOLERANCES
+
     nodes = [results[test.name] for test in node_tests() if test.name in results]
     tolerances = ", ".join(f"{relative:g} and {absolute:g} for {name.upper()}" for name, (relative, absolute) in TOLERANCES.items())
     head = HEADER.format(
@@ -91,16 +91,16 @@ def render(runtime, results):
     return "\n".join([head, *sections(runtime, results, itertools.chain(*rows.values())), *tail]) + "\n"
 
 
-def render_older(runtime, results, newest):
-    """The file of an older version; `newest` are the lines of the newest one by operator, and version of it."""
+def render_older(runtime, results, groups_of_newest, rows_of_newest):
+    """The file of an older version, with the operators whose rows are not those of the newest one."""
     groups = grouped(runtime, results)[0]
-    for key, versions in newest.items():
+    for key, versions in groups_of_newest.items():
         # What only the newest version was asked for is unknown.
         unasked = set(versions) - set(groups.get(key, ()))
         if unasked:
             groups[key] = groups.get(key, {}) | dict.fromkeys(unasked, [("unknown", 0, {}, "")])
-    known = rows_by_operator(newest)
-    rows = [each for key, each in rows_by_operator(groups).items() if list(map(without_count, each)) != list(map(without_count, known.get(key, ())))]
+    same = lambda rows, others: list(map(without_count, rows)) == list(map(without_count, others))
+    rows = [rows for key, rows in rows_by_operator(groups).items() if not same(rows, rows_of_newest.get(key, ()))]
     head = OLDER_HEADER.format(
         name=runtime.name,
         version=runtime.version,
@@ -190,13 +190,13 @@ def lines_of(runtime, op, since, nodes):
     of those that are wrong for known ones."""
     found, rest, explained = [], nodes, {}
     known = ALL[runtime.name]
-    for outcome, (ops, conditions) in [*(("refused", entry) for entry in known.REFUSED), *(("unknown", entry) for entry in known.UNKNOWN)]:
-        conditions = conditions_of(conditions)
-        covered = [node for node in rest if op in ops.split() and holds(conditions, node[1])]
-        is_some_refused = any(found == "refused" for _, _, found in covered)
-        if outcome == "unknown" and is_some_refused or is_shown("refused", covered, f"{op}-{since} {conditions}", is_newest(runtime)):
-            found.append((outcome, len(covered), conditions, "", False))
-            rest = [node for node in rest if node not in covered]
+    for outcome, entries in (("refused", known.REFUSED), ("unknown", known.UNKNOWN)):
+        for ops, conditions in entries:
+            conditions = conditions_of(conditions)
+            covered = [node for node in rest if op in ops.split() and holds(conditions, node[1])]
+            if is_shown(outcome, covered, f"{op}-{since} {conditions}", is_newest(runtime)):
+                found.append((outcome, len(covered), conditions, "", False))
+                rest = [node for node in rest if node not in covered]
     for outcome, entries in (("wrong", known.INSTEAD), ("partly", known.PARTLY), ("partly", known.ENDS), ("special", known.SPECIAL)):
         for ops, conditions, words in entries:
             if op not in ops.split():
@@ -223,9 +223,12 @@ def lines_of(runtime, op, since, nodes):
 
 
 def is_shown(outcome, covered, what, warns):
-    """Whether the tests that a line covers, refused ones apart, have its outcome: all are wrong, or some are if this depends on values."""
+    """Whether the tests that a line covers, refused ones apart, have its outcome: all are wrong, or some are if this depends on values. All of
+    a refused line are refused, some of an unknown one."""
     if outcome == "refused":
         return bool(covered) and all(found == "refused" for _, _, found in covered)
+    if outcome == "unknown":
+        return any(found == "refused" for _, _, found in covered)
     present = {outcome for _, _, outcome in covered if outcome != "refused"}
     if outcome != "wrong":
         return bool(present & {"wrong", "special", "constant"})

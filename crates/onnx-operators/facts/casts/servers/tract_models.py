@@ -11,7 +11,7 @@ from serving import array_of, serve, value_of
 
 # Element types as tract writes them.
 NAMES = {"bool": "bool", **{f"{kind}{bits}": f"{kind[0]}{bits}" for kind in ("float", "int", "uint") for bits in (8, 16, 32, 64)}}
-# Before 0.22.
+# Versions with an older interface.
 OLD = not hasattr(tract.Onnx, "load")
 # Kinds of elements by the high bits of their number; the low ones are the size of one.
 KINDS = {0: "b", 1: "u", 2: "i", 3: "f"}
