@@ -346,7 +346,7 @@ impl<'m> Builder<'m> {
             let (domain, version) = (domain_name(import.domain()), import.version());
             let opsets = self.index.opsets.entry(root).or_default();
             if let Some(other) = opsets
-                .insert(domain.to_owned(), version)
+                .insert(domain, version)
                 .filter(|other| *other != version)
             {
                 let domain = shortened(domain);

@@ -12,7 +12,7 @@ use super::metadata::{
     Entries, EntriesPlace, MetadataKeys, MetadataPlace, drop_entries, set_entry,
 };
 use super::new_nodes::NewNodes;
-use super::query::{domain_name, tensor_type};
+use super::query::tensor_type;
 use super::scope::{Body, NodeId, ScopeId, ScopeKind};
 use super::tensors::TensorPlace;
 use crate::base::error::{Classified, ErrorKind, Invalid, ModelPlace, Place};
@@ -316,7 +316,7 @@ impl Model {
                     .opsets
                     .entry(importing)
                     .or_default()
-                    .insert(domain_name("").to_owned(), version);
+                    .insert("", version);
             }
         }
         if batch.ir_version.is_some() {

@@ -19,7 +19,8 @@ pub struct FreshNames<'m> {
     /// The number of further names that are compared with the names of the model one by one.
     comparisons: usize,
     made: HashSet<String>,
-    /// By requested name: the number for the next attempt. Smaller numbers are taken.
+    /// By requested name, if it is taken: the number for the next attempt. Smaller numbers are taken,
+    /// too.
     next: HashMap<String, usize>,
 }
 
@@ -72,7 +73,9 @@ impl<'m> FreshNames<'m> {
                 break name;
             }
         };
-        self.next.insert(prefix.to_owned(), next);
+        if next > 1 {
+            self.next.insert(prefix.to_owned(), next);
+        }
         name
     }
 

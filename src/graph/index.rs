@@ -5,6 +5,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use onnx_operators::schemas::is_onnx_domain;
 use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
@@ -56,8 +57,37 @@ pub(super) struct Index {
     /// if they differ. Attributes that no call gives a value, and that have no default, are
     /// missing.
     pub arguments: HashMap<ScopeId, HashMap<String, Option<Argument>>>,
-    /// By outermost scope and domain: the imported opset.
-    pub opsets: HashMap<ScopeId, HashMap<String, i64>>,
+    /// By outermost scope: the imported opsets.
+    pub opsets: HashMap<ScopeId, Opsets>,
+}
+
+/// The imported opsets of an outermost scope.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Opsets {
+    /// That of ai.onnx, which is asked for at every node.
+    onnx: Option<i64>,
+    /// By other domain.
+    others: HashMap<String, i64>,
+}
+
+impl Opsets {
+    /// The opset of a domain.
+    pub fn get(&self, domain: &str) -> Option<i64> {
+        if is_onnx_domain(domain) {
+            self.onnx
+        } else {
+            self.others.get(domain).copied()
+        }
+    }
+
+    /// Imports an opset, and returns the one in its place.
+    pub fn insert(&mut self, domain: &str, version: i64) -> Option<i64> {
+        if is_onnx_domain(domain) {
+            self.onnx.replace(version)
+        } else {
+            self.others.insert(domain.to_owned(), version)
+        }
+    }
 }
 
 /// The place of the value that all calls of a function give an attribute.

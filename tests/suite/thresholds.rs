@@ -39,6 +39,10 @@ const OTHERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "the length of an array; nodes with more type variables are checked as those with a fault are",
+        &["ops/validity/types.rs MOST_VARIABLES"],
+    ),
+    (
         "the growth of lists while a message is decoded",
         &["protobuf/lossless.rs SHORT_LIST"],
     ),

@@ -30,9 +30,10 @@ pub(in crate::convert) fn check(
     functions(model)?;
     let mut invalid: Vec<Blocker> = Vec::new();
     for scope in model.scopes().filter(|&scope| !model.is_training(scope)) {
+        let has_known_opset = matches!(model.opset(scope, ""), Some(1..=LATEST_OPSET));
         let check = |(): &(), part: Vec<NodeId>| {
             part.into_iter()
-                .try_for_each(|node| check_node(model, node))
+                .try_for_each(|node| check_node(model, node, has_known_opset))
         };
         parallel::try_map_in_batches(
             &mut (),
@@ -49,9 +50,10 @@ pub(in crate::convert) fn check(
         .try_for_each(|scope| initializers(model, scope))?;
     let inferred = inferred.of(model);
     for scope in model.scopes().filter(|&scope| !model.is_training(scope)) {
+        let opset = model.opset(scope, "").unwrap_or_default();
         let faults = |_: &_, part: Vec<NodeId>| {
             part.into_iter()
-                .filter_map(|node| blocker(model, inferred, node, to))
+                .filter_map(|node| blocker(model, inferred, node, opset, to))
                 .collect::<Vec<_>>()
         };
         parallel::map_in_batches(
@@ -73,9 +75,8 @@ pub(in crate::convert) fn check(
     }
 }
 
-/// A node that contradicts its schema.
-fn blocker(model: &Model, inferred: &Inferred, id: NodeId, to: i64) -> Option<Blocker> {
-    let opset = model.opset(id.scope, "").unwrap_or_default();
+/// A node that contradicts its schema, of a scope of an opset.
+fn blocker(model: &Model, inferred: &Inferred, id: NodeId, opset: i64, to: i64) -> Option<Blocker> {
     let reason = node_fault(model, inferred, id, to.max(opset))?;
     let op = model.node(id).op_type().to_owned();
     let opset_step = (opset, if to == 0 { opset } else { to });
@@ -130,12 +131,12 @@ fn initializers(model: &Model, scope: ScopeId) -> Result<(), Invalid> {
 /// The number of nodes per job of a thread.
 const PART: Threshold = Threshold::new("part of checked nodes", 4096);
 
-fn check_node(model: &Model, node: NodeId) -> Result<(), NotConverted> {
-    attributes(model, node)?;
-    match model.callee(node) {
-        Some(_) => Ok(()),
-        None => opset(model, node),
+fn check_node(model: &Model, id: NodeId, has_known_opset: bool) -> Result<(), NotConverted> {
+    attributes(model, id)?;
+    if has_known_opset && is_onnx_domain(model.node(id).domain()) || model.callee(id).is_some() {
+        return Ok(());
     }
+    opset(model, id)
 }
 
 /// A node of ai.onnx is written in an opset that is known. A function imports the domains of all

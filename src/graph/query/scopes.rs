@@ -1,6 +1,5 @@
 //! Queries of scopes.
 
-use super::domain_name;
 use crate::base::error::ModelPlace;
 use crate::base::hash::HashMap;
 use crate::graph::index::ValueId;
@@ -89,7 +88,7 @@ impl Model {
             .index
             .opsets
             .get(&root)
-            .and_then(|opsets| opsets.get(domain_name(domain)).copied());
+            .and_then(|opsets| opsets.get(domain));
         stated.or_else(|| {
             let has_no_imports =
                 self.ir_version() < OPSET_IMPORT && self.proto().opset_import.is_empty();

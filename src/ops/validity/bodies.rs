@@ -7,10 +7,11 @@ use crate::protobuf::schema::GraphProto;
 /// branch of an If takes nothing, and has the outputs of the node.
 pub(super) fn fault(model: &Model, id: NodeId) -> Option<String> {
     let node = model.node(id);
-    let is_branch = model.is_op(id, "If");
-    if !is_branch && !model.is_op(id, "Loop") {
+    let op = node.op_type();
+    if !matches!(op, "If" | "Loop") || !model.is_op(id, op) {
         return None;
     }
+    let is_branch = op == "If";
     let bodies = || {
         node.attribute
             .iter()

@@ -42,7 +42,6 @@ pub fn node_fault(model: &Model, inferred: &Inferred, id: NodeId, to: i64) -> Op
             let operation = Operation::of(model, inferred, id, schema);
             let simple = keywords::fault(&operation)
                 .or_else(|| types::fault(&operation))
-                .or_else(|| types::different(&operation))
                 .or_else(|| types::declared_otherwise(model, inferred, id, schema))
                 .or_else(|| bodies::fault(model, id))
                 .or_else(|| ranks::fault(&operation));

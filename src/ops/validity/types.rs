@@ -5,6 +5,7 @@ use crate::graph::{Model, NodeId, ValueId, read_type};
 use crate::ops::inference::Inferred;
 use crate::ops::operator_facts::type_attribute;
 use crate::ops::schemas::{Formal, Schema, TypeSet, ValueType, versions};
+use onnx_cast::DType;
 
 /// An input or output: whether it is an output, its index, its formal parameter and its type.
 type Operand = (bool, usize, &'static Formal, ValueType);
@@ -33,22 +34,61 @@ fn name<'a>(operation: &Operation<'a>, is_output: bool, index: usize) -> &'a str
     }
 }
 
-/// An input or output of a type that the operator does not support.
+/// Whether all types are supported, and equal where they share a type variable: true of most nodes,
+/// and found without allocating.
+fn are_right(operation: &Operation) -> bool {
+    const MOST_VARIABLES: usize = 4;
+    let mut bound = [("", ValueType::Tensor(DType::Float)); MOST_VARIABLES];
+    let mut count = 0;
+    for (_, _, formal, found) in operands(operation) {
+        if !formal.types.contains(found) {
+            return false;
+        }
+        if !formal.is_homogeneous() {
+            continue;
+        }
+        match bound[..count]
+            .iter()
+            .find(|(variable, _)| *variable == formal.type_name)
+        {
+            Some(&(_, other)) if other != found => return false,
+            Some(_) => {}
+            None if count == MOST_VARIABLES => return false,
+            None => {
+                bound[count] = (formal.type_name, found);
+                count += 1;
+            }
+        }
+    }
+    true
+}
+
+/// An input or output of a type that the operator does not support, or two that share a type
+/// variable and have different types.
 pub(super) fn fault(operation: &Operation) -> Option<String> {
+    if are_right(operation) {
+        return unknown_type(operation);
+    }
+    unsupported_type(operation)
+        .or_else(|| unknown_type(operation))
+        .or_else(|| different(operation))
+}
+
+/// An input or output of a type that the operator does not support.
+fn unsupported_type(operation: &Operation) -> Option<String> {
     // Before opset 9, Constant has floats only, but Reshape-5 needs integers: exporters write them,
     // and onnx and onnxruntime load them.
     let is_used_anyway = |found: ValueType| {
         operation.schema.name == "Constant" && matches!(found, ValueType::Tensor(_))
     };
-    let found = operands(operation)
+    operands(operation)
         .filter(|&(.., found)| !is_used_anyway(found))
         .find_map(|(is_output, index, formal, found)| {
             let side = if is_output { "output" } else { "input" };
             let what = || format!("{side} '{}' is {found}", name(operation, is_output, index));
             (!formal.types.contains(found))
                 .then(|| unsupported(operation.schema, &what(), (is_output, index), found))
-        });
-    found.or_else(|| unknown_type(operation))
+        })
 }
 
 /// Two inputs or outputs that share a type variable and have different types.
