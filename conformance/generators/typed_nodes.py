@@ -13,8 +13,9 @@ import onnx
 from onnx import TensorProto, defs, helper
 from onnx.backend.test.case.node import collect_testcases
 
-# model: of the first opset of the schema; types: {type variable: type}; form: what distinguishes forms of one operator.
-TypedNode = namedtuple("TypedNode", "model schema types form")
+# model: of the first opset of the schema; types: {type variable: type}; form: what distinguishes forms of one operator; present: the types of the
+# node test; inputs, outputs: its arrays.
+TypedNode = namedtuple("TypedNode", "model schema types form present inputs outputs")
 NUMBERS = {name.lower(): number for name, number in TensorProto.DataType.items() if number}
 NAMES = {number: name for name, number in NUMBERS.items()}
 # Attributes that say what type an output has.
@@ -27,15 +28,15 @@ MOST_PAIRS = 700
 
 def typed_nodes(wanted):
     """The typed nodes for the schemas for which `wanted(schema)` is true."""
-    for model, form in forms():
-        node = model.graph.node[0]
+    for case, form in forms():
+        node = case.model.graph.node[0]
         for schema in history(node.domain, node.op_type):
             if not schema.deprecated and wanted(schema):
-                yield from typed(model, form, schema)
+                yield from typed(case, form, schema)
 
 
 def forms():
-    """A model for each form of an operator."""
+    """A test for each form of an operator."""
     seen = Counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -49,7 +50,7 @@ def forms():
         form = (node.op_type, tuple(map(bool, node.input)), len(node.output), tuple(sorted(each.name for each in node.attribute)))
         seen[form] += 1
         if seen[form] == 1 and all(name in values for name in (*node.input, *node.output) if name):
-            yield model, form
+            yield case, form
 
 
 @functools.cache
@@ -66,7 +67,8 @@ def newest_opset():
     return defs.onnx_opset_version()
 
 
-def typed(original, form, schema):
+def typed(case, form, schema):
+    original = case.model
     node = original.graph.node[0]
     users = users_of_variables(node, schema)
     if users is None:
@@ -80,7 +82,7 @@ def typed(original, form, schema):
             continue
         model = with_types(with_opset(original, schema), users, present, types)
         if is_valid(model, full_check):
-            yield TypedNode(model, schema, types, form)
+            yield TypedNode(model, schema, types, form, present, *case.data_sets[0])
 
 
 def with_opset(original, schema):

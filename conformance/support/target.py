@@ -2,7 +2,7 @@
 
 The models are onnx's node tests and those of facts/runs: boundaries.py and extremes.py, which runtimes compute wrong for some values of their inputs,
 and branches.py, with subgraphs and a function. A sample runs all of these, and some of the node tests: more of operators that the facts call wrong,
-partly wrong or special than of others.
+partly wrong or special than of others; and some of those with other element types.
 """
 
 import sys
@@ -23,6 +23,8 @@ from runs.text import minor  # noqa: E402
 
 # In a sample, one of so many tests of the operators that a runtime does not always compute right.
 SUSPECTS = 3
+# In a sample, one of so many tests with other element types.
+TYPES = 40
 
 
 class Target:
@@ -69,12 +71,12 @@ class Target:
             node = only_node(onnx.load(test.model))
             return node is None and "attention" in test.name or node is not None and node.op_type in operators
 
-        tests = node_tests()
+        tests, types = node_tests(), written_tests("types")
         if not report.everything:
             suspects = [test for test in tests if is_suspect(test)]
             rest = [test for test in tests if test not in suspects]
-            tests = [*suspects[::SUSPECTS], *rest[::others]]
-        return [*(test for name in ("boundaries", "branches", "combinations", "extremes") for test in written_tests(name)), *tests]
+            tests, types = [*suspects[::SUSPECTS], *rest[::others]], types[::TYPES]
+        return [*(test for name in ("boundaries", "branches", "combinations", "extremes") for test in written_tests(name)), *tests, *types]
 
     def outcomes(self, test):
         """What the runtime makes of a model, and of its conversion; whether the conversion notes that this is not known; and what a second

@@ -3,17 +3,22 @@
 //!
 //! A line that cannot be read stops the build and is named: the files are checked in, so that this
 //! is a mistake of the project.
+//!
+//! Copies the tables of runtimes without their comments, which the library need not contain.
 
 use std::collections::HashMap;
 use std::env;
 use std::fmt::Write;
 use std::fs;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 const SOURCE: &str = "facts/operators.txt";
 const OF_ONNXRUNTIME: &str = "facts/onnxruntime.txt";
+/// The folders of tables of runtimes.
+const OF_RUNTIMES: [&str; 2] = ["kernels", "runs"];
 
-/// Writes the tables as `facts.rs` into the build's output folder.
+/// Writes the tables as `facts.rs` into the build's output folder, and those of runtimes as `.txt`.
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -32,6 +37,29 @@ fn main() {
     let target = out_dir.join("facts.rs");
     fs::write(&target, tables.render())
         .unwrap_or_else(|error| panic!("{}: {error}", target.display()));
+    for folder in OF_RUNTIMES {
+        let source = Path::new("facts").join(folder);
+        println!("cargo::rerun-if-changed={}", source.display());
+        copy_without_comments(&source, &out_dir)
+            .unwrap_or_else(|error| panic!("{}: {error}", source.display()));
+    }
+}
+
+fn copy_without_comments(source: &Path, target: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(source)? {
+        let path = entry?.path();
+        let Some(name) = path
+            .file_name()
+            .filter(|_| path.extension().is_some_and(|extension| extension == "txt"))
+        else {
+            continue;
+        };
+        let text = fs::read_to_string(&path)?;
+        let lines = text.split_inclusive('\n');
+        let kept: String = lines.filter(|line| !line.starts_with('#')).collect();
+        fs::write(target.join(name), kept)?;
+    }
+    Ok(())
 }
 
 /// The part of the file that was read so far; values are Rust expressions.

@@ -79,8 +79,8 @@ pub struct Convert {
     /// Expand only operators whose results are bit-identical
     #[arg(long, conflicts_with = "no_expand")]
     exact_only: bool,
-    /// Keep the types of all values: do not carry a type that the older opset lacks, INT4 for
-    /// example, in a wider one
+    /// Keep the types of all values: do not carry a type that the older opset or the target lacks,
+    /// INT4 for example, in a wider one
     #[arg(long)]
     no_legalize: bool,
     /// Carry inputs and outputs in wider types, too: callers then pass and get these types

@@ -547,7 +547,7 @@ fn inspect_says_where_a_model_runs() {
             8,
             16,
             "g (bfloat16[2,4] x, bfloat16[4] s) => (bfloat16[2,4] y) { y = SimplifiedLayerNormalization (x, s) }",
-            vec![format!("  runs on onnxruntime 1.30 or later (known to {newest}), openvino 2024.6 to 2026.4 (1 node uncertain), opencv 4.12 to 5.0 (1 node uncertain), tract 0.21 to 0.23 (1 node uncertain)\n")],
+            vec![format!("  runs on onnxruntime 1.30 or later (known to {newest}), openvino 2024.6 to 2026.4 (1 node uncertain), opencv 4.12 to 5.0 (1 node uncertain)\n")],
         ),
         (
             8,

@@ -16,19 +16,13 @@ from support.runners import run_model
 from support.target import Target
 
 ONLY_WITH_ALL = "needs the environments of the exporters"
-FORMS = ("dynamic", "half_dynamic", "half_static", "half_unfolded", "static", "unfolded")
-BUCKETS = [*(("legacy", form) for form in FORMS), *(("dynamo", form) for form in FORMS if not form.endswith("static"))]
 # Results that a runtime refuses, as it refuses the models: {name: its message}.
 REFUSED = {
-    "openvino": {
-        **{f"torch_casts_legacy/mixed_cnn_{form}": "Conversion is failed for: BatchNormalization" for form in ("dynamic", "static", "unfolded")},
-        "torch_casts_dynamo/mixed_cnn_unfolded": "Conversion is failed for: BatchNormalization",
-    },
+    "openvino": {},
     "opencv": {
         "tensorflow_models/lstm_18": "activations.size() == 3",
         "torch_models_dynamo/gru": "perm.size() == (size_t)inpShape.dims",
         "torch_models_dynamo/gru_dynamic": "perm.size() == (size_t)inpShape.dims",
-        **{f"torch_casts_{exporter}/buckets_{form}": "ElementWiseLayer: unsupported input/output type" for exporter, form in BUCKETS},
         **{f"torch_casts_legacy/sizes_{form}": "All inputs should have equal types" for form in ("dynamic", "static", "unfolded")},
         "torch_casts_legacy/tables_unfolded": "the process ends",
     },

@@ -247,8 +247,8 @@ def convert_version(
         How to read nodes on which ONNX contradicts itself, such as BatchNormalization with ``is_test`` = 0 and one
         output: refuse the conversion, or read them by their attributes or as onnx's converter does.
     no_legalize : bool
-        Keep the types of all values. Otherwise a wider type carries a type that the older opset lacks: INT8 carries
-        INT4, for example.
+        Keep the types of all values. Otherwise a wider type carries a type that the older opset or the target lacks:
+        INT8 carries INT4, for example.
     legalize_io : bool
         Inputs and outputs get wider types, too: ``carried`` lists them, with their ``role``.
     strict : bool

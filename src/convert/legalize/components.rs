@@ -10,7 +10,7 @@ use crate::graph::{Model, NodeId, Origin, ScopeId, ValueId};
 use crate::ops::inference::Inferred;
 use crate::ops::schemas::ValueType;
 
-/// What is carried in an opset.
+/// What is carried.
 #[derive(Default)]
 pub(super) struct Components {
     /// The values, in order.
@@ -22,8 +22,8 @@ pub(super) struct Components {
 impl Components {
     /// Narrow values of one node belong together: if one of them cannot be carried, none is.
     pub fn new(model: &Model, inferred: &Inferred, options: &Options) -> Components {
-        let (opset, with_io) = (options.opset, options.legalize_io);
-        let types = carried_in(opset);
+        let with_io = options.legalize_io;
+        let types = carried_in(options.opset, options.runtime.as_ref());
         let wider_of = |value: ValueId| match inferred.of(value).value_type {
             Some(ValueType::Tensor(dtype)) => {
                 types.iter().find(|wider| wider.from == dtype).copied()

@@ -1,5 +1,5 @@
-//! Legalization: values of an element type that the target opset lacks get a wider type that it
-//! has.
+//! Legalization: values of an element type that the target opset lacks, or the runtime that has to
+//! run the result, get a wider type that it has.
 //!
 //! The model is rewritten in its own opset, and the result is converted like any other model. A
 //! value is carried if the wider type holds each of its numbers exactly, and if everything that
@@ -37,8 +37,8 @@ pub(super) struct Legalized {
     pub places: Places,
 }
 
-/// The model with the values carried whose types an opset lacks; none if there are no such values,
-/// or they cannot be carried.
+/// The model with the values carried whose types the opset or the runtime lacks; none if there are
+/// no such values, or they cannot be carried.
 pub(super) fn legalized(
     model: &Model,
     inferred: &Inferred,

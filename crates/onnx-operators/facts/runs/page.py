@@ -10,7 +10,7 @@ INTRODUCTION = """\
 # What {name} computes
 
 {name} {version} was run on {models} models of one node, or of a few that look like one operator:
-onnx's node tests, the same in older versions of their operators, and values at boundaries.
+onnx's node tests, the same in older versions of their operators and with other element types, and values at boundaries.
 {counts}
 {use}
 
@@ -31,7 +31,11 @@ SECTIONS = {
     "wrong": ("Wrong", "The runtime loads these nodes, and computes something else without an error."),
     "partly": ("Wrong for some values", "The results are right for other values of the inputs."),
     "special": ("Wrong for infinities and NaN", "The results are right for all other numbers."),
-    "unknown": ("Undecided", "Some tests are right and some are not, and no condition tells them apart. `recast convert` notes such nodes."),
+    "unknown": (
+        "Undecided",
+        "Some tests are right and some are not, and no condition tells them apart; or no test of these versions has these types, with which the next\n"
+        "version is not always right. `recast convert` notes such nodes.",
+    ),
     "constant": ("Right for constants", "Right if all inputs after the first are constants; otherwise refused, or wrong."),
     "refused": ("Refused", "The runtime reports an error for these nodes."),
 }
@@ -152,8 +156,19 @@ def right(lines, text, mark):
         operators[line.operator].append(line)
     always = [f"`{operator}`" for operator, each in operators.items() if all(line.outcome == "right" for line in each)]
     calls = re.search(r"\[calls\]\n(\S+)", text)[1]
-    ending = f"Calls of functions of a model are {calls}."
+    ending = "\n\n".join([f"Calls of functions of a model are {calls}.", *elements(text)])
     return f"{mark} Right\n\nThese operators were right in every test, in all versions that were tried: {', '.join(always)}.\n\n{ending}\n"
+
+
+def elements(text):
+    """Sentences about the element types that the runtime lacks."""
+    for line in text.split("[elements]\n")[1].split("\n\n")[0].splitlines():
+        outcome, *names = line.split(" ")
+        listed = ", ".join(map(str.upper, names))
+        if outcome == "refused":
+            yield f"Inputs and outputs of {listed} are refused in every test. The tables leave them out."
+        else:
+            yield f"Inputs of {listed} cannot be given to its interface in Python: what becomes of them is not known."
 
 
 def ranges(versions):

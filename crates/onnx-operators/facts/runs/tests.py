@@ -20,10 +20,12 @@ from support.environments import name_made
 from support.models import readable
 from support.newest_nodes import newest_node_models
 
-from runs import boundaries, branches, combinations, extremes, flattening
+from runs import boundaries, branches, combinations, extremes, flattening, types
 
 OLDER = CACHE / f"onnx-{onnx.__version__}-nodes-older"
-WRITTEN = {"flattening": flattening, "boundaries": boundaries, "branches": branches, "combinations": combinations, "extremes": extremes}
+WRITTEN = {
+    module.__name__.rpartition(".")[2]: module for module in (flattening, boundaries, branches, combinations, extremes, types)
+}
 WHEEL_FOLDERS = ("node", "pytorch-converted", "pytorch-operator")
 
 # The name, the file, and where the values are.

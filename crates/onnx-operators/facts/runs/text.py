@@ -1,13 +1,17 @@
 """The file of a runtime, from its results."""
 
+import functools
 import itertools
+import re
 import sys
 from collections import Counter, defaultdict
 
+from generators.typed_nodes import normal
+from onnx import TensorProto, defs
 from support.models import readable
 
 from runs.branches import FUNCTION
-from runs.features import features_of
+from runs.features import features_of, type_name
 from runs.lines import lines
 from runs.runtimes import ALL
 from runs.tests import WRITTEN, all_tests, node_tests, only_node
@@ -17,7 +21,8 @@ HEADER = """\
 # {notes}
 #
 # Models of one node were run: the node tests of onnx {onnx}, those of the wheel of onnx 1.22.0, what `recast convert` makes of the first in the last
-# opset of each older version of their operators, and those of {written} in facts/runs.
+# opset of each older version of their operators, and those of {written}
+# in facts/runs.
 # Those of combinations.py have several nodes, of which the last one, or a reduction, counts. The values are inputs of the model, with few exceptions.
 #   right    the outputs have the expected types, shapes and elements: floats within a share of the expected one, and another share of the
 #            largest one ({tolerances}); results of quantization within 1; of random operators, types and shapes alone
@@ -46,7 +51,9 @@ HEADER = """\
 #   constant  right if all inputs after the first, and that of ConstantOfShape, are initializers; else refused or wrong, or right for some values
 #   unknown   some are right and some are not, and no condition tells them apart
 #
-# [calls] is the outcome of a call of a function of the model.
+# [calls] is the outcome of a call of a function of the model. [elements] names the element types that nodes cannot have: `refused` in every test, as
+# an input or output; `unknown`, of inputs that the interface of Python cannot give. Lines leave out the tests of such types. With a type that a version
+# of an operator admits, but that no test of it has, it counts as refused if the next version always is, and else as unknown if that is not always right.
 """
 OLDER_HEADER = """\
 # What {name} {version} computes for the operators of ONNX, measured by facts/generate_runs.py; do not edit. {name}.txt explains the format. Its lines
@@ -112,7 +119,31 @@ def render_older(runtime, results, groups_of_newest, rows_of_newest):
 
 
 def sections(runtime, results, rows):
-    return ["[versions]", f"{minor(runtime)} {runtime.version}", "", "[calls]", results[FUNCTION]["outcome"], "", "[runs]", *rows]
+    elements = [" ".join([outcome, *sorted(names)]) for outcome, names in elements_of(results).items()]
+    return ["[versions]", f"{minor(runtime)} {runtime.version}", "", "[calls]", results[FUNCTION]["outcome"], "", "[elements]", *elements, "", "[runs]", *rows]
+
+
+def elements_of(results):
+    """{outcome: element types} of those that are refused in every test, and of those that no input can have in Python, if there are any."""
+    of_inputs, of_all = defaultdict(set), defaultdict(set)
+    for test in all_tests():
+        inputs, outputs = elements_in(test)
+        for name in inputs:
+            of_inputs[name].add(results[test.name]["outcome"])
+        for name in inputs | outputs:
+            of_all[name].add(results[test.name]["outcome"])
+    refused = {name for name, outcomes in of_all.items() if outcomes == {"refused"}}
+    unknown = {name for name, outcomes in of_inputs.items() if "unknown" in outcomes and outcomes <= {"unknown", "refused"}}
+    return {outcome: names for outcome, names in (("refused", refused), ("unknown", unknown)) if names}
+
+
+@functools.cache
+def elements_in(test):
+    """The element types of the inputs and constants of a test, and of its outputs, as the tables write them."""
+    model = readable(test.model)
+    elements = lambda values: {found for value in values if (found := re.sub(r".*\(|\)", "", type_name(value.type))) != "other"}
+    constants = {TensorProto.DataType.Name(tensor.data_type).lower() for tensor in model.graph.initializer}
+    return elements(model.graph.input) | constants, elements(model.graph.output)
 
 
 def minor(runtime):
@@ -143,10 +174,13 @@ def counted(rows):
 
 def grouped(runtime, results):
     """{(domain, operator): {version: lines}}, special results, wrong ones that no line states, and {words: tests} of those that a line states."""
-    nodes, special, left, stated = defaultdict(list), defaultdict(set), {}, defaultdict(list)
+    nodes, special, left, of_types, stated = defaultdict(list), defaultdict(set), [], Counter(), defaultdict(list)
+    elements = elements_of(results)
     for test in all_tests():
         row = results[test.name]
-        if row["since"] and row["outcome"] != "unknown":
+        inputs, outputs = elements_in(test)
+        decides = (inputs | outputs) & elements.get("refused", set()) or inputs & elements.get("unknown", set())
+        if row["since"] and row["outcome"] != "unknown" and not decides:
             model = readable(test.model)
             node = only_node(model)
             domain = "" if node.domain == "ai.onnx" else node.domain
@@ -157,13 +191,48 @@ def grouped(runtime, results):
             nodes[domain, node.op_type, row["since"]].append((test.name, features, outcome))
             if row["outcome"] == "special":
                 special[qualified(domain, node.op_type)].add(row["detail"].split(": ", 1)[-1].split(", ")[0])
+    add_untried_types(nodes)
     groups = defaultdict(dict)
     for (domain, op, since), each in nodes.items():
         groups[domain, op][since], unexplained, explained = lines_of(runtime, op, since, with_given(each))
         for words, names in explained.items():
             stated[words] += names
-        left |= {name: f"{name} ({op}-{since}): {results[name]['detail'][:90]}" for name in unexplained if "@" not in name}
-    return groups, [f"{op}: {'; '.join(sorted(details)[:3])}" for op, details in sorted(special.items())], sorted(left.values()), stated
+        for name in unexplained:
+            if name.startswith("types_"):
+                of_types[qualified(domain, op)] += 1
+            elif "@" not in name:
+                left.append(f"{name} ({op}-{since}): {results[name]['detail'][:90]}")
+    if of_types:
+        left.append(f"of types.py: {', '.join(f'{op} {count}' for op, count in sorted(of_types.items()))}")
+    return groups, [f"{op}: {'; '.join(sorted(details)[:3])}" for op, details in sorted(special.items())], sorted(set(left)), stated
+
+
+def add_untried_types(nodes):
+    """Adds a node for each type that a version of an operator admits, with which it was not tried, and of which the next version is not always right: refused
+    if that always is, else unknown."""
+    by_operator = defaultdict(list)
+    for domain, op, since in nodes:
+        by_operator[domain, op].append(since)
+    for (domain, op), versions in by_operator.items():
+        newest, *older = sorted(versions, reverse=True)
+        for newer, since in zip([newest, *older], older):
+            known = outcomes_of_types(nodes[domain, op, since])
+            admitted = {each.type_param_str: {normal(kind) for kind in each.allowed_type_strs} for each in defs.get_schema(op, since, domain).type_constraints}
+            for (variable, kind), outcomes in outcomes_of_types(nodes[domain, op, newer]).items():
+                if (variable, kind) in known or kind not in admitted.get(variable, ()) or outcomes <= {"right", "given", "special"}:
+                    continue
+                outcome = "refused" if outcomes == {"refused"} else "unknown"
+                nodes[domain, op, since].append((f"types_untried_{since}", {variable: kind}, outcome))
+
+
+def outcomes_of_types(nodes):
+    """{(type variable, type): outcomes} of nodes of a version of an operator."""
+    found = defaultdict(set)
+    for _, features, outcome in nodes:
+        for variable, kind in features.items():
+            if variable[0].isupper():
+                found[variable, kind].add(outcome)
+    return found
 
 
 def is_newest(runtime):

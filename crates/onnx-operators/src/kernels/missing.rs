@@ -32,10 +32,16 @@ pub struct MissingKernel {
 #[must_use]
 pub fn missing_kernel(runtime: &Runtime, operation: &Operation) -> Option<MissingKernel> {
     let (table, version) = Table::of_runtime(runtime)?;
-    let found = table.support(operation).possible;
-    if found.contains(version) {
+    let decision = table.support(operation);
+    if decision.possible.contains(version) {
         return None;
     }
+    // Of a runtime that was run, only what was seen is said.
+    let known = if table.is_measured() {
+        decision.certain
+    } else {
+        decision.possible
+    };
     let opset = closest_opset((table, version), runtime, operation);
     let attributes = table.refused_attributes(operation, version);
     let with = if table.is_measured() && operation.satisfies("branches", "apart") == Some(true) {
@@ -48,7 +54,7 @@ pub fn missing_kernel(runtime: &Runtime, operation: &Operation) -> Option<Missin
     Some(MissingKernel {
         operation: format!("{operation}{with}"),
         opset,
-        versions: table.describe(found),
+        versions: table.describe(known),
         runtime: *runtime,
     })
 }

@@ -307,6 +307,15 @@ impl<'n> Operation<'n> {
             .any(|operand| !operand.is_output && operand.known == Some(ValueType::Tensor(dtype)))
     }
 
+    /// Whether an input or output has an element type, of which it is also told whether it is an
+    /// output.
+    pub(super) fn has_element(&self, is_one: impl Fn(bool, DType) -> bool) -> bool {
+        self.operands.iter().any(|operand| {
+            let dtype = operand.known.and_then(ValueType::element);
+            dtype.is_some_and(|dtype| is_one(operand.is_output, dtype))
+        })
+    }
+
     /// The known types, by type variable. A variable of a heterogeneous list may have several.
     #[must_use]
     pub fn types(&self) -> Vec<(&'static str, ValueType)> {

@@ -1,18 +1,24 @@
 //! What a runtime computes, established by running models: right, wrong or refused.
 //!
 //! A line of `facts/runs/` is `OPERATOR NUMBERS OUTCOME COUNT CONDITION… : WORDS`. The first line
-//! for an operation of which all conditions are true decides.
+//! for an operation of which all conditions are true decides, unless a line about element types,
+//! `OUTCOME TYPE…`, does.
 
 use super::operation::Operation;
 use super::ranges::{is_in, ranges};
 use crate::hash::HashMap;
 use crate::schemas::{self, Schema};
+use onnx_cast::DType;
 
 /// What a runtime makes of operations.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
     /// By domain and operator, in the order of the file.
     lines: HashMap<(&'static str, &'static str), Vec<Line>>,
+    /// The element types of which no input or output is run.
+    refused: Vec<DType>,
+    /// The element types of which it is not known whether an input is run.
+    unknown: Vec<DType>,
 }
 
 #[derive(Debug)]
@@ -71,9 +77,33 @@ impl Outcomes {
         Some(())
     }
 
+    /// Adds a line about element types, `OUTCOME TYPE…`; none if it is not one.
+    pub fn add_elements(&mut self, text: &'static str) -> Option<()> {
+        let (outcome, names) = text.split_once(' ')?;
+        let elements = names.split(' ').map(DType::from_name);
+        let elements: Vec<DType> = elements.collect::<Option<_>>()?;
+        match outcome {
+            "refused" => self.refused = elements,
+            "unknown" => self.unknown = elements,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Whether the runtime is known to run no node with an input or output of an element type.
+    pub fn lacks(&self, dtype: DType) -> bool {
+        self.refused.contains(&dtype)
+    }
+
     /// What the runtime makes of an operation, never [`Outcome::Constant`]; none if no line is about
     /// the operator.
     pub fn of(&self, operation: &Operation) -> Option<Outcome> {
+        if operation.has_element(|_, dtype| self.refused.contains(&dtype)) {
+            return Some(Outcome::Refused);
+        }
+        if operation.has_element(|is_output, dtype| !is_output && self.unknown.contains(&dtype)) {
+            return Some(Outcome::Unknown);
+        }
         let lines = self.lines.get(&(operation.domain(), operation.op()))?;
         Some(match outcome_in(lines, operation) {
             Outcome::Constant if operation.has_constant_inputs() => Outcome::Right,

@@ -73,44 +73,45 @@ pub struct Decision {
     pub special: Versions,
 }
 
+/// The text of a table, without its comments.
+macro_rules! facts {
+    ($name:literal) => {
+        include_str!(concat!(env!("OUT_DIR"), "/", $name))
+    };
+}
+
 impl Table {
     /// All tables.
     #[must_use]
     pub fn all() -> &'static [Table] {
         static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             vec![
-                read(
-                    "onnxruntime",
-                    &[include_str!("../../facts/kernels/onnxruntime.txt")],
-                ),
-                read(
-                    "tensorrt",
-                    &[include_str!("../../facts/kernels/tensorrt.txt")],
-                ),
+                read("onnxruntime", &[facts!("onnxruntime.txt")]),
+                read("tensorrt", &[facts!("tensorrt.txt")]),
                 read(
                     "openvino",
                     &[
                         #[cfg(feature = "older-runtimes")]
-                        include_str!("../../facts/runs/openvino-2024.6.txt"),
+                        facts!("openvino-2024.6.txt"),
                         #[cfg(feature = "older-runtimes")]
-                        include_str!("../../facts/runs/openvino-2025.4.txt"),
-                        include_str!("../../facts/runs/openvino.txt"),
+                        facts!("openvino-2025.4.txt"),
+                        facts!("openvino.txt"),
                     ],
                 ),
                 read(
                     "opencv",
                     &[
                         #[cfg(feature = "older-runtimes")]
-                        include_str!("../../facts/runs/opencv-4.12.txt"),
-                        include_str!("../../facts/runs/opencv.txt"),
+                        facts!("opencv-4.12.txt"),
+                        facts!("opencv.txt"),
                     ],
                 ),
                 read(
                     "tract",
                     &[
                         #[cfg(feature = "older-runtimes")]
-                        include_str!("../../facts/runs/tract-0.21.txt"),
-                        include_str!("../../facts/runs/tract.txt"),
+                        facts!("tract-0.21.txt"),
+                        facts!("tract.txt"),
                     ],
                 ),
             ]
@@ -147,6 +148,15 @@ impl Table {
     #[must_use]
     pub fn refuse_calls(&self) -> Versions {
         self.refuse_calls
+    }
+
+    /// Whether a version of the runtime, by its index, is known to run no node with an input or
+    /// output of an element type.
+    #[must_use]
+    pub fn lacks(&self, dtype: DType, version: usize) -> bool {
+        self.outcomes
+            .get(version)
+            .is_some_and(|outcomes| outcomes.lacks(dtype))
     }
 
     /// What each version of the runtime makes of an operation, which a guard makes right; nothing if
@@ -460,7 +470,7 @@ fn add(table: &mut Table, text: &'static str) {
             .and_then(|text| text.strip_suffix(']'))
         {
             section = name;
-            if name == "runs" {
+            if name == "elements" {
                 table.outcomes.push(Outcomes::default());
             }
             if !matches!(
@@ -472,6 +482,7 @@ fn add(table: &mut Table, text: &'static str) {
                     | "limits"
                     | "failures"
                     | "calls"
+                    | "elements"
                     | "runs"
             ) {
                 table.domains.push(schemas::canonical_domain(name));
@@ -501,10 +512,13 @@ fn add(table: &mut Table, text: &'static str) {
                 }
                 matches!(text, "right" | "refused").then_some(())
             }
-            "runs" => table
-                .outcomes
-                .last_mut()
-                .and_then(|outcomes| outcomes.add(text)),
+            "elements" | "runs" => table.outcomes.last_mut().and_then(|outcomes| {
+                if section == "runs" {
+                    outcomes.add(text)
+                } else {
+                    outcomes.add_elements(text)
+                }
+            }),
             domain => line(text, &table.versions, &sets).map(|(op, line)| {
                 table
                     .kernels

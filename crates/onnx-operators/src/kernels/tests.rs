@@ -57,7 +57,7 @@ type Case = (
 #[test]
 fn nodes_are_matched_by_version_types_and_attributes() {
     use AttributeValue::{Int, Other};
-    use DType::{Bfloat16, Float, Float8E4M3Fn, Float16, Int16};
+    use DType::{Bfloat16, Float, Float8E4M3Fn, Float16, Int4, Int16};
     const LACKS_LAYOUT: &str = "onnxruntime 1.31 has no kernel for LSTM-14 of tensor(float)";
     let cases: &[Case] = &[
         (
@@ -218,6 +218,34 @@ fn nodes_are_matched_by_version_types_and_attributes() {
             &[],
             "",
         ),
+        // Types that no node may have, whatever the operator is.
+        (
+            "tract@0.23",
+            "Flatten",
+            25,
+            &[Int4],
+            Some(Int4),
+            &[],
+            "tract 0.23 has no kernel for Flatten-25 of tensor(int4); no known version has one",
+        ),
+        (
+            "tract@0.23",
+            "my:Operator",
+            1,
+            &[Float],
+            Some(Bfloat16),
+            &[],
+            "tract 0.23 has no kernel for my:Operator of tensor(float), tensor(bfloat16)",
+        ),
+        (
+            "opencv@5.0",
+            "Flatten",
+            25,
+            &[Bfloat16],
+            Some(Bfloat16),
+            &[],
+            "",
+        ),
         // Kernels that are not known.
         ("rknn@2.0", "Relu", 14, &[Int16], Some(Int16), &[], ""),
     ];
@@ -263,4 +291,24 @@ fn unknown_types_are_undecided() {
     assert_eq!(of(Some(DType::Float)), [true, true]);
     assert_eq!(of(Some(DType::Int16)), [false, false]);
     assert_eq!(of(None), [true, false]);
+}
+
+/// An input of a type that could not be given to a runtime may be refused or not.
+#[test]
+fn inputs_that_were_not_given_are_undecided() {
+    let node = TestNode {
+        operator: "Flatten",
+        inputs: 1,
+        attributes: Vec::new(),
+    };
+    let table = Table::of("opencv").unwrap();
+    let version = table.versions().len() - 1;
+    let of = |dtype: DType| {
+        let known = |_| Some(ValueType::Tensor(dtype));
+        let decision = table.support(&Operation::new(&node, 25, known, known));
+        [decision.possible, decision.certain].map(|versions| versions.contains(version))
+    };
+    assert_eq!(of(DType::Float), [true, true]);
+    assert_eq!(of(DType::Bfloat16), [true, false]);
+    assert_eq!(of(DType::String), [false, false]);
 }

@@ -34,6 +34,21 @@ pub enum ValueType {
     SparseTensor(DType),
 }
 
+impl ValueType {
+    /// The type of the elements; none for maps, which have two.
+    #[must_use]
+    pub fn element(self) -> Option<DType> {
+        match self {
+            ValueType::Tensor(dtype)
+            | ValueType::Sequence(dtype)
+            | ValueType::Optional(dtype)
+            | ValueType::OptionalSequence(dtype)
+            | ValueType::SparseTensor(dtype) => Some(dtype),
+            ValueType::Map { .. } | ValueType::SequenceOfMaps { .. } => None,
+        }
+    }
+}
+
 /// A set of value types, as in a type constraint.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TypeSet(u128);

@@ -1,5 +1,7 @@
 //! The types that wider ones carry.
 
+use crate::ops::kernels::Table;
+use crate::ops::runtimes::Runtime;
 use crate::ops::schemas::{self, ValueType};
 use onnx_cast::DType::{
     self, Bfloat16, Float, Float4E2M1, Float8E4M3Fn, Float8E4M3Fnuz, Float8E5M2, Float8E5M2Fnuz,
@@ -35,12 +37,14 @@ const TYPES: &[Wider] = &[
 ];
 
 /// The types that are carried in an opset: those that its `Cast` lacks, which admits every element
-/// type of its opset.
-pub fn carried_in(opset: i64) -> Vec<&'static Wider> {
-    TYPES
-        .iter()
-        .filter(|wider| !has(opset, wider.from) && has(opset, wider.to))
-        .collect()
+/// type of its opset, and those that the runtime lacks that has to run the result.
+pub fn carried_in(opset: i64, runtime: Option<&Runtime>) -> Vec<&'static Wider> {
+    let table = runtime.and_then(Table::of_runtime);
+    let has = |dtype: DType| {
+        has(opset, dtype) && !table.is_some_and(|(table, version)| table.lacks(dtype, version))
+    };
+    let carried = |wider: &&Wider| !has(wider.from) && has(wider.to);
+    TYPES.iter().filter(carried).collect()
 }
 
 fn has(opset: i64, dtype: DType) -> bool {
@@ -105,7 +109,11 @@ mod tests {
             (Uint2, 25),
         ];
         for (from, since) in introduced {
-            let is_carried = |opset| carried_in(opset).iter().any(|wider| wider.from == from);
+            let is_carried = |opset| {
+                carried_in(opset, None)
+                    .iter()
+                    .any(|wider| wider.from == from)
+            };
             assert!(is_carried(since - 1) && !is_carried(since), "{from}");
         }
     }

@@ -4,8 +4,10 @@ from casts.runtimes import newest, older
 
 from runs.runtimes.interface import Interface
 
-VERSIONS = {newest("openvino"): Interface(), older("openvino", "2025.4.1"): Interface(), older("openvino", "2024.6.0"): Interface()}
-NOT_FED = ()
+NEWEST = newest("openvino")
+NEWEST = NEWEST._replace(notes=(*NEWEST.notes, "Integers of 64 bits are computed in 32 bits."))
+VERSIONS = {NEWEST: Interface(), older("openvino", "2025.4.1"): Interface(), older("openvino", "2024.6.0"): Interface()}
+NOT_FED = ("RuntimeError: Check 'ov_type_it", "IndexError: map::at")
 
 SOURCES = "T1=float|float16|bfloat16|int16|uint16|int32|uint32|int64|uint64"
 FLATTENS = "normalizes along `axis` alone, and does not flatten its input to a matrix"
@@ -58,5 +60,10 @@ SPECIAL = [
     ("ReduceMax", "T=float|double|float16|bfloat16", "gives the lowest number where every element is -infinity"),
     ("ReduceMin", "T=float|double|float16|bfloat16", "gives the largest number where every element is infinity"),
 ]
+# Wrong results that are within the tolerance of BFLOAT16.
+CLOSE = ["types_lstm_22_11111111_2_hidden_size_t_bfloat16_t1_int32", *(f"types_resize_{since}_101_1_cubic_coeff_a_exclude_outside_mode_t1_bfloat16" for since in (13, 18, 19))]
 # Tests that are right on some processors, and what others computed.
-VARYING = {"test_attention_4d_causal_padded_kv_bf16": "24 of 192 elements: 0.498046875 instead of 0.0, 0.4140625 instead of 0.0, 0.224609375 instead of 0.0"}
+VARYING = {
+    "test_attention_4d_causal_padded_kv_bf16": "24 of 192 elements: 0.498046875 instead of 0.0, 0.4140625 instead of 0.0, 0.224609375 instead of 0.0",
+    **dict.fromkeys(CLOSE, "other numbers, within the tolerance"),
+}

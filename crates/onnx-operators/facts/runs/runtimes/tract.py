@@ -19,7 +19,6 @@ UNKNOWN = []
 INSTEAD = [
     ("Attention", "left_window_size=!-1", "ignores `left_window_size`"),
     ("Attention", "right_window_size=!-1", "ignores `right_window_size`"),
-    ("Celu", "T=float16", "computes other numbers in FLOAT16"),
     ("GRU LSTM RNN", "clip=*", "ignores `clip`"),
     ("GRU LSTM RNN", "direction=reverse", "computes other numbers with `direction` = reverse"),
     ("ScatterND", "reduction=!none", "ignores `reduction`"),
@@ -27,7 +26,8 @@ INSTEAD = [
 ]
 PARTLY = [
     ("BitShift", "", "computes other numbers for negative shifts, and shifts by all bits"),
-    ("Celu", "alpha=*", "computes other numbers with `alpha`"),
+    ("Celu", "T=float16", "computes other numbers in FLOAT16"),
+    ("Celu", "T=float alpha=*", "computes other numbers with `alpha`"),
     ("LogSoftmax", FLOATS, "takes the logarithms of the probabilities, of which small ones are zero"),
     ("GRU LSTM RNN", "gates=other", "ignores `activations`"),
     ("ReduceLogSumExp", FLOATS, INFINITE),
