@@ -1,5 +1,6 @@
 """The node tests of onnx with other element types: for every version of an operator, all types of a type variable, one type for all of them, and many
-pairs of types of CastLike. The models of Cast are left out: onnxruntime runs none of them here, so that nothing confirms the expected outputs. The expected outputs are those on which onnxruntime and onnx's reference evaluator agree, or those of the only one that runs the model."""
+pairs of types of CastLike. The expected outputs are those on which onnxruntime and onnx's reference evaluator agree, or those of the only one that runs
+the model. The models of Cast are left out: onnxruntime runs none of them here, so that nothing confirms the expected outputs."""
 
 import itertools
 
