@@ -1,7 +1,7 @@
 """`convert --target openvino@V` writes what OpenVINO computes as ONNX defines it.
 
-The guarded casts to FLOAT8 are run on all FLOAT16 values, and on FLOAT values that include all ties, in OpenVINO and in onnxruntime. TopK, which writes to other memory along some
-axes, is run along all axes of several shapes.
+The guarded casts to FLOAT8 are run on all FLOAT16 values, and on FLOAT values that include all ties, in OpenVINO and in onnxruntime. TopK, which
+writes to other memory along some axes, is run along all axes of several shapes.
 """
 
 import ml_dtypes

@@ -36,7 +36,7 @@ pub fn missing_kernel(runtime: &Runtime, operation: &Operation) -> Option<Missin
     if decision.possible.contains(version) {
         return None;
     }
-    // Of a runtime that was run, only what was seen is said.
+    // A message about a measured runtime names only versions in which a test of such a node ran.
     let known = if table.is_measured() {
         decision.certain
     } else {

@@ -98,7 +98,7 @@ impl Outcomes {
     /// What the runtime makes of an operation, never [`Outcome::Constant`]; none if no line is about
     /// the operator.
     pub fn of(&self, operation: &Operation) -> Option<Outcome> {
-        if operation.has_element(|_, dtype| self.refused.contains(&dtype)) {
+        if operation.has_element(|_, dtype| self.lacks(dtype)) {
             return Some(Outcome::Refused);
         }
         if operation.has_element(|is_output, dtype| !is_output && self.unknown.contains(&dtype)) {

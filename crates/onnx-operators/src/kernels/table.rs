@@ -512,13 +512,14 @@ fn add(table: &mut Table, text: &'static str) {
                 }
                 matches!(text, "right" | "refused").then_some(())
             }
-            "elements" | "runs" => table.outcomes.last_mut().and_then(|outcomes| {
-                if section == "runs" {
-                    outcomes.add(text)
-                } else {
-                    outcomes.add_elements(text)
-                }
-            }),
+            "elements" => table
+                .outcomes
+                .last_mut()
+                .and_then(|outcomes| outcomes.add_elements(text)),
+            "runs" => table
+                .outcomes
+                .last_mut()
+                .and_then(|outcomes| outcomes.add(text)),
             domain => line(text, &table.versions, &sets).map(|(op, line)| {
                 table
                     .kernels

@@ -273,21 +273,25 @@ fn nodes_are_matched_by_version_types_and_attributes() {
     }
 }
 
-/// A type that is not known refuses nothing, and makes the decision uncertain.
-#[test]
-fn unknown_types_are_undecided() {
+/// Whether the newest version of a runtime may run a node with one input and output of a type, and
+/// whether it certainly does.
+fn decision(runtime: &str, operator: &'static str, opset: i64, dtype: Option<DType>) -> [bool; 2] {
     let node = TestNode {
-        operator: "Relu",
+        operator,
         inputs: 1,
         attributes: Vec::new(),
     };
-    let table = Table::of("onnxruntime").unwrap();
+    let table = Table::of(runtime).unwrap();
     let version = table.versions().len() - 1;
-    let of = |dtype: Option<DType>| {
-        let known = |_| dtype.map(ValueType::Tensor);
-        let decision = table.support(&Operation::new(&node, 14, known, known));
-        [decision.possible, decision.certain].map(|versions| versions.contains(version))
-    };
+    let known = |_| dtype.map(ValueType::Tensor);
+    let decision = table.support(&Operation::new(&node, opset, known, known));
+    [decision.possible, decision.certain].map(|versions| versions.contains(version))
+}
+
+/// A type that is not known refuses nothing, and makes the decision uncertain.
+#[test]
+fn unknown_types_are_undecided() {
+    let of = |dtype: Option<DType>| decision("onnxruntime", "Relu", 14, dtype);
     assert_eq!(of(Some(DType::Float)), [true, true]);
     assert_eq!(of(Some(DType::Int16)), [false, false]);
     assert_eq!(of(None), [true, false]);
@@ -296,18 +300,7 @@ fn unknown_types_are_undecided() {
 /// An input of a type that could not be given to a runtime may be refused or not.
 #[test]
 fn inputs_that_were_not_given_are_undecided() {
-    let node = TestNode {
-        operator: "Flatten",
-        inputs: 1,
-        attributes: Vec::new(),
-    };
-    let table = Table::of("opencv").unwrap();
-    let version = table.versions().len() - 1;
-    let of = |dtype: DType| {
-        let known = |_| Some(ValueType::Tensor(dtype));
-        let decision = table.support(&Operation::new(&node, 25, known, known));
-        [decision.possible, decision.certain].map(|versions| versions.contains(version))
-    };
+    let of = |dtype: DType| decision("opencv", "Flatten", 25, Some(dtype));
     assert_eq!(of(DType::Float), [true, true]);
     assert_eq!(of(DType::Bfloat16), [true, false]);
     assert_eq!(of(DType::String), [false, false]);
